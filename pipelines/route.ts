@@ -1,0 +1,19 @@
+/** A row of the route table: everything the HTTP edge must know about a route before its pipeline runs. */
+import type { ErrorDialect } from '../src/errors.ts';
+import type { Exchange, KeyedPipeline, Pipeline } from '../src/ports/exchange.ts';
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+interface RouteBase {
+  readonly method: Method;
+  /** Below `/v1`. `{name}` is one segment; `{name+}` one or more, joined by slashes, last in the path. */
+  readonly path: string;
+  /** Bytes of request body accepted; 0 for routes without one. */
+  readonly bodyLimit: number;
+  /** Shape of errors; chosen per request where a header decides. */
+  readonly errors?: ErrorDialect | ((header: Exchange['header']) => ErrorDialect);
+}
+
+export type Route =
+  | (RouteBase & { readonly access: 'public'; readonly pipeline: Pipeline })
+  | (RouteBase & { readonly access: 'key'; readonly pipeline: KeyedPipeline });

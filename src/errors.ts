@@ -1,0 +1,108 @@
+/** The one table of failures: what a client sees (status, type names), and the error that carries it through the house. */
+
+interface Kind {
+  readonly status: number;
+  readonly type: string;
+  readonly errorType: string;
+  readonly messagesType: string;
+}
+
+/** Rows of the contract's Errors part; the key is the name used in code. */
+const kinds = {
+  invalid_request: row(400, 'validation_error', 'invalid_request', 'invalid_request_error'),
+  unsupported_parameter: row(400, 'validation_error', 'unsupported_parameter', 'invalid_request_error'),
+  authentication: row(401, 'auth_error', 'authentication', 'authentication_error'),
+  not_found: row(404, 'not_found_error', 'not_found', 'not_found_error'),
+  method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
+  conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
+  payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
+  unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),
+  rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
+  internal: row(500, 'server_error', 'server', 'api_error'),
+  engine_unreachable: row(502, 'server_error', 'provider_unavailable', 'api_error'),
+  unavailable: row(503, 'server_error', 'provider_overloaded', 'api_error'),
+  timeout: row(504, 'timeout_error', 'timeout', 'api_error'),
+  overloaded: row(529, 'server_error', 'provider_overloaded', 'overloaded_error'),
+} as const satisfies Record<string, Kind>;
+
+export type ErrorKind = keyof typeof kinds;
+
+export interface FailureDetails {
+  /** Extra response headers, such as `retry-after` or `allow`. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What really happened; for the log, never for the client. */
+  readonly cause?: unknown;
+}
+
+/** A failure a client may see: its message is written for the reader of the answer. */
+export class ApiError extends Error {
+  readonly kind: ErrorKind;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'ApiError';
+    this.kind = kind;
+    this.headers = details.headers ?? {};
+  }
+
+  get status(): number {
+    return kinds[this.kind].status;
+  }
+}
+
+export const fail = (kind: ErrorKind, message: string, details?: FailureDetails): ApiError =>
+  new ApiError(kind, message, details);
+
+/** Any thrown thing → an error a client may see. The unexpected becomes a 500 that says nothing of its inside. */
+export const asApiError = (thrown: unknown): ApiError =>
+  thrown instanceof ApiError ? thrown : fail('internal', 'Internal server error', { cause: thrown });
+
+export interface ErrorBody {
+  readonly code: number;
+  readonly message: string;
+  readonly type: string;
+  readonly param: null;
+  readonly metadata: { readonly error_type: string };
+}
+
+/** The inner object of the envelope; also what a stream's error chunk carries. */
+export const errorBody = (error: ApiError): ErrorBody => {
+  const kind = kinds[error.kind];
+  return {
+    code: kind.status,
+    message: error.message,
+    type: kind.type,
+    param: null,
+    metadata: { error_type: kind.errorType },
+  };
+};
+
+export type ErrorDialect = 'envelope' | 'messages';
+
+/** The JSON body of a failed request in the dialect its route speaks. */
+export const errorJson = (error: ApiError, dialect: ErrorDialect, requestId: string): string =>
+  JSON.stringify(
+    dialect === 'envelope'
+      ? { error: errorBody(error) }
+      : { type: 'error', error: messagesErrorBody(error), request_id: requestId },
+  );
+
+export const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
+  type: kinds[error.kind].messagesType,
+  message: error.message,
+});
+
+/** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths or stack. */
+export const firstLine = (text: string, limit = 300): string => {
+  const line = text.split(/[\r\n]/, 1)[0]?.trim() ?? '';
+  const clean = line
+    .replace(/\bhttps?:\/\/\S+/gi, '(address)')
+    .replace(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '(address)')
+    .replace(/(?:^|(?<=\s|["'(]))(?:\/[\w.@-]+){2,}/g, '(path)');
+  return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
+};
+
+function row(status: number, type: string, errorType: string, messagesType: string): Kind {
+  return { status, type, errorType, messagesType };
+}

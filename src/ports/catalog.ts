@@ -1,0 +1,23 @@
+/** The models on offer, as the current configuration has them. */
+import type { Model, ModelKind } from '../../schemas/catalog.ts';
+
+export interface ResolvedModel {
+  readonly model: Model;
+  /** `express` of `author/name:express`; undefined without a variant. */
+  readonly variant: string | undefined;
+}
+
+export interface Catalog {
+  /** Served models in catalog order, private ones left out. Throws `engine_unreachable` (502) when the catalog cannot be read, `unavailable` (503) when the served-model list cannot. */
+  list(): readonly Model[];
+  /**
+   * The model a request names: `anthropic/` alias prefix, `-normalize` and `:variant` suffixes and legacy ids understood.
+   * Throws `not_found` for an unknown or unserved id, and for a model of another kind, whose message says which it is.
+   * Undefined id: the default model of that kind.
+   */
+  resolve(id: string | undefined, kind: ModelKind): ResolvedModel;
+  /** By exact id, served, private ones included; undefined otherwise. */
+  find(id: string): Model | undefined;
+  /** By id, id with a slash, Hugging Face id in any case, or legacy id; public ones only; variants ignored. */
+  findPublic(author: string, slug: string): Model | undefined;
+}

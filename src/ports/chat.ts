@@ -1,0 +1,167 @@
+/** The house's own words for a conversation: what every chat dialect is turned into and every engine wire speaks from. */
+import type { ApiError } from '../errors.ts';
+
+// ── what an engine is asked ────────────────────────────────────────────────────────────────────────
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max' | 'ultra';
+
+export interface ChatCall {
+  readonly messages: readonly ChatMessage[];
+  readonly stream: boolean;
+  /** Effective completion limit, thinking included, already cut to the context window. */
+  readonly maxTokens: number;
+  readonly n: number;
+  /** The last message is the assistant's and is to be carried on; only the new text comes back. */
+  readonly continueFinal: boolean;
+  readonly thinking: Thinking;
+  readonly sampling: Sampling;
+  readonly stop: readonly string[];
+  readonly logprobs: { readonly top: number } | undefined;
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean | undefined;
+  readonly format: AnswerFormat;
+  /** Opaque id of the end user, if the client gave one. */
+  readonly user: string | undefined;
+}
+
+/** `effort` is undefined when the client said nothing: the engine's default stands. */
+export interface Thinking {
+  readonly effort: Effort | undefined;
+  readonly budget: number | undefined;
+}
+
+export interface Sampling {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly frequencyPenalty?: number;
+  readonly presencePenalty?: number;
+  readonly repetitionPenalty?: number;
+  readonly seed?: number;
+}
+
+export type ChatMessage =
+  | {
+      readonly role: 'system' | 'developer';
+      readonly content: readonly TextContent[];
+      readonly name?: string;
+    }
+  | { readonly role: 'user'; readonly content: readonly UserContent[]; readonly name?: string }
+  | {
+      readonly role: 'assistant';
+      readonly content: readonly TextContent[];
+      readonly toolCalls: readonly ToolCall[];
+      readonly name?: string;
+    }
+  | { readonly role: 'tool'; readonly callId: string; readonly content: readonly UserContent[] };
+
+export interface TextContent {
+  readonly type: 'text';
+  readonly text: string;
+}
+
+/** Media is always data by the time an engine sees it: fetched, checked and bounded. */
+export interface MediaContent {
+  readonly type: 'image' | 'audio' | 'video';
+  readonly mediaType: string;
+  readonly base64: string;
+  readonly detail?: string;
+}
+
+export type UserContent = TextContent | MediaContent;
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+export interface Tool {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly strict?: boolean;
+}
+
+export type ToolChoice = 'none' | 'auto' | 'required' | { readonly name: string };
+
+export type AnswerFormat =
+  | { readonly type: 'text' }
+  | { readonly type: 'json_object' }
+  | {
+      readonly type: 'json_schema';
+      readonly name: string;
+      readonly schema: Readonly<Record<string, unknown>>;
+      readonly strict?: boolean;
+      readonly description?: string;
+    };
+
+// ── what comes back ────────────────────────────────────────────────────────────────────────────────
+
+declare const escaped: unique symbol;
+/**
+ * Text as it stands between the quotes of a JSON string. It is escaped once, by the engine, and copied from
+ * there into our own JSON without being read: that is most of what a streamed token would otherwise cost.
+ */
+export type JsonText = string & { readonly [escaped]: true };
+
+export const toJsonText = (text: string): JsonText => JSON.stringify(text).slice(1, -1) as JsonText;
+export const fromJsonText = (text: JsonText): string =>
+  text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error';
+
+export interface Logprob {
+  readonly token: string;
+  readonly logprob: number;
+  readonly bytes: readonly number[] | null;
+  readonly top_logprobs: readonly { token: string; logprob: number; bytes: readonly number[] | null }[];
+}
+
+export interface TokenUsage {
+  readonly prompt: number;
+  readonly completion: number;
+  readonly cached: number;
+  readonly reasoning: number;
+}
+
+/**
+ * A piece of an answer. Sources emit what arrived together as one array (`readonly Part[]`), never an empty one.
+ * `choice` numbers the n answers from 0, `call` the tool calls of one answer from 0, each complete before the next starts.
+ * A source fails by erroring while it has emitted nothing, and by a last `failure` part afterwards.
+ */
+export type Part =
+  | {
+      readonly type: 'text';
+      readonly choice: number;
+      readonly text: JsonText;
+      readonly logprobs?: readonly Logprob[];
+    }
+  | { readonly type: 'reasoning'; readonly choice: number; readonly text: JsonText }
+  | {
+      readonly type: 'tool-call';
+      readonly choice: number;
+      readonly call: number;
+      readonly id: string;
+      readonly name: string;
+    }
+  | {
+      readonly type: 'tool-arguments';
+      readonly choice: number;
+      readonly call: number;
+      readonly text: JsonText;
+    }
+  | {
+      readonly type: 'finish';
+      readonly choice: number;
+      readonly reason: FinishReason;
+      /** The engine's own word. */
+      readonly native: string | null;
+      /** The stop sequence that matched, when the engine says which. */
+      readonly stopSequence?: string;
+    }
+  | { readonly type: 'usage'; readonly usage: TokenUsage }
+  | { readonly type: 'failure'; readonly error: ApiError };
+
+export type Parts = readonly Part[];

@@ -1,0 +1,24 @@
+/** The models behind the gateway: one call in, a stream of parts out. */
+import type { Observable } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { ChatCall, Parts } from './chat.ts';
+import type { Demand } from './demand.ts';
+
+/** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
+export interface Flow {
+  readonly requestId: string;
+  readonly demand: Demand;
+}
+
+export interface Engine {
+  /** Fails with 502, 503 or 504 (or the engine's own 400) before the first part; afterwards by a last `failure` part. */
+  chat(model: Model, call: ChatCall, flow: Flow): Observable<Parts>;
+}
+
+export interface Engines {
+  /** The engine that serves a model; throws `unavailable` when its row is missing. */
+  of(model: Model): Engine;
+  /** One word per engine for `GET /health`. */
+  health(): Readonly<Record<string, 'ok' | 'down'>>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,87 @@
+/** One request and its answer as the pipelines see them: no socket, no server, only values and streams. */
+import type { Logger } from 'pino';
+import type { Observable } from 'rxjs';
+import type { ErrorDialect } from '../errors.ts';
+import type { Demand } from './demand.ts';
+
+export interface Exchange {
+  /** Sent back as `x-request-id` and `request-id`, and written in every log line. */
+  readonly id: string;
+  readonly method: string;
+  /** Path as it was sent, without the query. */
+  readonly path: string;
+  /** Path parameters of the route, percent-decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Raw query string without the question mark. */
+  readonly query: string;
+  /** Header by lower-case name; empty string when absent. */
+  header(name: string): string;
+  readonly body: IncomingBody;
+  /** What the client is ready to take: paused while its socket is full. */
+  readonly demand: Demand;
+  /** Shape of errors on this request. */
+  readonly dialect: ErrorDialect;
+  readonly log: Logger;
+}
+
+export interface IncomingBody {
+  /** Declared length in bytes; undefined for chunked bodies. */
+  readonly length: number | undefined;
+  /** The body in one piece; fails with 413 past the route's limit without reading on, 400 when it ends early. */
+  whole(): Observable<Buffer>;
+  /**
+   * The body as it arrives, each piece the receiver's to keep. `demand.pause()` stops reading the socket.
+   * Fails as `whole` does. Unsubscribing discards the rest.
+   */
+  chunks(demand: Demand): Observable<Buffer>;
+}
+
+/** Who asks. Everything stored or billed belongs to the subscription. */
+export interface Caller {
+  readonly subscription: string;
+  readonly key: string;
+}
+
+/**
+ * What a pipeline emits: one `answer`; or one `head` and then `bytes` until it completes.
+ * An error before either becomes the error answer of the route; after `head` it cuts the connection,
+ * so a pipeline that streams turns expected failures into bytes.
+ */
+export type Reply = Answer | Head | Bytes;
+
+export interface Answer {
+  readonly kind: 'answer';
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array;
+}
+
+export interface Head {
+  readonly kind: 'head';
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** Written when the stream has been silent for a while; an SSE comment, say. */
+  readonly keepAlive?: string;
+}
+
+export interface Bytes {
+  readonly kind: 'bytes';
+  readonly bytes: string | Uint8Array;
+}
+
+export type HeaderList = Readonly<Record<string, string>>;
+
+/** A route's whole behaviour. */
+export type Pipeline = (exchange: Exchange) => Observable<Reply>;
+
+/** A route that knows its caller. */
+export type KeyedPipeline = (exchange: Exchange, caller: Caller) => Observable<Reply>;
+
+const jsonHeaders: HeaderList = { 'content-type': 'application/json' };
+
+export const jsonAnswer = (value: unknown, status = 200, headers: HeaderList = {}): Answer => ({
+  kind: 'answer',
+  status,
+  headers: { ...jsonHeaders, ...headers },
+  body: JSON.stringify(value),
+});

@@ -1,0 +1,22 @@
+/** Everything a pipeline may reach; made once in main, handed to every pipeline. */
+import type { Admission } from './admission.ts';
+import type { Catalog } from './catalog.ts';
+import type { Engines } from './engine.ts';
+import type { Keys } from './keys.ts';
+import type { Media } from './media.ts';
+import type { Offload } from './offload.ts';
+import type { State } from './state.ts';
+import type { UsageLog } from './usage.ts';
+
+export interface Ports {
+  readonly keys: Keys;
+  readonly state: State;
+  readonly catalog: Catalog;
+  readonly engines: Engines;
+  readonly admission: Admission;
+  readonly usage: UsageLog;
+  readonly media: Media;
+  readonly offload: Offload;
+  /** Absolute address clients use, ending in `/v1`: what links start with. */
+  readonly publicUrl: () => string;
+}

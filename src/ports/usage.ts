@@ -1,0 +1,11 @@
+/** Where billed units go. An event is safe against the death of this process once `record` has emitted. */
+import type { Observable } from 'rxjs';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+
+export interface UsageLog {
+  /** Emits once the event is durable, synchronously where possible, then completes; errors with `unavailable` when it cannot be kept. */
+  record(event: UsageEvent): Observable<void>;
+  /** Throws `unavailable` when a billable request must not start because its usage could not be kept. */
+  ensureOpen(): void;
+  close(): Promise<void>;
+}

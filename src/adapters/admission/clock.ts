@@ -1,0 +1,17 @@
+/** Time as admission needs it: never steps back, and can be replaced by virtual time. */
+
+export interface Clock {
+  /** Milliseconds from an arbitrary start. */
+  now(): number;
+  /** Calls back once after `ms`; the returned function cancels. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const monotonicClock: Clock = {
+  now: () => performance.now(),
+  after: (ms, callback) => {
+    const timer = setTimeout(callback, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};

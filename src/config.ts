@@ -1,0 +1,123 @@
+/** The environment → one checked Config. Nothing else in the house reads `process.env`. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Folder of everything the embedded defaults keep. */
+  readonly dataDir: string;
+  /** `sluice.yaml`; undefined: the default catalog on the simulator. */
+  readonly configFile: string | undefined;
+  /** Address clients use, ending in `/v1`; undefined: derived from where the server listens. */
+  readonly publicUrl: string | undefined;
+  readonly bootstrapKey: string | undefined;
+  readonly logLevel: LogLevel;
+  readonly redisUrl: string | undefined;
+  readonly allowPrivateUrls: boolean;
+  readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Which HTTP server carries the routes. */
+  readonly edge: 'auto' | 'uws' | 'node';
+  /** Milliseconds running requests get to finish after SIGTERM. */
+  readonly drainMs: number;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A setting that cannot be used: its message is the one line the user reads. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+export const loadConfig = (env: Environment = process.env): Config => ({
+  host: text(env, 'HOST') ?? '127.0.0.1',
+  port: integer(env, 'PORT', 8787, 0, 65_535),
+  dataDir: resolve(text(env, 'SLUICE_DATA') ?? 'data'),
+  configFile: configFile(env),
+  publicUrl: publicUrl(env),
+  bootstrapKey: bootstrapKey(env),
+  logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
+  redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
+  allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
+  tls: tls(env),
+  edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
+  drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
+});
+
+/** An empty variable counts as not set: compose files and shells produce them. */
+const text = (env: Environment, name: string): string | undefined => {
+  const value = env[name]?.trim();
+  return value === '' ? undefined : value;
+};
+
+const integer = (env: Environment, name: string, fallback: number, min: number, max: number): number => {
+  const value = text(env, name);
+  if (value === undefined) return fallback;
+  const number = Number(value);
+  if (!/^\d+$/.test(value) || number < min || number > max)
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`);
+  return number;
+};
+
+const flag = (env: Environment, name: string): boolean => {
+  const value = text(env, name)?.toLowerCase();
+  if (value === undefined || value === '0' || value === 'false') return false;
+  if (value === '1' || value === 'true') return true;
+  throw new ConfigError(`${name} must be 1 or 0, not "${value}"`);
+};
+
+const oneOf = <T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T => {
+  const value = text(env, name);
+  if (value === undefined) return fallback;
+  const known = values.find((candidate) => candidate === value);
+  if (known === undefined)
+    throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${value}"`);
+  return known;
+};
+
+const url = (env: Environment, name: string, protocols: readonly string[]): string | undefined => {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))
+    throw new ConfigError(
+      `${name} must be an address starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    );
+  return value;
+};
+
+const configFile = (env: Environment): string | undefined => {
+  const named = text(env, 'SLUICE_CONFIG');
+  if (named !== undefined) {
+    if (!existsSync(named)) throw new ConfigError(`SLUICE_CONFIG names ${named}, which does not exist`);
+    return resolve(named);
+  }
+  return existsSync('sluice.yaml') ? resolve('sluice.yaml') : undefined;
+};
+
+const publicUrl = (env: Environment): string | undefined => {
+  const value = url(env, 'SLUICE_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '');
+  return value === undefined || value.endsWith('/v1') ? value : `${value}/v1`;
+};
+
+const bootstrapKey = (env: Environment): string | undefined => {
+  const value = text(env, 'SLUICE_BOOTSTRAP_KEY');
+  if (value !== undefined && !/^[\x21-\x7e]{16,512}$/.test(value))
+    throw new ConfigError('SLUICE_BOOTSTRAP_KEY must be 16 to 512 visible ASCII characters without spaces');
+  return value;
+};
+
+const tls = (env: Environment): Config['tls'] => {
+  const certFile = text(env, 'SLUICE_TLS_CERT');
+  const keyFile = text(env, 'SLUICE_TLS_KEY');
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined || keyFile === undefined)
+    throw new ConfigError('SLUICE_TLS_CERT and SLUICE_TLS_KEY must be set together');
+  for (const [name, file] of [
+    ['SLUICE_TLS_CERT', certFile],
+    ['SLUICE_TLS_KEY', keyFile],
+  ] as const)
+    if (!existsSync(file)) throw new ConfigError(`${name} names ${file}, which does not exist`);
+  return { certFile: resolve(certFile), keyFile: resolve(keyFile) };
+};

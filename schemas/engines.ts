@@ -1,0 +1,66 @@
+/** An engine as `sluice.yaml` describes it: one row under `engines`. */
+import Type, { type Static } from 'typebox';
+
+/** The engine that needs no row: the simulator inside the gateway. */
+export const SIMULATOR = 'simulator';
+
+/** A length of time with its unit: `500ms`, `2s`, `1.5m`, `1h`. */
+export const Duration = Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$' });
+export type Duration = Static<typeof Duration>;
+
+export const EngineTimeouts = Type.Object(
+  {
+    /** Until a connection stands, TLS included. */
+    connect: Type.Optional(Duration),
+    /** From sending the request until the first byte of the answer's body. */
+    first_byte: Type.Optional(Duration),
+    /** Between two reads of an answer that is being read; waiting for a slow client does not count. */
+    idle: Type.Optional(Duration),
+    /** The whole call. */
+    total: Type.Optional(Duration),
+  },
+  { additionalProperties: false },
+);
+
+export const EngineRow = Type.Object(
+  {
+    /** The language the engine speaks. */
+    wire: Type.Enum(['openai']),
+    /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
+    replicas: Type.Array(Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$', maxLength: 2048 }), {
+      minItems: 1,
+      maxItems: 1000,
+    }),
+    /** Name of the environment variable that holds the engine's key; sent as a bearer token. */
+    key_env: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
+    /** Further request headers. */
+    headers: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: '^[A-Za-z0-9-]+$' }),
+        Type.String({ pattern: '^[\\t\\x20-\\x7e]*$', maxLength: 8192 }),
+      ),
+    ),
+    /** Calls running at once on one replica; absent: no cap. */
+    concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+    timeouts: Type.Optional(EngineTimeouts),
+    /** True for an engine that makes one answer a call: n answers become n calls. */
+    fan_out_n: Type.Optional(Type.Boolean()),
+    /** What the engine calls the completion limit; `max_tokens` is what nearly all understand. */
+    limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
+    /** A GET that answers 2xx while the replica is well; without it health is learnt from use alone. */
+    probe: Type.Optional(
+      Type.Object(
+        {
+          /** Path from the root of the replica's host. */
+          path: Type.String({ pattern: '^/[\\x21-\\x7e]*$', maxLength: 2048 }),
+          interval: Type.Optional(Duration),
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    /** PEM file with the authorities that sign the replicas' certificates, instead of the public ones. */
+    ca_file: Type.Optional(Type.String({ minLength: 1 })),
+  },
+  { additionalProperties: false },
+);
+export type EngineRow = Static<typeof EngineRow>;

@@ -1,0 +1,59 @@
+/** A chat call in, the size of its prompt out: a bound that costs nothing, an estimate, and the texts to count exactly. */
+import type { ChatCall, ChatMessage, MediaContent } from '../ports/chat.ts';
+
+export type Prompt = Pick<ChatCall, 'messages' | 'tools'>;
+
+/** What a chat template puts around each message, and before the answer. */
+const perMessage = 4;
+const perPrompt = 3;
+
+/** Engines count media by their own rules; these are the usual sizes. */
+const mediaTokens: Record<MediaContent['type'], number> = { image: 1024, audio: 2048, video: 8192 };
+const lowDetailImage = 85;
+
+/** A UTF-16 unit is at most three bytes of UTF-8, and no token is shorter than a byte. */
+const bytesPerUnit = 3;
+
+/** Roughly what a token of prose is long. */
+const charactersPerToken = 4;
+
+/** Tokens beside the texts: templates and media. */
+export const fixedTokens = ({ messages }: Prompt): number =>
+  messages.reduce((total, message) => total + perMessage + mediaOf(message), perPrompt);
+
+/** Every text the engine's tokenizer will read. */
+export const promptTexts = ({ messages, tools }: Prompt): readonly string[] => {
+  const texts: string[] = [];
+  for (const message of messages) {
+    for (const part of message.content) if (part.type === 'text') texts.push(part.text);
+    if (message.role === 'assistant') {
+      for (const call of message.toolCalls) texts.push(call.name, call.arguments);
+    }
+  }
+  if (tools.length > 0) texts.push(JSON.stringify(tools));
+  return texts;
+};
+
+/** Never less than the number of tokens; the loose bound first, as it does not look at the characters. */
+export const fitsBytes = (texts: readonly string[], room: number): boolean =>
+  lengthOf(texts) * bytesPerUnit <= room ||
+  texts.reduce((total, text) => total + Buffer.byteLength(text), 0) <= room;
+
+export const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((total, text) => total + text.length, 0);
+
+/** For bills without an engine's own numbers. */
+export const estimatePrompt = (prompt: Prompt): number =>
+  fixedTokens(prompt) + Math.ceil(lengthOf(promptTexts(prompt)) / charactersPerToken);
+
+/** Tokens of a streamed piece: about four characters each, and at least one, as most engines send them one by one. */
+export const estimatePiece = (length: number): number => Math.max(1, Math.floor(length / charactersPerToken));
+
+const mediaOf = (message: ChatMessage): number => {
+  let total = 0;
+  for (const part of message.content) {
+    if (part.type === 'text') continue;
+    total += part.type === 'image' && part.detail === 'low' ? lowDetailImage : mediaTokens[part.type];
+  }
+  return total;
+};

@@ -1,11 +1,52 @@
-/** Work that would hold up the event loop, done on threads: bounded in parallel runs, queue and time. */
+/** Work that would hold up the event loop, done on threads: bounded in parallel runs, queue, memory and time. */
+import { Observable } from 'rxjs';
+import type { Base64 } from './media.ts';
 
+/**
+ * Every task rejects with `unavailable` when the queue is full or the wait too long, and with the signal's reason when
+ * it is aborted; an aborted task that runs already is left to end, and what it found is thrown away.
+ */
 export interface Offload {
-  /** A large JSON text → its value. Rejects with a SyntaxError as JSON.parse throws it. */
-  parseJson(bytes: Uint8Array): Promise<unknown>;
+  /**
+   * A large JSON text → its value. It looks as JSON.parse gives it, but for one thing: valid base64 of four kilobytes
+   * and more (bare, or a data URI) under a key that carries media, such as `url`, `data` or `file_data`, is a Uint8Array
+   * of its characters; `Media` takes it as it takes a string.
+   * Rejects with a SyntaxError as JSON.parse throws it; with `invalid_request` for a long data URI that is no base64, or
+   * too many or too deeply nested values; with `payload_too_large` for too much text beside the media.
+   * The bytes are handed over: a buffer they fill is moved to the thread and empty here afterwards.
+   */
+  parseJson(bytes: Uint8Array, signal?: AbortSignal): Promise<unknown>;
   /** Number of tokens of all texts together, by the named tokenizer's own rules. */
-  countTokens(texts: readonly string[], tokenizer: string): Promise<number>;
-  /** The text of a PDF, DOCX, HTML, Markdown, CSV or plain-text document. Rejects with `invalid_request` when it cannot be read. */
-  documentText(bytes: Uint8Array, filename: string): Promise<string>;
+  countTokens(texts: readonly string[], tokenizer: string, signal?: AbortSignal): Promise<number>;
+  /**
+   * The text of a PDF, DOCX, HTML, Markdown, CSV, JSON or plain-text document; which it is, its bytes say.
+   * Rejects with `invalid_request` that says why it cannot be read. The document is handed over as in `parseJson`.
+   */
+  documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
   close(): Promise<void>;
 }
+
+/** The bytes, or their base64: `MediaData` fits as it is and is decoded on the thread. */
+export type DocumentSource = Uint8Array | { readonly base64: Base64 };
+
+export interface DocumentOptions {
+  /** Field of the request, named in errors beside the file. */
+  readonly field?: string;
+  /** A document with more text than this is refused. */
+  readonly maxCharacters?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A task as an Observable of its one result: unsubscribing aborts it. */
+export const offloaded = <T>(start: (signal: AbortSignal) => Promise<T>): Observable<T> =>
+  new Observable((subscriber) => {
+    const controller = new AbortController();
+    start(controller.signal).then(
+      (result) => {
+        subscriber.next(result);
+        subscriber.complete();
+      },
+      (reason) => subscriber.error(reason),
+    );
+    return () => controller.abort();
+  });

@@ -1,0 +1,232 @@
+/** What `POST /chat/completions` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
+import Type, { type Static } from 'typebox';
+import { Effort } from './catalog.ts';
+
+const JsonObject = Type.Record(Type.String(), Type.Unknown());
+const FunctionName = Type.String({
+  pattern: '^[a-zA-Z0-9_-]{1,64}$',
+  description: 'letters, digits, underscores and dashes, at most 64',
+});
+
+// ── request ────────────────────────────────────────────────────────────────────────────────────────
+
+/** One object for every kind of part, so that an error names the field and not a list of alternatives. */
+export const ContentPart = Type.Object({
+  type: Type.Enum(['text', 'image_url', 'input_audio', 'video_url', 'file', 'refusal']),
+  text: Type.Optional(Type.String()),
+  image_url: Type.Optional(
+    Type.Object({
+      url: Type.String({ description: 'https URL or base64 data URI' }),
+      detail: Type.Optional(Type.Enum(['auto', 'low', 'high', 'original'])),
+    }),
+  ),
+  input_audio: Type.Optional(
+    Type.Object({
+      data: Type.String({ description: 'base64' }),
+      format: Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'aiff']),
+    }),
+  ),
+  video_url: Type.Optional(
+    Type.Object({ url: Type.String({ description: 'https URL or base64 data URI' }) }),
+  ),
+  file: Type.Optional(
+    Type.Object({
+      filename: Type.Optional(Type.String({ maxLength: 255 })),
+      file_data: Type.Optional(Type.String({ description: 'base64 data URI or https URL' })),
+      file_id: Type.Optional(Type.String()),
+    }),
+  ),
+  refusal: Type.Optional(Type.String()),
+});
+export type ContentPart = Static<typeof ContentPart>;
+
+const RequestToolCall = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  type: Type.Optional(Type.Enum(['function'])),
+  function: Type.Object({ name: Type.String({ minLength: 1 }), arguments: Type.String() }),
+});
+
+export const ChatRequestMessage = Type.Object({
+  role: Type.Enum(['system', 'developer', 'user', 'assistant', 'tool']),
+  content: Type.Optional(Type.Union([Type.String(), Type.Array(ContentPart, { maxItems: 4096 })])),
+  name: Type.Optional(Type.String()),
+  /** On assistant messages. */
+  tool_calls: Type.Optional(Type.Array(RequestToolCall, { maxItems: 1024 })),
+  /** On tool messages. */
+  tool_call_id: Type.Optional(Type.String({ minLength: 1 })),
+  /** What clients replay of an earlier answer; not sent on. */
+  refusal: Type.Optional(Type.Unknown()),
+  reasoning: Type.Optional(Type.Unknown()),
+  reasoning_content: Type.Optional(Type.Unknown()),
+  reasoning_details: Type.Optional(Type.Unknown()),
+});
+export type ChatRequestMessage = Static<typeof ChatRequestMessage>;
+
+export const ChatTool = Type.Object({
+  type: Type.Enum(['function']),
+  function: Type.Object({
+    name: FunctionName,
+    description: Type.Optional(Type.String()),
+    parameters: Type.Optional(JsonObject),
+    strict: Type.Optional(Type.Boolean()),
+  }),
+});
+
+export const ChatToolChoice = Type.Union([
+  Type.Enum(['none', 'auto', 'required']),
+  Type.Object({
+    type: Type.Enum(['function']),
+    function: Type.Object({ name: Type.String({ minLength: 1 }) }),
+  }),
+]);
+
+export const ResponseFormat = Type.Object({
+  type: Type.Enum(['text', 'json_object', 'json_schema']),
+  json_schema: Type.Optional(
+    Type.Object({
+      name: FunctionName,
+      description: Type.Optional(Type.String()),
+      schema: Type.Optional(JsonObject),
+      strict: Type.Optional(Type.Boolean()),
+    }),
+  ),
+});
+
+const Reasoning = Type.Object({
+  effort: Type.Optional(Effort),
+  enabled: Type.Optional(Type.Boolean()),
+  summary: Type.Optional(Type.Enum(['auto', 'concise', 'detailed'])),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
+export const ChatRequest = Type.Object({
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  messages: Type.Array(ChatRequestMessage, { minItems: 1, maxItems: 16_384 }),
+  continue_final_message: Type.Optional(Type.Boolean()),
+  stream: Type.Optional(Type.Boolean()),
+  stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  reasoning_effort: Type.Optional(Effort),
+  reasoning: Type.Optional(Reasoning),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128 })),
+  seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
+  top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+  repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  response_format: Type.Optional(ResponseFormat),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+  logprobs: Type.Optional(Type.Boolean()),
+  top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+  tool_choice: Type.Optional(ChatToolChoice),
+  tools: Type.Optional(Type.Array(ChatTool, { maxItems: 1024 })),
+  parallel_tool_calls: Type.Optional(Type.Boolean()),
+  user: Type.Optional(Type.String()),
+});
+export type ChatRequest = Static<typeof ChatRequest>;
+
+// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Count = Type.Integer({ minimum: 0 });
+const Bytes = Nullable(Type.Array(Type.Integer({ minimum: 0, maximum: 255 })));
+
+export const ChatUsage = Type.Object({
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  total_tokens: Count,
+  prompt_tokens_details: Type.Object({ cached_tokens: Count }),
+  completion_tokens_details: Type.Object({ reasoning_tokens: Count }),
+});
+
+const Logprobs = Nullable(
+  Type.Object({
+    content: Nullable(
+      Type.Array(
+        Type.Object({
+          token: Type.String(),
+          logprob: Type.Number(),
+          bytes: Bytes,
+          top_logprobs: Type.Array(
+            Type.Object({ token: Type.String(), logprob: Type.Number(), bytes: Bytes }),
+          ),
+        }),
+      ),
+    ),
+  }),
+);
+
+const FinishReason = Type.Enum(['stop', 'length', 'tool_calls', 'content_filter', 'error']);
+
+const ToolCall = Type.Object({
+  id: Type.String({ pattern: '^call_' }),
+  type: Type.Literal('function'),
+  function: Type.Object({ name: Type.String(), arguments: Type.String() }),
+});
+
+export const ChatCompletion = Type.Object({
+  id: Type.String({ pattern: '^chatcmpl-' }),
+  object: Type.Literal('chat.completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  system_fingerprint: Type.Null(),
+  choices: Type.Array(
+    Type.Object({
+      index: Count,
+      message: Type.Object({
+        role: Type.Literal('assistant'),
+        content: Nullable(Type.String()),
+        reasoning: Nullable(Type.String()),
+        refusal: Type.Null(),
+        tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1 })),
+      }),
+      logprobs: Logprobs,
+      finish_reason: FinishReason,
+      native_finish_reason: Nullable(Type.String()),
+    }),
+  ),
+  usage: ChatUsage,
+});
+export type ChatCompletion = Static<typeof ChatCompletion>;
+
+const ToolCallDelta = Type.Object({
+  index: Count,
+  id: Type.Optional(Type.String({ pattern: '^call_' })),
+  type: Type.Optional(Type.Literal('function')),
+  function: Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String() }),
+});
+
+export const ChatChunk = Type.Object({
+  id: Type.String({ pattern: '^chatcmpl-' }),
+  object: Type.Literal('chat.completion.chunk'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      index: Count,
+      delta: Type.Object({
+        role: Type.Optional(Type.Literal('assistant')),
+        content: Type.Optional(Type.String()),
+        reasoning: Type.Optional(Type.String()),
+        tool_calls: Type.Optional(Type.Array(ToolCallDelta, { minItems: 1 })),
+      }),
+      finish_reason: Nullable(FinishReason),
+      native_finish_reason: Nullable(Type.String()),
+      logprobs: Type.Optional(Logprobs),
+    }),
+  ),
+  usage: Type.Optional(ChatUsage),
+  error: Type.Optional(
+    Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Null(),
+      metadata: Type.Object({ error_type: Type.String() }),
+    }),
+  ),
+});
+export type ChatChunk = Static<typeof ChatChunk>;

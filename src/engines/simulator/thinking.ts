@@ -1,0 +1,30 @@
+/** A model's reasoning row and a call's wishes in; how many tokens to think out. */
+import type { Model } from '../../../schemas/catalog.ts';
+import type { ChatCall, Effort } from '../../ports/chat.ts';
+
+const lengths: Readonly<Record<Effort, number>> = {
+  none: 0,
+  minimal: 8,
+  low: 16,
+  medium: 32,
+  high: 64,
+  xhigh: 96,
+  max: 128,
+  ultra: 192,
+};
+
+/** `wished` is the length a directive asks for; it also makes a model think that otherwise would not. */
+export function thinkingTokens(model: Model, call: ChatCall, wished: number | undefined): number {
+  const { reasoning } = model;
+  const { effort, budget } = call.thinking;
+  if (call.continueFinal) return 0;
+  if (effort === 'none' && reasoning?.mandatory !== true) return 0;
+  const limit =
+    reasoning?.supports_max_tokens === true ? (budget ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+  if (wished !== undefined) return Math.min(wished, limit);
+  if (reasoning === undefined) return 0;
+  const asked = (effort !== undefined && effort !== 'none') || budget !== undefined;
+  if (!asked && !reasoning.mandatory && reasoning.default_enabled === false) return 0;
+  const chosen = effort === undefined || effort === 'none' ? (reasoning.default_effort ?? 'medium') : effort;
+  return Math.min(lengths[chosen], limit);
+}

@@ -15,7 +15,10 @@ export const ModelKind = Type.Enum([
 export type ModelKind = Static<typeof ModelKind>;
 
 /** A decimal number as text: money is never a float. */
-export const Decimal = Type.String({ pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$' });
+export const Decimal = Type.String({
+  pattern: '^(0|[1-9][0-9]*)(\\.[0-9]+)?$',
+  description: "a decimal number in quotes, such as '0.0000005'",
+});
 
 export const Effort = Type.Enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra']);
 
@@ -53,6 +56,53 @@ export const RateLimits = Type.Object(
   { additionalProperties: false },
 );
 
+/** USD per token; per megapixel, second of video, speech or music in `completion`; per second of audio read in `prompt`. */
+export const Pricing = Type.Object(
+  {
+    prompt: Decimal,
+    completion: Decimal,
+    internal_reasoning: Type.Optional(Decimal),
+    input_cache_read: Type.Optional(Decimal),
+  },
+  { additionalProperties: false },
+);
+
+/** What the engine samples with when a request does not say. */
+export const DefaultParameters = Type.Object(
+  {
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: Type.Optional(Type.Integer({ minimum: 0 })),
+    frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  },
+  { additionalProperties: false },
+);
+
+/** How an embedding model is to be asked. */
+export const EmbeddingCapabilities = Type.Object(
+  {
+    /** Length of the vectors it gives. */
+    dimensions: Type.Integer({ minimum: 1 }),
+    /** Trained so that the first numbers of a vector stand alone: `dimensions` may ask for fewer. */
+    truncatable: Type.Optional(Type.Boolean()),
+    /** Put before a search query; absent on models that know no instructions. */
+    query_instruction: Type.Optional(Type.String({ minLength: 1 })),
+    /** A text that starts with this carries its own instruction and is sent as it is. */
+    instruction_marker: Type.Optional(Type.String({ minLength: 1 })),
+    /** Inputs the engine takes in one call; larger batches are split. */
+    batch: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
+  { additionalProperties: false },
+);
+
+/** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
+export const Capabilities = Type.Object(
+  { embedding: Type.Optional(EmbeddingCapabilities) },
+  { additionalProperties: false },
+);
+
 const modelFields = {
   kind: ModelKind,
   name: Type.String({ minLength: 1 }),
@@ -76,21 +126,16 @@ const modelFields = {
   instruct_type: Type.Optional(Type.String()),
   input_modalities: Type.Array(Type.String()),
   output_modalities: Type.Array(Type.String()),
-  pricing: Type.Object(
-    {
-      prompt: Decimal,
-      completion: Decimal,
-      internal_reasoning: Type.Optional(Decimal),
-      input_cache_read: Type.Optional(Decimal),
-    },
-    { additionalProperties: false },
-  ),
+  pricing: Pricing,
   is_moderated: Type.Boolean(),
   supported_parameters: Type.Array(Type.String()),
-  default_parameters: Type.Optional(Type.Record(Type.String(), Type.Number())),
-  per_request_limits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  voices: Type.Optional(Type.Array(Type.String())),
+  default_parameters: Type.Optional(DefaultParameters),
+  /** Maxima of one request, shown in the entry: `max_prompt_length` in characters, say. */
+  per_request_limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
+  /** Voice ids of a speech model, its default speaker first. */
+  voices: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
   reasoning: Type.Optional(Reasoning),
+  capabilities: Type.Optional(Capabilities),
   limits: RateLimits,
 };
 
@@ -100,7 +145,12 @@ export type Model = Static<typeof Model>;
 
 /** A row as it is written: all but a few fields have defaults. */
 export const ModelRow = Type.Object(
-  { ...Type.Partial(Type.Object(modelFields)).properties, engine: modelFields.engine },
+  {
+    ...Type.Partial(Type.Object(modelFields)).properties,
+    engine: modelFields.engine,
+    pricing: Type.Optional(Type.Partial(Pricing, { additionalProperties: false })),
+    limits: Type.Optional(Type.Partial(RateLimits, { additionalProperties: false })),
+  },
   { additionalProperties: false },
 );
 export type ModelRow = Static<typeof ModelRow>;

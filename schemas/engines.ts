@@ -5,7 +5,10 @@ import Type, { type Static } from 'typebox';
 export const SIMULATOR = 'simulator';
 
 /** A length of time with its unit: `500ms`, `2s`, `1.5m`, `1h`. */
-export const Duration = Type.String({ pattern: '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$' });
+export const Duration = Type.String({
+  pattern: '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$',
+  description: 'a length of time such as 500ms, 2s or 10m',
+});
 export type Duration = Static<typeof Duration>;
 
 export const EngineTimeouts = Type.Object(
@@ -27,12 +30,21 @@ export const EngineRow = Type.Object(
     /** The language the engine speaks. */
     wire: Type.Enum(['openai']),
     /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
-    replicas: Type.Array(Type.String({ pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$', maxLength: 2048 }), {
-      minItems: 1,
-      maxItems: 1000,
-    }),
+    replicas: Type.Array(
+      Type.String({
+        pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+        maxLength: 2048,
+        description: 'an address such as http://10.0.0.5:8000/v1',
+      }),
+      { minItems: 1, maxItems: 1000 },
+    ),
     /** Name of the environment variable that holds the engine's key; sent as a bearer token. */
-    key_env: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
+    key_env: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        description: 'the name of an environment variable',
+      }),
+    ),
     /** Further request headers. */
     headers: Type.Optional(
       Type.Record(

@@ -1,0 +1,82 @@
+/** A configuration and what of it is deployed → the lookups every request makes, built once. */
+import type { Model, ModelKind } from '../../schemas/catalog.ts';
+import type { ResolvedModel } from '../ports/catalog.ts';
+import type { CatalogConfig } from './catalog-config.ts';
+import { aliasPrefix } from './model-names.ts';
+
+/** Ids that are deployed now; undefined: every row. */
+export type ServedIds = ReadonlySet<string> | undefined;
+
+export interface ModelIndex {
+  /** Served and public, in catalog order. */
+  readonly listed: readonly Model[];
+  /** Served, by exact id. */
+  readonly byId: ReadonlyMap<string, Model>;
+  /** Served, by every name a request may use but for suffixes: own, former and aliased ids. */
+  readonly byName: ReadonlyMap<string, ResolvedModel>;
+  readonly defaults: ReadonlyMap<ModelKind, ResolvedModel>;
+  /** Listed, by Hugging Face id in lower case; the first row wins where two serve the same weights. */
+  readonly byHuggingFaceId: ReadonlyMap<string, Model>;
+  /** Listed, by the id without its author; undefined where two authors have one of that name. */
+  readonly bySlug: ReadonlyMap<string, Model | undefined>;
+}
+
+export const indexModels = (config: CatalogConfig, served: ServedIds): ModelIndex => {
+  const models = config.models.filter(
+    (model) => model.served && (served === undefined || served.has(model.id)),
+  );
+  const listed = models.filter((model) => !model.private);
+  const byId = new Map(models.map((model) => [model.id, model]));
+  return {
+    listed,
+    byId,
+    byName: names(models),
+    defaults: defaults(config, models, byId),
+    byHuggingFaceId: huggingFaceIds(listed),
+    bySlug: slugs(listed),
+  };
+};
+
+const names = (models: readonly Model[]): Map<string, ResolvedModel> => {
+  const byName = new Map<string, ResolvedModel>();
+  for (const model of models) {
+    const resolved: ResolvedModel = { model, variant: undefined };
+    for (const name of [model.id, ...model.legacy_ids]) {
+      byName.set(name, resolved);
+      byName.set(aliasPrefix + name, resolved);
+    }
+  }
+  return byName;
+};
+
+const defaults = (
+  config: CatalogConfig,
+  models: readonly Model[],
+  byId: ReadonlyMap<string, Model>,
+): Map<ModelKind, ResolvedModel> => {
+  const chosen = new Map<ModelKind, ResolvedModel>();
+  for (const candidate of models) {
+    if (chosen.has(candidate.kind)) continue;
+    const model = byId.get(config.defaults[candidate.kind] ?? '') ?? candidate;
+    if (model !== candidate || !candidate.private) chosen.set(candidate.kind, { model, variant: undefined });
+  }
+  return chosen;
+};
+
+const huggingFaceIds = (models: readonly Model[]): Map<string, Model> => {
+  const found = new Map<string, Model>();
+  for (const model of models) {
+    const id = model.hugging_face_id?.toLowerCase();
+    if (id !== undefined && !found.has(id)) found.set(id, model);
+  }
+  return found;
+};
+
+const slugs = (models: readonly Model[]): Map<string, Model | undefined> => {
+  const found = new Map<string, Model | undefined>();
+  for (const model of models) {
+    const slug = model.id.slice(model.id.indexOf('/') + 1);
+    found.set(slug, found.has(slug) ? undefined : model);
+  }
+  return found;
+};

@@ -1,0 +1,30 @@
+/** A row as it is written in `sluice.yaml` → the model the house knows, every default filled in. */
+import type { Model, ModelRow } from '../../schemas/catalog.ts';
+import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
+
+export const resolveRow = (id: string, row: ModelRow): Model => {
+  const kind = row.kind ?? 'chat';
+  const defaults = kindDefaults[kind];
+  return {
+    name: id,
+    description: '',
+    created: 0,
+    served_as: id,
+    served: true,
+    private: false,
+    legacy_ids: [],
+    tokenizer: 'o200k_base',
+    input_modalities: [...defaults.input_modalities],
+    output_modalities: [...defaults.output_modalities],
+    is_moderated: false,
+    supported_parameters: [
+      ...defaults.supported_parameters,
+      ...(row.reasoning === undefined ? [] : reasoningParameters),
+    ],
+    ...row,
+    id,
+    kind,
+    pricing: { prompt: '0', completion: '0', ...row.pricing },
+    limits: { ...defaults.limits, ...row.limits },
+  };
+};

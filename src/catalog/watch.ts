@@ -1,0 +1,93 @@
+/** The catalog of a running gateway: opened once, read again on request or when one of its files changes. */
+import { unwatchFile, watchFile } from 'node:fs';
+import type { Logger } from 'pino';
+import { createCatalog, type LiveCatalog } from './catalog.ts';
+import type { CatalogConfig } from './catalog-config.ts';
+import { defaultCatalog } from './default-catalog.ts';
+import { loadCatalogFile } from './load.ts';
+import { CatalogUnreadableError } from './problems.ts';
+import { readServedIds } from './served-list.ts';
+
+export interface OpenCatalog {
+  readonly catalog: LiveCatalog;
+  /** The configuration in force. */
+  config(): CatalogConfig;
+  /** Reads the files again. False when what they say was refused and the former configuration stays. */
+  reload(): boolean;
+  close(): void;
+}
+
+export interface CatalogOptions {
+  /** `sluice.yaml`; undefined: the default catalog, which never changes. */
+  readonly file: string | undefined;
+  readonly log: Logger;
+  /** Told of every new configuration before models of it are offered; what it throws refuses the configuration. */
+  readonly onConfig?: (config: CatalogConfig) => void;
+  /** Milliseconds between two looks at the files. */
+  readonly interval?: number;
+}
+
+/** Throws a CatalogFileError when the file cannot be used: a gateway does not start on a catalog it cannot read. */
+export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOptions): OpenCatalog => {
+  let config = file === undefined ? defaultCatalog : loadCatalogFile(file);
+  const catalog = createCatalog(config);
+  const watched = new Set<string>();
+
+  const offer = (next: CatalogConfig): void => {
+    try {
+      catalog.replace(next, readServedIds(next));
+    } catch (error) {
+      log.error({ err: error }, 'the served-model list cannot be read: models answer 503 until it can');
+      catalog.replace(next);
+      catalog.loseServedList();
+    }
+  };
+
+  const reload = (): boolean => {
+    if (file === undefined) return true;
+    try {
+      const next = loadCatalogFile(file);
+      onConfig?.(next);
+      config = next;
+      offer(next);
+      watch();
+      log.info({ models: next.models.length }, 'catalog read');
+      return true;
+    } catch (error) {
+      log.error({ err: error }, `catalog refused, the former one stays: ${reasonOf(error)}`);
+      if (error instanceof CatalogUnreadableError) catalog.loseFile();
+      return false;
+    }
+  };
+
+  // A file that is still being written changes again before it is read.
+  let settling: NodeJS.Timeout | undefined;
+  const changed = (): void => {
+    clearTimeout(settling);
+    settling = setTimeout(reload, Math.min(interval, 200)).unref();
+  };
+
+  // Looking at the path again and again, rather than at an inode, outlives editors and deployers that replace the
+  // file, and works on network and container file systems that report no events.
+  const watch = (): void => {
+    for (const path of [file, config.servedList]) {
+      if (path === undefined || watched.has(path)) continue;
+      watched.add(path);
+      watchFile(path, { interval, persistent: false }, changed);
+    }
+  };
+
+  offer(config);
+  watch();
+  return {
+    catalog,
+    config: () => config,
+    reload,
+    close: () => {
+      clearTimeout(settling);
+      for (const path of watched) unwatchFile(path, changed);
+    },
+  };
+};
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

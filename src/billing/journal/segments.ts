@@ -1,0 +1,72 @@
+/** The files of one journal folder: numbered segments in order, and where a reader got to. */
+import {
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { decodeLine } from './line.ts';
+
+/** A place in the journal: everything before it has been handed on. */
+export interface Cursor {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export const start: Cursor = { segment: 0, offset: 0 };
+
+const ending = '.journal';
+const cursorFile = 'cursor.json';
+const newline = 0x0a;
+
+export const segmentPath = (folder: string, segment: number): string =>
+  join(folder, `${String(segment).padStart(10, '0')}${ending}`);
+
+/** Numbers of the segments on disk, oldest first. */
+export const listSegments = (folder: string): readonly number[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(ending))
+    .map((name) => Number.parseInt(name, 10))
+    .sort((a, b) => a - b);
+
+export const segmentBytes = (folder: string, segment: number): number =>
+  statSync(segmentPath(folder, segment)).size;
+
+export const removeSegment = (folder: string, segment: number): void =>
+  unlinkSync(segmentPath(folder, segment));
+
+export const readCursor = (folder: string): Cursor => {
+  try {
+    const { segment, offset } = JSON.parse(readFileSync(join(folder, cursorFile), 'utf8')) as Cursor;
+    return { segment, offset };
+  } catch (error) {
+    // No cursor, or one torn by a power cut: shipping starts over, and repeats are counted once.
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return start;
+    throw error;
+  }
+};
+
+export const writeCursor = (folder: string, cursor: Cursor): void => {
+  const path = join(folder, cursorFile);
+  writeFileSync(`${path}.new`, JSON.stringify(cursor));
+  renameSync(`${path}.new`, path);
+};
+
+/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it. Returns the bytes removed. */
+export const mendTail = (folder: string, segment: number): number => {
+  const path = segmentPath(folder, segment);
+  const bytes = readFileSync(path);
+  let end = bytes.length;
+  while (end > 0) {
+    const lineStart = bytes.lastIndexOf(newline, end - 2) + 1;
+    const whole = bytes[end - 1] === newline && decodeLine(bytes.subarray(lineStart, end - 1)) !== undefined;
+    if (whole) break;
+    end = lineStart;
+  }
+  if (end < bytes.length) truncateSync(path, end);
+  return bytes.length - end;
+};

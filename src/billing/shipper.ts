@@ -1,0 +1,127 @@
+/** A journal folder in; its events out to the Events port, in order; the cursor moves only when they are acknowledged. */
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { EventMessage, Events } from '../ports/events.ts';
+import { readBatch } from './journal/reader.ts';
+import {
+  type Cursor,
+  listSegments,
+  readCursor,
+  removeSegment,
+  segmentBytes,
+  writeCursor,
+} from './journal/segments.ts';
+
+export interface ShipperOptions {
+  readonly folder: string;
+  readonly events: Events;
+  readonly log: Logger;
+  /** Where the journal ends now. A folder whose writer is gone ends at its last byte. */
+  readonly end: () => Cursor;
+  /** Told the size of each segment that was shipped whole and removed. */
+  readonly released?: (bytes: number) => void;
+  /** Bytes of journal per publication. */
+  readonly batchBytes?: number;
+  /** Milliseconds between looks at a journal that had nothing new. */
+  readonly idleMs?: number;
+}
+
+export interface Shipper {
+  /** Ships until the journal is empty; rejects at the first failure. */
+  drain(): Promise<void>;
+  /** Bytes written and not yet acknowledged. */
+  lag(): number;
+  stop(): Promise<void>;
+}
+
+const firstPause = 100;
+const longestPause = 10_000;
+
+export const startShipper = (options: ShipperOptions): Shipper => {
+  const { folder, events, log, end, idleMs = 250, batchBytes = 128 * 1024 } = options;
+  let cursor = readCursor(folder);
+  let pause = firstPause;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let stopped = false;
+
+  const drain = async (): Promise<void> => {
+    for (;;) {
+      const batch = readBatch(folder, cursor, end(), batchBytes);
+      if (batch === undefined) return;
+      if (batch.damaged.length > 0) setAside(batch.damaged);
+      if (batch.events.length > 0) await events.publish('usage', batch.events.map(message));
+      cursor = batch.next;
+      writeCursor(folder, cursor);
+      removeShipped();
+    }
+  };
+
+  const setAside = (damaged: readonly Buffer[]): void => {
+    const file = join(folder, 'damaged.log');
+    for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
+    log.error({ lines: damaged.length, file }, 'journal: lines that do not read were set aside');
+  };
+
+  const removeShipped = (): void => {
+    for (const segment of listSegments(folder)) {
+      if (segment >= cursor.segment) return;
+      const bytes = segmentBytes(folder, segment);
+      removeSegment(folder, segment);
+      options.released?.(bytes);
+    }
+  };
+
+  const lag = (): number => {
+    const last = end();
+    return listSegments(folder).reduce((sum, segment) => {
+      if (segment < cursor.segment || segment > last.segment) return sum;
+      const size = segment === last.segment ? last.offset : segmentBytes(folder, segment);
+      return sum + size - (segment === cursor.segment ? cursor.offset : 0);
+    }, 0);
+  };
+
+  /** One attempt at a time: concurrent callers share it. */
+  const attempt = (): Promise<void> => {
+    running ??= drain().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+
+  const loop = async (): Promise<void> => {
+    try {
+      await attempt();
+      pause = firstPause;
+      schedule(idleMs);
+    } catch (error) {
+      log.warn({ err: error, retryMs: pause }, 'usage cannot be shipped now; it is kept in the journal');
+      schedule(pause);
+      pause = Math.min(pause * 2, longestPause);
+    }
+  };
+
+  const schedule = (ms: number): void => {
+    if (stopped) return;
+    timer = setTimeout(() => void loop(), ms);
+    timer.unref();
+  };
+
+  schedule(idleMs);
+  return {
+    drain: attempt,
+    lag,
+    stop: async () => {
+      stopped = true;
+      clearTimeout(timer);
+      await running?.catch(() => {});
+    },
+  };
+};
+
+const message = (json: string): EventMessage => ({
+  key: (JSON.parse(json) as UsageEvent).subscription,
+  json,
+});

@@ -1,6 +1,7 @@
 /** What `POST /chat/completions` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Effort } from './catalog.ts';
+import { MediaText } from './media-text.ts';
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
 const FunctionName = Type.String({
@@ -16,23 +17,21 @@ export const ContentPart = Type.Object({
   text: Type.Optional(Type.String()),
   image_url: Type.Optional(
     Type.Object({
-      url: Type.String({ description: 'https URL or base64 data URI' }),
+      url: MediaText('https URL or base64 data URI'),
       detail: Type.Optional(Type.Enum(['auto', 'low', 'high', 'original'])),
     }),
   ),
   input_audio: Type.Optional(
     Type.Object({
-      data: Type.String({ description: 'base64' }),
+      data: MediaText('base64'),
       format: Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'aiff']),
     }),
   ),
-  video_url: Type.Optional(
-    Type.Object({ url: Type.String({ description: 'https URL or base64 data URI' }) }),
-  ),
+  video_url: Type.Optional(Type.Object({ url: MediaText('https URL or base64 data URI') })),
   file: Type.Optional(
     Type.Object({
       filename: Type.Optional(Type.String({ maxLength: 255 })),
-      file_data: Type.Optional(Type.String({ description: 'base64 data URI or https URL' })),
+      file_data: Type.Optional(MediaText('base64 data URI or https URL')),
       file_id: Type.Optional(Type.String()),
     }),
   ),

@@ -1,0 +1,61 @@
+/** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
+import { from, map, type Observable, type OperatorFunction, of, switchMap } from 'rxjs';
+import { fail } from '../../src/errors.ts';
+import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import { countTokens } from '../../src/tokens/count.ts';
+import { fitsBytes, fixedTokens, lengthOf, promptTexts } from '../../src/tokens/prompt.ts';
+import { budgetThinking } from './budget-thinking.ts';
+import type { ChatDraft, ChatTask } from './chat-task.ts';
+
+const defaultLimit = 32_768;
+/** Kept free beside prompt and answer. */
+const margin = 32;
+/** Counting this much holds the event loop for about a millisecond; more goes to a thread. */
+const countedInLine = 4096;
+/** No engine takes a larger number. */
+const largestLimit = 2 ** 31 - 1;
+
+export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, ChatTask<F>> =>
+  switchMap((draft) => {
+    const limit = askedLimit(draft);
+    const window = draft.model.context_length;
+    if (window === undefined) return of(taskOf(draft, limit, undefined));
+    const room = window - margin - limit - fixedTokens(draft.call);
+    if (draft.textBytes !== undefined && draft.textBytes <= room) return of(taskOf(draft, limit, undefined));
+    const texts = promptTexts(draft.call);
+    if (fitsBytes(texts, room)) return of(taskOf(draft, limit, undefined));
+    return counted(offload, texts, draft.model.tokenizer).pipe(
+      map((tokens) => cut(draft, limit, window, tokens + fixedTokens(draft.call))),
+    );
+  });
+
+const askedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
+  Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
+
+/** Exactly: only when the bytes, which bound the tokens from above, do not fit already. */
+const counted = (offload: Offload, texts: readonly string[], tokenizer: string): Observable<number> =>
+  lengthOf(texts) <= countedInLine
+    ? from(countTokens(texts, tokenizer))
+    : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
+
+const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
+  const room = window - prompt - margin;
+  if (room < 1) {
+    throw fail(
+      'invalid_request',
+      `messages fill the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
+    );
+  }
+  return taskOf(draft, Math.min(limit, room), prompt);
+};
+
+const taskOf = <F>(
+  draft: ChatDraft<F>,
+  maxTokens: number,
+  promptTokens: number | undefined,
+): ChatTask<F> => ({
+  model: draft.model,
+  call: { ...draft.call, maxTokens, thinking: budgetThinking(draft, maxTokens) },
+  promptTokens,
+  framing: draft.framing,
+});

@@ -1,0 +1,106 @@
+/** The content of one message as the chat dialect writes it, in; ours, out. Media is noted for reading, with an empty text in its place. */
+import type { Model } from '../../schemas/catalog.ts';
+import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
+import { type ApiError, fail } from '../../src/errors.ts';
+import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
+import type { Base64 } from '../../src/ports/media.ts';
+import type { Reading } from './read-media.ts';
+
+type Content = NonNullable<ChatRequestMessage['content']>;
+
+/** Content of every role but `user`. */
+export const readText = (content: Content, field: string, role: string): TextContent[] =>
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : content.map((part, at) => textOf(part, `${field}[${at}]`, role));
+
+const textOf = (part: ContentPart, field: string, role: string): TextContent => {
+  if (part.type === 'text') return { type: 'text', text: part.text ?? throws(missing(`${field}.text`)) };
+  if (part.type === 'refusal' && role === 'assistant') {
+    return { type: 'text', text: part.refusal ?? throws(missing(`${field}.refusal`)) };
+  }
+  throw fail('invalid_request', `${field}.type ${part.type} is not supported on messages of role ${role}`);
+};
+
+/** Content of a `user` message; what must be fetched, decoded or converted is added to `readings`. */
+export const readUserContent = (
+  content: Content,
+  field: string,
+  model: Model,
+  readings: Reading[],
+): UserContent[] => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const read: UserContent[] = [];
+  content.forEach((part, at) => {
+    const path = `${field}[${at}]`;
+    if (part.type === 'text' || part.type === 'refusal') {
+      read.push(textOf(part, path, 'user'));
+      return;
+    }
+    readings.push({ ...readingOf(part, path, model), place: (content) => (read[at] = content) });
+    read.push({ type: 'text', text: '' });
+  });
+  return read;
+};
+
+const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading, 'place'> => {
+  switch (part.type) {
+    case 'image_url': {
+      const image = part.image_url ?? throws(missing(`${path}.image_url`));
+      const reading = media('image', image.url, `${path}.image_url.url`, path, model);
+      return image.detail === undefined ? reading : { ...reading, detail: image.detail };
+    }
+    case 'video_url': {
+      const video = part.video_url ?? throws(missing(`${path}.video_url`));
+      return media('video', video.url, `${path}.video_url.url`, path, model);
+    }
+    case 'input_audio': {
+      const audio = part.input_audio ?? throws(missing(`${path}.input_audio`));
+      const reading = media('audio', audio.data, `${path}.input_audio.data`, path, model);
+      return { ...reading, declared: audioTypes[audio.format] };
+    }
+    default:
+      return document(part.file ?? throws(missing(`${path}.file`)), `${path}.file`);
+  }
+};
+
+const media = (
+  kind: MediaContent['type'],
+  source: Base64,
+  field: string,
+  path: string,
+  model: Model,
+): Omit<Reading, 'place'> => {
+  if (!model.input_modalities.includes(kind)) {
+    throw fail('invalid_request', `${path} is ${kind}, which model ${model.id} does not take`);
+  }
+  return { kind, source, field };
+};
+
+const document = (file: NonNullable<ContentPart['file']>, path: string): Omit<Reading, 'place'> => {
+  const field = `${path}.file_data`;
+  if (file.file_data === undefined) {
+    throw file.file_id === undefined
+      ? missing(field)
+      : fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
+  }
+  const reading = { kind: 'document', source: file.file_data, field } as const;
+  return file.filename === undefined ? reading : { ...reading, filename: file.filename };
+};
+
+const audioTypes = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  webm: 'audio/webm',
+  aac: 'audio/aac',
+  aiff: 'audio/aiff',
+} as const;
+
+const missing = (field: string): ApiError => fail('invalid_request', `${field} is required`);
+
+const throws = (error: ApiError): never => {
+  throw error;
+};

@@ -1,0 +1,117 @@
+/** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
+import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+import type { ChatRequest } from '../../schemas/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { Effort, Sampling } from '../../src/ports/chat.ts';
+import type { IncomingBody } from '../../src/ports/exchange.ts';
+import type { ChatDraft, ThinkingWish } from './chat-task.ts';
+import { chooseThinking } from './choose-thinking.ts';
+import { continueFinal } from './continue-final.ts';
+import { readFormat } from './read-chat-format.ts';
+import { readMessages } from './read-chat-messages.ts';
+import { readToolChoice, readTools } from './read-chat-tools.ts';
+import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
+import type { Asked } from './resolve-model.ts';
+
+export interface ChatFraming {
+  /** Usage comes in a chunk of its own. */
+  readonly includeUsage: boolean;
+}
+
+export const readChatRequest = (
+  readers: MediaReaders,
+  body: IncomingBody,
+): OperatorFunction<Asked<ChatRequest>, ChatDraft<ChatFraming>> =>
+  switchMap((asked) => {
+    const readings: Reading[] = [];
+    const draft = readDraft(asked, readings, body.length);
+    return readings.length === 0 ? of(draft) : readMedia(readers, readings).pipe(map(() => draft));
+  });
+
+const readDraft = (
+  { body, model, variant }: Asked<ChatRequest>,
+  readings: Reading[],
+  bodyLength: number | undefined,
+): ChatDraft<ChatFraming> => {
+  const conversation = continueFinal(
+    readMessages(body.messages, model, readings),
+    body.continue_final_message ?? false,
+  );
+  const tools = readTools(body.tools);
+  return {
+    model,
+    express: variant === 'express',
+    call: {
+      messages: conversation.messages,
+      stream: body.stream ?? false,
+      n: body.n ?? 1,
+      continueFinal: conversation.continued,
+      sampling: readSampling(body),
+      stop: readStop(body.stop),
+      logprobs: readLogprobs(body),
+      tools,
+      toolChoice: readToolChoice(body.tool_choice, tools),
+      parallelToolCalls: body.parallel_tool_calls,
+      format: readFormat(body.response_format),
+      user: body.user,
+    },
+    limit: body.max_completion_tokens ?? body.max_tokens,
+    thinking: readThinking(body, model, conversation.continued),
+    textBytes: readings.length === 0 ? bodyLength : undefined,
+    framing: { includeUsage: body.stream_options?.include_usage ?? false },
+  };
+};
+
+const readThinking = (
+  { reasoning, reasoning_effort }: ChatRequest,
+  model: Asked<ChatRequest>['model'],
+  continued: boolean,
+): ThinkingWish => {
+  const [effort, field] = effortOf(reasoning, reasoning_effort);
+  return chooseThinking(model, {
+    effort,
+    field,
+    wanted: reasoning?.enabled === true,
+    budget: reasoning?.max_tokens,
+    budgetField: 'reasoning.max_tokens',
+    continued,
+  });
+};
+
+/** `enabled: false` beats a level beside it, the object beats the shorthand. */
+const effortOf = (
+  reasoning: ChatRequest['reasoning'],
+  shorthand: Effort | undefined,
+): readonly [effort: Effort | undefined, field: string] => {
+  if (reasoning?.enabled === false) return ['none', 'reasoning.enabled'];
+  return reasoning?.effort === undefined
+    ? [shorthand, 'reasoning_effort']
+    : [reasoning.effort, 'reasoning.effort'];
+};
+
+const readSampling = (body: ChatRequest): Sampling => ({
+  ...(body.temperature !== undefined && { temperature: body.temperature }),
+  ...(body.top_p !== undefined && { topP: body.top_p }),
+  ...(body.top_k !== undefined && { topK: body.top_k }),
+  ...(body.frequency_penalty !== undefined && { frequencyPenalty: body.frequency_penalty }),
+  ...(body.presence_penalty !== undefined && { presencePenalty: body.presence_penalty }),
+  ...(body.repetition_penalty !== undefined && { repetitionPenalty: body.repetition_penalty }),
+  ...(body.seed !== undefined && { seed: body.seed }),
+});
+
+const readStop = (stop: ChatRequest['stop']): readonly string[] => {
+  if (stop === undefined) return noStop;
+  const sequences = typeof stop === 'string' ? [stop] : stop;
+  const blank = sequences.indexOf('');
+  if (blank !== -1)
+    throw fail('invalid_request', `stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
+  return sequences;
+};
+
+const noStop: readonly string[] = [];
+
+const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
+  if (logprobs === true) return { top: top_logprobs ?? 0 };
+  if (top_logprobs !== undefined) throw fail('invalid_request', 'top_logprobs needs logprobs to be true');
+  return undefined;
+};

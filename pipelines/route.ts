@@ -1,4 +1,5 @@
 /** A row of the route table: everything the HTTP edge must know about a route before its pipeline runs. */
+import type { RouteDoc } from '../schemas/openapi.ts';
 import type { ErrorDialect } from '../src/errors.ts';
 import type { Exchange, KeyedPipeline, Pipeline } from '../src/ports/exchange.ts';
 
@@ -12,6 +13,8 @@ interface RouteBase {
   readonly bodyLimit: number;
   /** Shape of errors; chosen per request where a header decides. */
   readonly errors?: ErrorDialect | ((header: Exchange['header']) => ErrorDialect);
+  /** For the OpenAPI document. */
+  readonly doc?: RouteDoc;
 }
 
 export type Route =

@@ -85,3 +85,11 @@ export const jsonAnswer = (value: unknown, status = 200, headers: HeaderList = {
   headers: { ...jsonHeaders, ...headers },
   body: JSON.stringify(value),
 });
+
+/** An answer whose JSON is already text. */
+export const jsonTextAnswer = (body: string): Answer => ({
+  kind: 'answer',
+  status: 200,
+  headers: jsonHeaders,
+  body,
+});

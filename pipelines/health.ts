@@ -1,0 +1,57 @@
+/** GET /health: nothing in; how catalog, engines and storage are doing out, 503 when one of them is down. */
+import { catchError, defer, map, type Observable, of, timeout } from 'rxjs';
+import type { Health } from '../schemas/health.ts';
+import { apiVersion } from '../schemas/openapi.ts';
+import { asApiError, fail } from '../src/errors.ts';
+import { jsonAnswer, type KeyedPipeline } from '../src/ports/exchange.ts';
+import type { Ports } from '../src/ports/ports.ts';
+
+/** Milliseconds after which a store that has not answered counts as down. */
+const patience = 2000;
+
+type Checks = Health['checks'];
+
+export const health =
+  (ports: Ports): KeyedPipeline =>
+  () =>
+    storage(ports).pipe(
+      map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
+      map(refuseDown), // 503
+      map((checks) => jsonAnswer(report(checks))),
+    );
+
+const storage = (ports: Ports): Observable<Checks['storage']> =>
+  defer(() => ports.state.check()).pipe(
+    timeout(patience),
+    map(() => 'ok' as const),
+    catchError(() => of('down' as const)),
+  );
+
+/** A lost file leaves the models in service; a lost served list does not. */
+const catalog = (ports: Ports): Checks['catalog'] => {
+  try {
+    ports.catalog.list();
+    return 'ok';
+  } catch (error) {
+    return asApiError(error).kind === 'engine_unreachable' ? 'degraded' : 'down';
+  }
+};
+
+const engines = (ports: Ports): Checks['engines'] => {
+  const words = Object.values(ports.engines.health());
+  const down = words.filter((word) => word === 'down').length;
+  return down === 0 ? 'ok' : down < words.length ? 'degraded' : 'down';
+};
+
+const refuseDown = (checks: Checks): Checks => {
+  const down = Object.entries(checks).filter(([, word]) => word === 'down');
+  if (down.length === 0) return checks;
+  throw fail('unavailable', `Down: ${down.map(([name]) => name).join(', ')}`);
+};
+
+const report = (checks: Checks): Health => ({
+  status: Object.values(checks).every((word) => word === 'ok') ? 'ok' : 'degraded',
+  version: apiVersion,
+  time: Math.floor(Date.now() / 1000),
+  checks,
+});

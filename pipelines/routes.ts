@@ -1,0 +1,77 @@
+/** The one table of routes: everything the gateway answers, and what answers it. */
+import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
+import type { Ports } from '../src/ports/ports.ts';
+import { embeddingModels } from './embedding-models.ts';
+import { health } from './health.ts';
+import { modelDialect } from './model-dialect.ts';
+import { modelGet } from './model-get.ts';
+import { modelsCount } from './models-count.ts';
+import { modelsGet } from './models-get.ts';
+import { modelsList } from './models-list.ts';
+import { openapi } from './openapi.ts';
+import type { Route } from './route.ts';
+
+export const routes = (ports: Ports): readonly Route[] => {
+  const table: readonly Route[] = [
+    {
+      method: 'GET',
+      path: '/models',
+      access: 'public',
+      bodyLimit: 0,
+      errors: modelDialect,
+      pipeline: modelsList(ports),
+      doc: modelDocs.list,
+    },
+    {
+      method: 'GET',
+      path: '/models/count',
+      access: 'public',
+      bodyLimit: 0,
+      errors: modelDialect,
+      pipeline: modelsCount(ports),
+      doc: modelDocs.count,
+    },
+    {
+      method: 'GET',
+      path: '/models/{id+}',
+      access: 'key',
+      bodyLimit: 0,
+      errors: modelDialect,
+      pipeline: modelsGet(ports),
+      doc: modelDocs.get,
+    },
+    {
+      method: 'GET',
+      path: '/model/{author}/{slug+}',
+      access: 'public',
+      bodyLimit: 0,
+      pipeline: modelGet(ports),
+      doc: modelDocs.bySlug,
+    },
+    {
+      method: 'GET',
+      path: '/embeddings/models',
+      access: 'public',
+      bodyLimit: 0,
+      pipeline: embeddingModels(ports),
+      doc: modelDocs.embedding,
+    },
+    {
+      method: 'GET',
+      path: '/health',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: health(ports),
+      doc: serviceDocs.health,
+    },
+    {
+      method: 'GET',
+      path: '/openapi.json',
+      access: 'public',
+      bodyLimit: 0,
+      pipeline: openapi(ports, () => table),
+      doc: serviceDocs.openapi,
+    },
+  ];
+  return table;
+};

@@ -1,0 +1,15 @@
+/** GET /health: how the gateway and what it stands on are doing. */
+import Type, { type Static } from 'typebox';
+
+const Check = Type.Enum(['ok', 'degraded', 'down']);
+
+export const Health = Type.Object(
+  {
+    status: Type.Enum(['ok', 'degraded']),
+    version: Type.String(),
+    time: Type.Integer({ description: 'Unix seconds' }),
+    checks: Type.Object({ catalog: Check, engines: Check, storage: Check }),
+  },
+  { title: 'Health' },
+);
+export type Health = Static<typeof Health>;

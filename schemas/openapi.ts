@@ -1,0 +1,65 @@
+/** What a route says of itself for the OpenAPI document, and the parts every route shares. */
+import Type, { type TObject, type TSchema } from 'typebox';
+
+/** Version of the HTTP contract, not of the program. */
+export const apiVersion = '1.4.0';
+
+/** Schemas by media type. */
+export type Content = Readonly<Record<string, TSchema>>;
+
+export const json = (schema: TSchema): Content => ({ 'application/json': schema });
+
+export interface RouteDoc {
+  /** Group the route is shown in. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly query?: TObject;
+  readonly body?: Content;
+  /** Status of a success; 200 unless told. */
+  readonly status?: number;
+  /** What a success carries; absent: no body. */
+  readonly answer?: Content;
+  /** Statuses of failures beyond 401 (keyed routes) and 500 (all). */
+  readonly errors?: readonly number[];
+}
+
+export const ErrorEnvelope = Type.Object(
+  {
+    error: Type.Object({
+      code: Type.Integer({ description: 'Repeats the HTTP status' }),
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Null(),
+      metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
+    }),
+  },
+  { title: 'ErrorEnvelope' },
+);
+
+export const MessagesError = Type.Object(
+  {
+    type: Type.Literal('error'),
+    error: Type.Object({ type: Type.String(), message: Type.String() }),
+    request_id: Type.String(),
+  },
+  { title: 'MessagesError' },
+);
+
+export const statusMeanings: Readonly<Record<number, string>> = {
+  200: 'Success',
+  201: 'Created',
+  202: 'Accepted',
+  204: 'Done, nothing to say',
+  400: 'A field is missing, malformed or unsupported; the message names it',
+  401: 'Key missing, wrong or not active',
+  404: 'No such model, job, file or route',
+  409: 'The job changed state during the action',
+  413: 'Body or file too large; the message gives the limit',
+  422: 'The questions cannot be answered as they are put',
+  429: 'Too many requests for this model; wait `Retry-After` seconds',
+  500: 'Failure on the service side',
+  502: 'Engine or a needed service unreachable; retry',
+  503: 'Model unavailable or busy; retry',
+  504: 'Engine did not answer in time; retry',
+  529: 'Model overloaded; retry with growing waits',
+};

@@ -60,7 +60,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   };
 
   const setAside = (damaged: readonly Buffer[]): void => {
-    const file = join(folder, 'damaged.log');
+    const file = join(folder, '..', 'damaged.log'); // outlives the folder
     for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
     log.error({ lines: damaged.length, file }, 'journal: lines that do not read were set aside');
   };

@@ -1,0 +1,38 @@
+/** How the engine is to answer, carried in the prompt's text so that any gateway passes it on. */
+
+export interface Knobs {
+  /** Tokens of the answer. */
+  readonly tokens: number;
+  /** Tokens a second in each stream; 0 is as fast as the reader reads. */
+  readonly rate: number;
+  /** Bytes of text in each token; 0 is a word. */
+  readonly size: number;
+  /** Milliseconds before the first token, or before a whole answer. */
+  readonly first: number;
+  /** Names the request in the engine's list of aborts. */
+  readonly id: number;
+}
+
+const defaults: Knobs = { tokens: 64, rate: 0, size: 0, first: 0, id: 0 };
+const limits: Knobs = { tokens: 1_000_000, rate: 1000, size: 65_536, first: 60_000, id: 1_000_000_000 };
+
+export const writeKnobs = (knobs: Partial<Knobs>): string =>
+  `/bench ${Object.entries(knobs)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ')}.`;
+
+/** Reads the knobs anywhere in a request body; what is missing or out of range has its default. */
+export const readKnobs = (body: string): Knobs => {
+  const start = body.indexOf('/bench ');
+  if (start < 0) return defaults;
+  const end = body.indexOf('.', start);
+  const knobs: Record<keyof Knobs, number> = { ...defaults };
+  for (const pair of body.slice(start + 7, end < 0 ? start + 200 : end).split(' ')) {
+    const [name, text] = pair.split('=');
+    const value = Number(text);
+    if (isKnob(name) && value >= 0 && value <= limits[name]) knobs[name] = value;
+  }
+  return knobs;
+};
+
+const isKnob = (name: string | undefined): name is keyof Knobs => name !== undefined && name in defaults;

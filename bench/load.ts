@@ -1,0 +1,95 @@
+/** The load generator as its own process: one order in at a time, one result out. */
+import type { Knobs } from './knobs.ts';
+import { runClosed } from './load/closed.ts';
+import { runDisconnect } from './load/disconnect.ts';
+import { statsWhen } from './load/engine-stats.ts';
+import { runOpen } from './load/open.ts';
+import { runPaced } from './load/paced.ts';
+import { chatRequest, type Target } from './load/request.ts';
+import { runSlow } from './load/slow.ts';
+import { runUpload } from './load/upload.ts';
+import type { RunResult } from './load/window.ts';
+
+/** What a scenario asks of the generator. */
+export type Load =
+  | (Streamed & { kind: 'closed'; clients: number; warmSeconds: number; windowSeconds: number })
+  | (Streamed & { kind: 'open'; perSecond: number; warmSeconds: number; windowSeconds: number })
+  | (Streamed & {
+      kind: 'paced';
+      streams: number;
+      rampSeconds: number;
+      settleSeconds: number;
+      windowSeconds: number;
+    })
+  | (Streamed & {
+      kind: 'slow';
+      readers: number;
+      readEverySeconds: number;
+      windowSeconds: number;
+      maximumGrowth: number;
+    })
+  | { kind: 'disconnect'; clients: number }
+  | (Streamed & {
+      kind: 'upload';
+      streams: number;
+      idleSeconds: number;
+      uploadBytes: number;
+      uploads: number;
+    });
+
+interface Streamed {
+  readonly stream: boolean;
+  readonly knobs: Partial<Knobs>;
+}
+
+export interface Order {
+  readonly load: Load;
+  readonly target: Target;
+  /** Processes whose cost is counted. */
+  readonly pids: readonly number[];
+  readonly enginePort: number;
+}
+
+export type Outcome = { readonly result: RunResult } | { readonly failure: string };
+
+const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
+  if (load.kind === 'disconnect') return runDisconnect({ ...load, target, enginePort });
+  const request = chatRequest(target, load.stream, load.knobs);
+  const common = { port: target.port, pids, request };
+  switch (load.kind) {
+    case 'closed':
+      return runClosed({ ...load, ...common });
+    case 'open':
+      return runOpen({ ...load, ...common });
+    case 'paced':
+      return runPaced({ ...load, ...common });
+    case 'slow':
+      return runSlow({ ...load, ...common });
+    case 'upload':
+      return runUpload({ ...load, target, pids, request });
+  }
+};
+
+/** Nobody's cost was counted: it is unknown, not zero. */
+const withoutCost = ({ metrics, errors }: RunResult): RunResult => ({
+  errors,
+  metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !/^(cpu|rss)_/.test(name))),
+});
+
+/** Streams left behind by one scenario must not be paid for by the next. */
+const runAlone = async (order: Order): Promise<RunResult> => {
+  const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
+  const { running } = await statsWhen(order.enginePort, (stats) => stats.running === 0, 5);
+  if (running === 0) return result;
+  return { ...result, errors: { ...result.errors, [`${running} left running`]: 1 } };
+};
+
+process.on('message', (order: Order) => {
+  const answer = (outcome: Outcome): unknown => process.send?.(outcome);
+  runAlone(order).then(
+    (result) => answer({ result }),
+    (error: unknown) => answer({ failure: String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });

@@ -1,0 +1,59 @@
+/** The bytes of a chat request as a client sends them: a page of prompt with the engine's knobs in it. */
+import { type Knobs, writeKnobs } from '../knobs.ts';
+
+/** Where a subject listens and what it wants to hear. */
+export interface Target {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly model: string;
+}
+
+const instructions =
+  'You are a careful assistant. Answer in the language of the question, in full sentences, and say so when you do not know. Keep lists short and never invent a source.';
+const question =
+  'We are moving a service from one large machine to several small ones. Requests carry a body of a few kilobytes, answers are streamed over minutes, and some readers are slow. What should be measured before the move, what during it, and which three numbers tell earliest that something is wrong? Please explain the reasons too.';
+
+export const chatRequest = (target: Target, stream: boolean, knobs: Partial<Knobs>): Buffer =>
+  httpRequest(
+    target,
+    chatBody(target.model, stream, [
+      { role: 'system', content: instructions },
+      { role: 'user', content: `${writeKnobs(knobs)} ${question}` },
+    ]),
+  );
+
+/** A chat request whose body is about so many bytes, most of them pictures as data URIs of at most 20 MB each. */
+export const uploadRequest = (target: Target, bytes: number): Buffer => {
+  const pictureBytes = 20_000_000;
+  const pictures = Math.ceil(bytes / pictureBytes);
+  const url = `data:image/png;base64,${picture(Math.floor(bytes / pictures) - 100)}`;
+  const content = [
+    { type: 'text', text: writeKnobs({ tokens: 8 }) },
+    ...Array.from({ length: pictures }, () => ({ type: 'image_url', image_url: { url } })),
+  ];
+  return httpRequest(target, chatBody(target.model, false, [{ role: 'user', content }]));
+};
+
+const chatBody = (model: string, stream: boolean, messages: readonly unknown[]): string =>
+  JSON.stringify({ model, messages, temperature: 0.7, max_tokens: 2048, stream });
+
+/** Opens like a PNG, so that a gateway which looks at the first bytes is content. */
+const picture = (base64Length: number): string => {
+  const header = Buffer.from('89504e470d0a1a0a0000000d49484452000004000000040008020000', 'hex');
+  return Buffer.concat([
+    header,
+    Buffer.alloc(Math.floor((base64Length * 3) / 4) - header.length, 0x5a),
+  ]).toString('base64');
+};
+
+const httpRequest = (target: Target, body: string): Buffer => {
+  const lines = [
+    `POST ${target.path} HTTP/1.1`,
+    `host: 127.0.0.1:${target.port}`,
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    ...Object.entries(target.headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+};

@@ -1,0 +1,85 @@
+/** `npm run bench`: runs the plan, prints the table, writes the JSON; exit code 1 when a bound is not met. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { judge } from './bounds.ts';
+import { describeMachine } from './measure.ts';
+import { runMicro } from './micro/run.ts';
+import { type Options, readOptions, usage } from './options.ts';
+import { boundsTable, scenarioTable } from './report.ts';
+import { run } from './run.ts';
+import { type Scenario, scenarios } from './scenarios.ts';
+import { install, readRows, type SubjectRow } from './subjects.ts';
+
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
+
+const chosenRows = (options: Options): SubjectRow[] => {
+  const known = readRows();
+  const added = options.rows === undefined ? [] : readRows(options.rows);
+  const unknown = [...options.peers, ...options.subjects].filter(
+    (name) => ![...known, ...added].some((row) => row.name === name),
+  );
+  if (unknown.length > 0) throw new Error(`no such subject: ${unknown.join(', ')}`);
+  return [...known.filter((row) => row.peer !== true || options.peers.includes(row.name)), ...added].filter(
+    (row) => options.subjects.length === 0 || options.subjects.includes(row.name),
+  );
+};
+
+const chosenScenarios = (options: Options): readonly Scenario[] => {
+  const all = scenarios(options.full);
+  const chosen = all.filter((row) => options.only.length === 0 || options.only.includes(row.name));
+  if (chosen.length > 0) return chosen;
+  throw new Error(`no such scenario; there are ${all.map((row) => row.name).join(', ')}`);
+};
+
+const measure = async (options: Options): Promise<boolean> => {
+  const rows = chosenRows(options);
+  const chosen = chosenScenarios(options);
+  const machine = describeMachine();
+  for (const row of rows) install(row);
+  if (rows.some((row) => row.name === 'sluice')) {
+    execFileSync(process.execPath, ['bin/build-if-stale.mjs'], { stdio: ['ignore', 2, 2] });
+  }
+  const startedAt = new Date();
+  const results = await run({ rows, scenarios: chosen, rounds: options.rounds, full: options.full, say });
+  const verdicts = judge(results);
+  const names = rows.map((row) => row.name);
+  const tables = chosen.map((scenario) => scenarioTable(scenario, names, results));
+  const described = Object.entries(machine).map(([name, value]) => `${name} ${value}`);
+  const minutes = ((Date.now() - startedAt.getTime()) / 60_000).toFixed(1);
+  const heading = `${startedAt.toISOString()}, ${described.join(', ')}; ${options.rounds} rounds in ${minutes} minutes; medians`;
+  process.stdout.write(`\n${[heading, ...tables, boundsTable(verdicts)].join('\n\n')}\n`);
+
+  const file =
+    options.json ?? path.join('bench', 'results', `${startedAt.toISOString().replaceAll(':', '-')}.json`);
+  mkdirSync(path.dirname(path.resolve(file)), { recursive: true });
+  const written = {
+    started: startedAt.toISOString(),
+    machine,
+    options,
+    measurements: results.measurements,
+    bounds: verdicts.map(({ bound, value, met, aimMet }) => ({
+      measure: bound.measure,
+      value,
+      unit: bound.unit,
+      kind: bound.kind,
+      limit: bound.limit,
+      aim: bound.aim,
+      met,
+      aim_met: aimMet,
+    })),
+  };
+  writeFileSync(file, `${JSON.stringify(written, null, 1)}\n`);
+  say(`written to ${file}`);
+
+  const faulty = chosen.filter((row) => Object.keys(results.errors(row.name, 'sluice')).length > 0);
+  if (faulty.length > 0) say(`errors in ${faulty.map((row) => row.name).join(', ')}`);
+  return faulty.length === 0 && verdicts.every((verdict) => verdict.met !== false);
+};
+
+const options = readOptions(process.argv.slice(2));
+if (options.help) process.stdout.write(usage);
+else if (options.micro) await runMicro(options.only);
+else process.exitCode = (await measure(options)) ? 0 : 1;

@@ -1,0 +1,119 @@
+/** What a process costs: its processor time and memory as the operating system counts them, and the machine it ran on. */
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import os from 'node:os';
+
+/** Processor time used so far by some processes together. */
+export interface CpuSample {
+  readonly milliseconds: number;
+  /** Nanosecond-exact time of each living thread, where the system tells it. */
+  readonly threads: ReadonlyMap<string, number>;
+}
+
+const linux = process.platform === 'linux';
+
+export const sampleCpu = (pids: readonly number[]): CpuSample => {
+  const threads = new Map<string, number>();
+  let milliseconds = 0;
+  for (const pid of pids) {
+    milliseconds += linux ? ticksOf(pid) : psOf(pid).cpu;
+    if (linux) readThreads(pid, threads);
+  }
+  return { milliseconds, threads };
+};
+
+/** Milliseconds of processor time between two samples. */
+export const cpuBetween = (before: CpuSample, after: CpuSample): number => {
+  // A thread that ended took its exact time with it: the coarser count of the whole process still has it.
+  const allAlive = [...before.threads.keys()].every((thread) => after.threads.has(thread));
+  if (!allAlive || after.threads.size === 0) return after.milliseconds - before.milliseconds;
+  let nanoseconds = 0;
+  for (const [thread, time] of after.threads) nanoseconds += time - (before.threads.get(thread) ?? 0);
+  return nanoseconds / 1e6;
+};
+
+/** Resident memory of some processes together, in megabytes. */
+export const residentMegabytes = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => sum + (linux ? residentOf(pid) : psOf(pid).resident), 0);
+
+/** A process and all that it started. */
+export const processTree = (root: number): number[] => {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of linux ? parentsFromProc() : parentsFromPs()) {
+    children.set(parent, [...(children.get(parent) ?? []), pid]);
+  }
+  const tree = [root];
+  for (const pid of tree) tree.push(...(children.get(pid) ?? []));
+  return tree;
+};
+
+export const describeMachine = (): Record<string, string | number> => ({
+  processor: os.cpus()[0]?.model.trim() ?? 'unknown',
+  cores: os.cpus().length,
+  memory_gb: Math.round(os.totalmem() / 2 ** 30),
+  system: `${os.platform()} ${os.release()} ${os.arch()}`,
+  node: process.version,
+  load_before: Number((os.loadavg()[0] ?? 0).toFixed(2)),
+});
+
+const ticksPerSecond = 100;
+
+const ticksOf = (pid: number): number => {
+  const text = readOrEmpty(`/proc/${pid}/stat`);
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 1000) / ticksPerSecond;
+};
+
+const readThreads = (pid: number, threads: Map<string, number>): void => {
+  for (const thread of listOrEmpty(`/proc/${pid}/task`)) {
+    const text = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`);
+    if (text !== '') threads.set(`${pid}/${thread}`, Number(text.split(' ', 1)[0]));
+  }
+};
+
+const residentOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readOrEmpty(`/proc/${pid}/status`))?.[1] ?? 0) / 1024;
+
+const parentsFromProc = (): { pid: number; parent: number }[] =>
+  listOrEmpty('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      const text = readOrEmpty(`/proc/${name}/stat`);
+      return { pid: Number(name), parent: Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1] ?? 0) };
+    });
+
+const parentsFromPs = (): { pid: number; parent: number }[] =>
+  ps(['-axo', 'pid=,ppid=']).map((line) => {
+    const [pid, parent] = line.trim().split(/\s+/).map(Number);
+    return { pid: pid ?? 0, parent: parent ?? 0 };
+  });
+
+const psOf = (pid: number): { cpu: number; resident: number } => {
+  const [time = '', kilobytes = ''] = (ps(['-o', 'time=,rss=', '-p', String(pid)])[0] ?? '')
+    .trim()
+    .split(/\s+/);
+  const seconds = time.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return { cpu: seconds * 1000, resident: Number(kilobytes) / 1024 };
+};
+
+const ps = (args: readonly string[]): string[] =>
+  spawnSync('ps', args, { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line !== '');
+
+// A process may end between two looks at it: then it has used nothing more.
+const readOrEmpty = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const listOrEmpty = (path: string): string[] => {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+};

@@ -1,0 +1,92 @@
+/** Results in, the table that a person reads out: plain text that is Markdown too. */
+import type { Verdict } from './bounds.ts';
+import type { Results } from './results.ts';
+import type { Scenario } from './scenarios.ts';
+
+const titles: Readonly<Record<string, string>> = {
+  requests_per_second: 'requests/s',
+  chunks_per_second: 'chunks/s',
+  cpu_us_per_request: 'CPU µs/request',
+  cpu_us_per_chunk: 'CPU µs/chunk',
+  cpu_cores: 'CPU cores',
+  latency_p50_ms: 'p50 ms',
+  latency_p90_ms: 'p90 ms',
+  latency_p99_ms: 'p99 ms',
+  first_token_p50_ms: 'first token p50 ms',
+  gap_p50_ms: 'gap p50 ms',
+  gap_p99_ms: 'gap p99 ms',
+  rss_peak_mb: 'RSS MB',
+  rss_growth_mb: 'RSS growth MB',
+  read_mb: 'read MB',
+  seen_by_engine: 'seen by engine',
+  abort_p50_ms: 'seen after p50 ms',
+  abort_p99_ms: 'p99 ms',
+  abort_max_ms: 'max ms',
+  gap_p99_over_idle_ms: 'gap p99 over idle ms',
+  upload_gap_max_ms: 'gap max ms',
+  upload_ms: 'upload ms',
+  loop_p99_ms: 'loop late p99 ms',
+};
+
+export const scenarioTable = (scenario: Scenario, subjects: readonly string[], results: Results): string => {
+  const cost = scenario.columns.find((column) => column.startsWith('cpu_us'));
+  const columns = [...scenario.columns, 'loop_p99_ms'];
+  const header = [scenario.title, ...columns.map((column) => titles[column] ?? column)];
+  if (cost !== undefined) header.splice(header.indexOf(titles[cost] ?? cost) + 1, 0, '× floor');
+  const rows = subjects
+    .filter((subject) =>
+      results.measurements.some((each) => each.subject === subject && each.scenario === scenario.name),
+    )
+    .map((subject) => {
+      const cells = [subject];
+      for (const column of columns) {
+        cells.push(figure(results.median(scenario.name, subject, column)));
+        if (column === cost) cells.push(figure(results.ratio(scenario.name, column, subject, 'floor')));
+      }
+      return [...cells, errorsText(results.errors(scenario.name, subject))];
+    });
+  return rows.length === 0 ? '' : table([[...header, 'errors'], ...rows]);
+};
+
+export const boundsTable = (verdicts: readonly Verdict[]): string =>
+  table([
+    ['bound', 'measured', 'limit', 'aim', ''],
+    ...verdicts.map(({ bound, value, met, aimMet }) => {
+      const sign = bound.kind === 'most' ? '≤' : '≥';
+      return [
+        bound.measure,
+        value === undefined ? 'not measured' : `${figure(value)} ${bound.unit}`,
+        `${sign} ${bound.limit} ${bound.unit}`,
+        bound.aim === undefined ? '' : `${sign} ${bound.aim}`,
+        met === undefined ? '' : met ? (aimMet === true ? 'met, aim too' : 'met') : 'NOT MET',
+      ];
+    }),
+  ]);
+
+const errorsText = (errors: Readonly<Record<string, number>>): string =>
+  Object.entries(errors)
+    .map(([reason, count]) => `${count} × ${reason}`)
+    .join(', ');
+
+/** Three significant figures; a dash where there is none. */
+export const figure = (value: number | undefined): string => {
+  if (value === undefined) return '–';
+  if (Math.abs(value) >= 100) return String(Math.round(value));
+  return String(Number(value.toPrecision(3)));
+};
+
+const table = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(3, ...rows.map((row) => [...(row[column] ?? '')].length)),
+  );
+  const line = (cells: readonly string[]): string =>
+    `| ${widths.map((width, column) => pad(cells[column] ?? '', width, column > 0)).join(' | ')} |`;
+  const rule = `|${widths.map((width, column) => (column > 0 ? `${'-'.repeat(width + 1)}:` : '-'.repeat(width + 2))).join('|')}|`;
+  const [header = [], ...body] = rows;
+  return [line(header), rule, ...body.map(line)].join('\n');
+};
+
+const pad = (text: string, width: number, right: boolean): string => {
+  const space = ' '.repeat(Math.max(0, width - [...text].length));
+  return right ? space + text : text + space;
+};

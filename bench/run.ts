@@ -1,0 +1,117 @@
+/** Interleaved rounds: in each, every scenario meets every subject in turn, so that a change of the machine's mood meets them all. */
+import type { ChildProcess } from 'node:child_process';
+import path from 'node:path';
+import type { Load, Order, Outcome } from './load.ts';
+import { nextMessage, start, stop } from './processes.ts';
+import { Results } from './results.ts';
+import type { Scenario } from './scenarios.ts';
+import { type Subject, type SubjectRow, startSubject } from './subjects.ts';
+
+export interface Plan {
+  readonly rows: readonly SubjectRow[];
+  readonly scenarios: readonly Scenario[];
+  readonly rounds: number;
+  /** Every scenario in every round, not only those whose cost is compared. */
+  readonly full: boolean;
+  readonly say: (line: string) => void;
+}
+
+interface Stage {
+  readonly engine: ChildProcess;
+  readonly enginePort: number;
+  readonly generator: ChildProcess;
+}
+
+const longestRun = 120;
+const warmUps: readonly Load[] = [
+  { kind: 'closed', stream: false, knobs: { tokens: 64 }, clients: 32, warmSeconds: 0, windowSeconds: 0.7 },
+  { kind: 'closed', stream: true, knobs: { tokens: 200 }, clients: 32, warmSeconds: 0, windowSeconds: 0.8 },
+];
+
+/** Engine and load generator, each in its own process; they serve one run. */
+export const openStage = async (): Promise<Stage> => {
+  const part = (file: string): ChildProcess =>
+    start({
+      command: ['node', '--import', 'tsx', path.join(import.meta.dirname, file)],
+      folder: path.dirname(import.meta.dirname),
+      environment: {},
+    });
+  const engine = part('engine.ts');
+  const { port } = await nextMessage<{ port: number }>(engine, 20);
+  const generator = part('load.ts');
+  await nextMessage(generator, 20);
+  return { engine, enginePort: port, generator };
+};
+
+export const closeStage = async (stage: Stage): Promise<void> => {
+  await Promise.all([stop(stage.engine), stop(stage.generator)]);
+};
+
+/** One scenario against one subject. */
+export const measureOnce = async (stage: Stage, subject: Subject, load: Load): Promise<Outcome> => {
+  const order: Order = { load, target: subject.target, pids: subject.pids, enginePort: stage.enginePort };
+  const outcome = nextMessage<Outcome>(stage.generator, longestRun);
+  stage.generator.send(order);
+  return outcome;
+};
+
+export const run = async (plan: Plan): Promise<Results> => {
+  const results = new Results();
+  const stage = await openStage();
+  try {
+    for (let round = 1; round <= plan.rounds; round += 1) await runRound(plan, stage, round, results);
+  } finally {
+    await closeStage(stage);
+  }
+  return results;
+};
+
+const runRound = async (plan: Plan, stage: Stage, round: number, results: Results): Promise<void> => {
+  const subjects: Subject[] = [];
+  try {
+    for (const row of rotate(plan.rows, round - 1)) {
+      plan.say(`round ${round} of ${plan.rounds}: starting ${row.name}`);
+      const subject = await startSubject(row, stage.enginePort);
+      subjects.push(subject);
+      for (const load of warmUps) await measureOnce(stage, subject, load);
+    }
+    for (const scenario of plan.scenarios) {
+      if (round > 1 && !scenario.everyRound && !plan.full) continue;
+      for (const subject of subjects) await runScenario(plan, stage, round, scenario, subject, results);
+    }
+  } finally {
+    await Promise.all(subjects.map((subject) => subject.stop()));
+  }
+};
+
+const runScenario = async (
+  plan: Plan,
+  stage: Stage,
+  round: number,
+  scenario: Scenario,
+  subject: Subject,
+  results: Results,
+): Promise<void> => {
+  await subject.loopDelay();
+  const outcome = await measureOnce(stage, subject, scenario.load);
+  const delay = await subject.loopDelay();
+  const failed = 'failure' in outcome;
+  const metrics = failed ? {} : outcome.result.metrics;
+  const errors = failed ? { [outcome.failure]: 1 } : outcome.result.errors;
+  results.add({
+    round,
+    scenario: scenario.name,
+    subject: subject.name,
+    metrics: delay === undefined ? metrics : { ...metrics, loop_p99_ms: delay.p99, loop_max_ms: delay.max },
+    errors,
+  });
+  const first = scenario.columns.find((column) => metrics[column] !== undefined);
+  const shown = first === undefined ? '' : ` ${first} ${metrics[first]?.toPrecision(4)}`;
+  const trouble = Object.keys(errors).length === 0 ? '' : ` errors ${JSON.stringify(errors)}`;
+  plan.say(`round ${round} of ${plan.rounds}: ${scenario.name} ${subject.name}${shown}${trouble}`);
+};
+
+const rotate = <Item>(items: readonly Item[], by: number): Item[] => {
+  const offset = by % Math.max(1, items.length);
+  return [...items.slice(offset), ...items.slice(0, offset)];
+};

@@ -1,0 +1,100 @@
+/** The benchmark's own parts: a histogram that is right, knobs that survive a JSON body, and one short run through the floor. */
+import fc from 'fast-check';
+import t from 'tap';
+import { judge } from '../../bench/bounds.ts';
+import { Histogram } from '../../bench/histogram.ts';
+import { readKnobs, writeKnobs } from '../../bench/knobs.ts';
+import type { RunResult } from '../../bench/load/window.ts';
+import type { Load, Outcome } from '../../bench/load.ts';
+import { Results } from '../../bench/results.ts';
+import { closeStage, measureOnce, openStage } from '../../bench/run.ts';
+import { readRows, startSubject } from '../../bench/subjects.ts';
+
+t.test('a percentile is within two percent of the sorted value', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 0.001, max: 100_000, noNaN: true }), { minLength: 1 }),
+      (values) => {
+        const histogram = new Histogram();
+        for (const value of values) histogram.record(value);
+        const sorted = values.toSorted((one, other) => one - other);
+        for (const share of [0.5, 0.99, 1]) {
+          const exact = sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
+          const off = Math.abs(histogram.percentile(share) - exact);
+          if (off > Math.max(0.002, exact * 0.02)) return false;
+        }
+        return true;
+      },
+    ),
+  );
+  t.equal(new Histogram().percentile(0.5), 0);
+});
+
+t.test('knobs are read out of a request body and kept in range', async (t) => {
+  const knobs = { tokens: 200, rate: 20, size: 12, first: 5, id: 7 };
+  const body = JSON.stringify({ messages: [{ role: 'user', content: `${writeKnobs(knobs)} And then.` }] });
+  t.same(readKnobs(body), knobs);
+  t.same(readKnobs('/bench tokens=99999999 rate=-1 nonsense=3 size=abc.'), {
+    tokens: 64,
+    rate: 0,
+    size: 0,
+    first: 0,
+    id: 0,
+  });
+});
+
+t.test('ratios are paired by round before the median is taken', async (t) => {
+  const results = new Results();
+  const add = (round: number, subject: string, cost: number): void =>
+    results.add({ round, subject, scenario: 'whole', metrics: { cpu_us_per_request: cost }, errors: {} });
+  for (const [round, floor, ours] of [
+    [1, 10, 20],
+    [2, 100, 150],
+    [3, 50, 55],
+  ] as const) {
+    add(round, 'floor', floor);
+    add(round, 'sluice', ours);
+  }
+  const [verdict] = judge(results);
+  t.match(verdict, { value: 1.5, met: true, aimMet: false });
+});
+
+t.test('a run through the floor: every kind of load finds what the engine sent', async (t) => {
+  const stage = await openStage();
+  t.teardown(() => closeStage(stage));
+  const row = readRows().find(({ name }) => name === 'floor');
+  if (row === undefined) throw new Error('no floor');
+  const floor = await startSubject(row, stage.enginePort);
+  t.teardown(() => floor.stop());
+  const measure = async (load: Load): Promise<RunResult> => {
+    const outcome: Outcome = await measureOnce(stage, floor, load);
+    if ('failure' in outcome) throw new Error(outcome.failure);
+    t.same(outcome.result.errors, {}, `${load.kind} without errors`);
+    return outcome.result;
+  };
+  const short = { warmSeconds: 0.1, windowSeconds: 0.3 };
+
+  const whole = await measure({ kind: 'closed', stream: false, knobs: { tokens: 4 }, clients: 4, ...short });
+  t.ok((whole.metrics.requests_per_second ?? 0) > 0);
+  if (process.platform === 'linux') t.ok((whole.metrics.cpu_us_per_request ?? 0) > 0);
+
+  const fast = await measure({ kind: 'closed', stream: true, knobs: { tokens: 50 }, clients: 4, ...short });
+  t.ok((fast.metrics.chunks_per_second ?? 0) > (fast.metrics.requests_per_second ?? 0) * 10);
+
+  const open = await measure({ kind: 'open', stream: false, knobs: {}, perSecond: 100, ...short });
+  t.equal(Math.round((open.metrics.requests_per_second ?? 0) * short.windowSeconds), 30);
+
+  const gone = await measure({ kind: 'disconnect', clients: 10 });
+  t.equal(gone.metrics.seen_by_engine, 10);
+
+  await measure({
+    kind: 'upload',
+    stream: true,
+    knobs: { tokens: 1000, rate: 20 },
+    streams: 2,
+    idleSeconds: 0.2,
+    uploadBytes: 3_000_000,
+    uploads: 1,
+  });
+  t.type(await floor.loopDelay(), 'object');
+});

@@ -1,0 +1,121 @@
+/** Bytes of an event stream in, however they were cut; the data of each whole event out, in order. Pure and synchronous. */
+import { fail } from '../errors.ts';
+
+/**
+ * Gets an event's data as `text` from `start` to `end`: an event that came in one read is never copied out of it.
+ * `event` is the event's name, empty when it has none.
+ */
+export type SseSink = (text: string, start: number, end: number, event: string) => void;
+
+const LINE_LIMIT = 4 * 1024 * 1024;
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+
+export class SseDecoder {
+  readonly #sink: SseSink;
+  /** Bytes after the last line end; none of them is a line end, so they are never searched again. */
+  #tail: Buffer[] = [];
+  #tailBytes = 0;
+  /** The last read ended with CR: an LF that follows belongs to it. */
+  #skipLineFeed = false;
+  #atStart = true;
+  /** The event under way: its data lines so far, and its name. */
+  #data: string | undefined;
+  #event = '';
+
+  constructor(sink: SseSink) {
+    this.#sink = sink;
+  }
+
+  /** Throws `engine_unreachable` when a line or event outgrows its bound. */
+  push(bytes: Buffer): void {
+    let read = bytes;
+    if (this.#skipLineFeed && read.length > 0) {
+      this.#skipLineFeed = false;
+      if (read[0] === LF) read = read.subarray(1);
+    }
+    const end = endOfLines(read);
+    if (end > 0) this.#lines(this.#joinTail(read, end));
+    if (end < read.length) this.#keepTail(end === 0 ? read : read.subarray(end));
+  }
+
+  /** The stream is over: a last event counts even without its blank line. */
+  end(): void {
+    if (this.#tailBytes > 0) this.#lines(`${this.#joinTail(Buffer.alloc(0), 0)}\n`);
+    this.#dispatch();
+  }
+
+  #joinTail(read: Buffer, end: number): string {
+    if (this.#tailBytes === 0) return read.toString('utf8', 0, end);
+    this.#tail.push(read.subarray(0, end));
+    const text = Buffer.concat(this.#tail).toString('utf8');
+    this.#tail = [];
+    this.#tailBytes = 0;
+    return text;
+  }
+
+  #keepTail(bytes: Buffer): void {
+    this.#tailBytes += bytes.length;
+    if (this.#tailBytes > LINE_LIMIT) throw tooLong();
+    this.#tail.push(bytes);
+  }
+
+  /** Whole lines, each with its end. */
+  #lines(lines: string): void {
+    let text = lines;
+    if (text.includes('\r')) {
+      this.#skipLineFeed = text.endsWith('\r');
+      text = text.replace(/\r\n?/g, '\n');
+    }
+    let position = 0;
+    if (this.#atStart) {
+      this.#atStart = false;
+      if (text.charCodeAt(0) === 0xfeff) position = 1;
+    }
+    const length = text.length;
+    while (position < length) {
+      const end = text.indexOf('\n', position);
+      if (end === position) {
+        this.#dispatch();
+      } else if (text.startsWith('data:', position)) {
+        const start = text.charCodeAt(position + 5) === SPACE ? position + 6 : position + 5;
+        if (this.#data === undefined && text.charCodeAt(end + 1) === LF) {
+          if (start < end) this.#sink(text, start, end, this.#event);
+          this.#event = '';
+          position = end + 2;
+          continue;
+        }
+        this.#addData(text.slice(start, end));
+      } else {
+        this.#otherField(text.slice(position, end));
+      }
+      position = end + 1;
+    }
+  }
+
+  #addData(line: string): void {
+    this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
+    if (this.#data.length > LINE_LIMIT) throw tooLong();
+  }
+
+  /** `event` names the event, `data` without a colon is an empty line of data; comments, ids and retry times are not ours. */
+  #otherField(line: string): void {
+    if (line === 'data') this.#addData('');
+    else if (line.startsWith('event:')) this.#event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6);
+  }
+
+  #dispatch(): void {
+    const data = this.#data;
+    const event = this.#event;
+    this.#data = undefined;
+    this.#event = '';
+    if (data !== undefined && data !== '') this.#sink(data, 0, data.length, event);
+  }
+}
+
+/** Index after the last line end; 0 without one. Most reads end with one. */
+const endOfLines = (bytes: Buffer): number =>
+  bytes[bytes.length - 1] === LF ? bytes.length : Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
+
+const tooLong = () => fail('engine_unreachable', 'The engine sent an event that is too long');

@@ -1,0 +1,22 @@
+/** The wire of servers that speak the chat-completions API: vLLM, SGLang, llama.cpp, TGI, Ollama, OpenAI, another Sluice. */
+import type { Model } from '../../../schemas/catalog.ts';
+import type { ChatCall } from '../../ports/chat.ts';
+import type { Wire } from '../wire.ts';
+import type { AnswerOptions } from './openai/answer.ts';
+import { OpenAiStreamDecoder } from './openai/decode-stream.ts';
+import { decodeWhole } from './openai/decode-whole.ts';
+import { encodeChat } from './openai/encode.ts';
+import { errorSentence } from './openai/words.ts';
+
+export const openAiWire: Wire = {
+  chatPath: '/chat/completions',
+  encodeChat,
+  decodeStream: (model, call) => new OpenAiStreamDecoder(answerOptions(model, call)),
+  decodeWhole: (model, call, body) => decodeWhole(body, answerOptions(model, call)),
+  errorSentence,
+};
+
+const answerOptions = (model: Model, call: ChatCall): AnswerOptions => ({
+  choices: call.n,
+  thinks: model.reasoning !== undefined,
+});

@@ -1,0 +1,216 @@
+/** Parsed chunks or a parsed whole answer of an OpenAI-like server in, parts out; all of a call's state lives here. */
+import { randomBytes } from 'node:crypto';
+import { type ApiError, asApiError, fail } from '../../../errors.ts';
+import {
+  type JsonText,
+  type Logprob,
+  type Part,
+  type Parts,
+  type TokenUsage,
+  toJsonText,
+} from '../../../ports/chat.ts';
+import { ThinkTags } from './think-tags.ts';
+import { ToolCalls } from './tool-calls.ts';
+import {
+  finishReason,
+  isObject,
+  type Json,
+  logprobs,
+  reportedError,
+  stopSequence,
+  tokenUsage,
+} from './words.ts';
+
+export interface AnswerOptions {
+  /** Answers asked for: a choice beyond them is no answer of ours. */
+  readonly choices: number;
+  /** The model reasons: look for think tags in its text. */
+  readonly thinks: boolean;
+  readonly newCallId?: () => string;
+}
+
+interface Choice {
+  readonly index: number;
+  readonly think: ThinkTags | undefined;
+  tools: ToolCalls | undefined;
+  /** Of the tokens behind the next text part. */
+  logprobs: readonly Logprob[] | undefined;
+  finished: boolean;
+}
+
+const newCallId = (): string => `call_${randomBytes(12).toString('hex')}`;
+const nothing: Parts = [];
+
+export class Answer {
+  /** The engine's own failure; nothing after it counts. */
+  failure: ApiError | undefined;
+  /** Objects that were no chunks of an answer. */
+  strange = 0;
+  readonly #options: AnswerOptions;
+  readonly #choices: Choice[] = [];
+  #parts: Part[] = [];
+  #usage: TokenUsage | undefined;
+
+  constructor(options: AnswerOptions) {
+    this.#options = options;
+  }
+
+  /** What came since the last time. */
+  take(): Parts {
+    if (this.#parts.length === 0) return nothing;
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  /** A chunk or a whole answer, parsed. */
+  push(value: unknown): void {
+    try {
+      this.#push(value);
+    } catch (thrown) {
+      this.failure = asApiError(thrown);
+    }
+  }
+
+  /** A piece of a choice's text; the empty one only says that the choice exists. */
+  text(index: number, text: JsonText): void {
+    const choice = this.#choice(index);
+    if (choice === undefined) this.strange++;
+    if (choice === undefined || choice.finished || text === '') return;
+    if (choice.think === undefined) this.#emitText(choice, text);
+    else choice.think.push(text);
+  }
+
+  reasoning(index: number, text: JsonText): void {
+    const choice = this.#choice(index);
+    if (choice === undefined) this.strange++;
+    if (choice === undefined || choice.finished || text === '') return;
+    choice.think?.stop();
+    this.#emitReasoning(choice, text);
+  }
+
+  /** The answer is over. `complete`: the engine said so itself; otherwise a choice that never finished is a failure. */
+  end(complete: boolean): void {
+    if (this.failure !== undefined) return;
+    const open = this.#choices.filter((choice) => choice !== undefined && !choice.finished);
+    if (this.#choices.length === 0 || (open.length > 0 && !complete)) {
+      this.failure = fail('engine_unreachable', 'The engine ended its answer early');
+      return;
+    }
+    for (const choice of open) this.#finish(choice, null, undefined);
+    if (this.#usage !== undefined) this.#parts.push({ type: 'usage', usage: this.#usage });
+  }
+
+  #push(value: unknown): void {
+    if (!isObject(value)) {
+      this.strange++;
+      return;
+    }
+    this.failure = reportedError(value);
+    if (this.failure !== undefined) return;
+    // Counts are running totals where every chunk has them: the last one holds.
+    this.#usage = tokenUsage(value.usage) ?? this.#usage;
+    if (!Array.isArray(value.choices)) return;
+    for (const item of value.choices) {
+      if (isObject(item)) this.#pushChoice(item);
+      else this.strange++;
+    }
+  }
+
+  #pushChoice(item: Json): void {
+    const choice = this.#choice(item.index ?? 0);
+    if (choice === undefined) {
+      this.strange++;
+      return;
+    }
+    if (choice.finished) return;
+    const delta = item.delta ?? item.message;
+    choice.logprobs = joined(choice.logprobs, logprobs(item.logprobs));
+    if (isObject(delta)) this.#pushDelta(choice, delta);
+    if (typeof item.finish_reason === 'string' && item.finish_reason !== '') {
+      this.#finish(choice, item.finish_reason, stopSequence(item));
+    }
+  }
+
+  #pushDelta(choice: Choice, delta: Json): void {
+    // Where a server sends the same thought under both names, it counts once.
+    const thought = nonEmpty(delta.reasoning) ?? nonEmpty(delta.reasoning_content);
+    if (thought !== undefined) this.reasoning(choice.index, toJsonText(thought));
+    for (const words of [nonEmpty(delta.content), nonEmpty(delta.refusal)]) {
+      if (words !== undefined) this.text(choice.index, toJsonText(words));
+    }
+    if (delta.tool_calls != null) this.#callTools(choice, delta.tool_calls);
+    if (isObject(delta.function_call)) {
+      this.#callTools(choice, { index: 0, function: delta.function_call });
+    }
+  }
+
+  #callTools(choice: Choice, deltas: unknown): void {
+    if (Array.isArray(deltas) && deltas.length === 0) return;
+    choice.think?.flush();
+    choice.tools ??= new ToolCalls(choice.index, this.#emit, this.#options.newCallId ?? newCallId);
+    choice.tools.push(deltas);
+  }
+
+  #finish(choice: Choice, native: string | null, stop: string | undefined): void {
+    choice.think?.flush();
+    choice.tools?.end(native !== null && finishReason(native, false) === 'length');
+    // Logprobs of tokens without text of their own, such as the end token's, go with an empty piece.
+    if (choice.logprobs !== undefined) this.#emitText(choice, toJsonText(''));
+    choice.finished = true;
+    this.#parts.push({
+      type: 'finish',
+      choice: choice.index,
+      reason: finishReason(native ?? 'stop', choice.tools?.any === true),
+      native,
+      ...(stop === undefined ? {} : { stopSequence: stop }),
+    });
+  }
+
+  #emitText(choice: Choice, text: JsonText): void {
+    const tokens = choice.logprobs;
+    if (tokens === undefined) {
+      this.#parts.push({ type: 'text', choice: choice.index, text });
+    } else {
+      choice.logprobs = undefined;
+      this.#parts.push({ type: 'text', choice: choice.index, text, logprobs: tokens });
+    }
+  }
+
+  #emitReasoning(choice: Choice, text: JsonText): void {
+    choice.logprobs = undefined;
+    this.#parts.push({ type: 'reasoning', choice: choice.index, text });
+  }
+
+  readonly #emit = (part: Part): void => {
+    this.#parts.push(part);
+  };
+
+  /** Undefined for a number that was not asked for. */
+  #choice(index: unknown): Choice | undefined {
+    if (typeof index !== 'number') return undefined;
+    return this.#choices[index] ?? this.#addChoice(index);
+  }
+
+  #addChoice(index: number): Choice | undefined {
+    if (!Number.isInteger(index) || index < 0 || index >= this.#options.choices) return undefined;
+    const think = this.#options.thinks
+      ? new ThinkTags({
+          text: (text) => this.#emitText(choice, text),
+          reasoning: (text) => this.#emitReasoning(choice, text),
+        })
+      : undefined;
+    const choice: Choice = { index, think, tools: undefined, logprobs: undefined, finished: false };
+    this.#choices[index] = choice;
+    return choice;
+  }
+}
+
+const nonEmpty = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
+
+const joined = (
+  earlier: readonly Logprob[] | undefined,
+  later: readonly Logprob[] | undefined,
+): readonly Logprob[] | undefined =>
+  earlier === undefined ? later : later === undefined ? earlier : [...earlier, ...later];

@@ -1,0 +1,70 @@
+/** One message of a call → the message as OpenAI-like servers take it. */
+import type { ChatMessage, TextContent, UserContent } from '../../../ports/chat.ts';
+
+export const encodeMessage = (message: ChatMessage) => {
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+      // Chat templates know `system`; to most of them `developer` is an error.
+      return { role: 'system', content: plainText(message.content), name: message.name };
+    case 'user':
+      return { role: 'user', content: encodeContent(message.content), name: message.name };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: plainText(message.content),
+        tool_calls: message.toolCalls.length === 0 ? undefined : message.toolCalls.map(encodeToolCall),
+        name: message.name,
+      };
+    case 'tool':
+      return { role: 'tool', tool_call_id: message.callId, content: encodeContent(message.content) };
+  }
+};
+
+const encodeToolCall = (call: { id: string; name: string; arguments: string }) => ({
+  id: call.id,
+  type: 'function',
+  function: { name: call.name, arguments: call.arguments },
+});
+
+/** Text alone goes as a string, which every server takes for every role; a list only where media needs one. */
+const encodeContent = (content: readonly UserContent[]) =>
+  content.every(isText) ? plainText(content) : content.map(encodePart);
+
+const isText = (part: UserContent): part is TextContent => part.type === 'text';
+
+/** Servers themselves join text parts with a line break. */
+const plainText = (content: readonly TextContent[]): string =>
+  content.length === 1 && content[0] !== undefined
+    ? content[0].text
+    : content.map((part) => part.text).join('\n');
+
+const encodePart = (part: UserContent) => {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image_url', image_url: { url: dataUri(part), detail: part.detail } };
+    case 'video':
+      return { type: 'video_url', video_url: { url: dataUri(part) } };
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.base64, format: audioFormat(part.mediaType) } };
+  }
+};
+
+const dataUri = (media: { mediaType: string; base64: string }): string =>
+  `data:${media.mediaType};base64,${media.base64}`;
+
+const audioFormats: Readonly<Record<string, string>> = {
+  'audio/mpeg': 'mp3',
+  'audio/mp3': 'mp3',
+  'audio/wave': 'wav',
+  'audio/x-wav': 'wav',
+  'audio/vnd.wave': 'wav',
+  'audio/mp4': 'm4a',
+  'audio/x-m4a': 'm4a',
+  'audio/x-flac': 'flac',
+};
+
+const audioFormat = (mediaType: string): string =>
+  audioFormats[mediaType] ?? mediaType.slice(mediaType.indexOf('/') + 1);

@@ -1,0 +1,108 @@
+/** A call in the house's words → the JSON body of `POST /chat/completions` as vLLM, SGLang, llama.cpp, TGI, Ollama and a Sluice all take it. */
+import type { Model } from '../../../../schemas/catalog.ts';
+import type { EngineRow } from '../../../../schemas/engines.ts';
+import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
+import { encodeMessage } from './encode-message.ts';
+
+type Body = Record<string, unknown>;
+
+export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): string => {
+  const body: Body = {
+    model: model.served_as,
+    messages: call.messages.map(encodeMessage),
+    // The older name is the one all of them know; a server that knows only the newer says so in its row.
+    [row.limit_field ?? 'max_tokens']: call.maxTokens,
+  };
+  if (call.stream) {
+    body.stream = true;
+    body.stream_options = { include_usage: true };
+  }
+  if (call.n > 1) body.n = call.n;
+  if (call.stop.length > 0) body.stop = call.stop;
+  if (call.user !== undefined) body.user = call.user;
+  if (call.logprobs !== undefined) {
+    body.logprobs = true;
+    body.top_logprobs = call.logprobs.top;
+  }
+  if (call.continueFinal) {
+    body.continue_final_message = true;
+    body.add_generation_prompt = false;
+  }
+  addSampling(body, call.sampling);
+  addTools(body, call);
+  addFormat(body, call.format);
+  addThinking(body, model, call.thinking);
+  return JSON.stringify(body);
+};
+
+const addSampling = (body: Body, sampling: Sampling): void => {
+  if (sampling.temperature !== undefined) body.temperature = sampling.temperature;
+  if (sampling.topP !== undefined) body.top_p = sampling.topP;
+  // "Off" is 0 for a Sluice and -1 for SGLang, each refusing the other's; more than any vocabulary is off for all.
+  if (sampling.topK !== undefined) body.top_k = sampling.topK === 0 ? 1 << 30 : sampling.topK;
+  if (sampling.frequencyPenalty !== undefined) body.frequency_penalty = sampling.frequencyPenalty;
+  if (sampling.presencePenalty !== undefined) body.presence_penalty = sampling.presencePenalty;
+  if (sampling.repetitionPenalty !== undefined) body.repetition_penalty = sampling.repetitionPenalty;
+  if (sampling.seed !== undefined) body.seed = sampling.seed;
+};
+
+const addTools = (body: Body, call: ChatCall): void => {
+  if (call.tools.length === 0) return;
+  body.tools = call.tools.map(encodeTool);
+  // `auto` is the default beside tools, and some servers want a flag set before they hear it said.
+  if (call.toolChoice !== 'auto') body.tool_choice = encodeToolChoice(call.toolChoice);
+  if (call.parallelToolCalls !== undefined) body.parallel_tool_calls = call.parallelToolCalls;
+};
+
+/** Keys without a value fall away in JSON. */
+const encodeTool = (tool: Tool) => ({
+  type: 'function',
+  function: {
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    strict: tool.strict,
+  },
+});
+
+const encodeToolChoice = (choice: ToolChoice) =>
+  typeof choice === 'string' ? choice : { type: 'function', function: { name: choice.name } };
+
+const addFormat = (body: Body, format: AnswerFormat): void => {
+  if (format.type === 'json_object') body.response_format = { type: 'json_object' };
+  if (format.type === 'json_schema') {
+    const { name, schema, strict, description } = format;
+    body.response_format = { type: 'json_schema', json_schema: { name, description, schema, strict } };
+  }
+};
+
+/** Said in the fields the model's row names; without any, in the fields of the chat-completions shape itself. */
+const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): void => {
+  const reasoning = model.reasoning;
+  if (reasoning === undefined) return;
+  const wire = reasoning.wire ?? { effort_field: 'reasoning_effort' };
+  const off = effort === 'none';
+  if (effort !== undefined) {
+    if (wire.enabled_field !== undefined) setField(body, wire.enabled_field, !off);
+    const switchSaysOff = off && wire.enabled_field !== undefined;
+    if (wire.effort_field !== undefined && !switchSaysOff) setField(body, wire.effort_field, effort);
+  }
+  if (budget === undefined || off) return;
+  const budgetField =
+    wire.budget_field ?? (reasoning.supports_max_tokens === true ? 'reasoning.max_tokens' : undefined);
+  if (budgetField !== undefined) setField(body, budgetField, budget);
+};
+
+/** `chat_template_kwargs.enable_thinking` sets a field of an inner object, which is made when it is missing. */
+const setField = (body: Body, path: string, value: unknown): void => {
+  const names = path.split('.');
+  const last = names.pop() ?? path;
+  let target = body;
+  for (const name of names) {
+    const inner = Object.hasOwn(target, name) ? target[name] : undefined;
+    const next: Body = typeof inner === 'object' && inner !== null ? { ...inner } : {};
+    target[name] = next;
+    target = next;
+  }
+  target[last] = value;
+};

@@ -1,0 +1,104 @@
+/** Text of a model that writes its thinking between `<think>` and `</think>` → reasoning and text apart, however the tokens were cut. */
+import { fromJsonText, type JsonText, toJsonText } from '../../../ports/chat.ts';
+
+const OPEN = '<think>';
+const CLOSE = '</think>';
+/** White space before the opening tag that is waited out before the text counts as an answer. */
+const LEAD_LIMIT = 64;
+
+export interface ThinkSink {
+  text(text: JsonText): void;
+  reasoning(text: JsonText): void;
+}
+
+/** Tags count only where a model's template puts them: thinking first, answer after. An answer that speaks of tags is left alone. */
+export class ThinkTags {
+  readonly #sink: ThinkSink;
+  #state: 'start' | 'opened' | 'thinking' | 'closed' | 'answer' = 'start';
+  /** Text that may yet turn out to be part of a tag. */
+  #held = '';
+
+  constructor(sink: ThinkSink) {
+    this.#sink = sink;
+  }
+
+  push(text: JsonText): void {
+    if (this.#state === 'answer') this.#sink.text(text);
+    else if (this.#state === 'thinking' && this.#held === '' && isPlain(text)) {
+      this.#sink.reasoning(text);
+    } else this.#split(this.#held + fromJsonText(text));
+  }
+
+  /** The engine tells thinking from answering itself: no tags to look for. */
+  stop(): void {
+    if (this.#state === 'start' && this.#held === '') this.#state = 'answer';
+  }
+
+  /** Nothing more comes: what was held is what it looked like. */
+  flush(): void {
+    const held = this.#held;
+    this.#held = '';
+    if (held === '') return;
+    if (this.#state === 'thinking') this.#reasoning(held);
+    else this.#text(held);
+  }
+
+  #split(text: string): void {
+    this.#held = '';
+    if (this.#state === 'start') this.#decide(text);
+    else if (this.#state === 'opened') this.#skipSpace(text, 'thinking');
+    else if (this.#state === 'thinking') this.#think(text);
+    else if (this.#state === 'closed') this.#skipSpace(text, 'answer');
+    else this.#text(text);
+  }
+
+  #decide(text: string): void {
+    const words = text.trimStart();
+    if (words.startsWith(OPEN)) {
+      this.#state = 'opened';
+      this.#split(words.slice(OPEN.length));
+    } else if (OPEN.startsWith(words) && text.length - words.length <= LEAD_LIMIT) {
+      this.#held = text;
+    } else {
+      this.#state = 'answer';
+      this.#text(text);
+    }
+  }
+
+  #skipSpace(text: string, next: 'thinking' | 'answer'): void {
+    const words = text.trimStart();
+    if (words === '') return;
+    this.#state = next;
+    this.#split(words);
+  }
+
+  #think(text: string): void {
+    const close = text.indexOf(CLOSE);
+    if (close >= 0) {
+      this.#reasoning(text.slice(0, close));
+      this.#state = 'closed';
+      this.#split(text.slice(close + CLOSE.length));
+      return;
+    }
+    const end = text.length - partialTag(text);
+    this.#held = text.slice(end);
+    this.#reasoning(text.slice(0, end));
+  }
+
+  #text(text: string): void {
+    if (text !== '') this.#sink.text(toJsonText(text));
+  }
+
+  #reasoning(text: string): void {
+    if (text !== '') this.#sink.reasoning(toJsonText(text));
+  }
+}
+
+/** No tag can begin in it, written plainly or escaped. */
+const isPlain = (text: JsonText): boolean => !text.includes('<') && !text.includes('\\');
+
+/** Length of the longest end of the text with which a closing tag could begin. */
+const partialTag = (text: string): number => {
+  const from = text.lastIndexOf('<');
+  return from >= 0 && CLOSE.startsWith(text.slice(from)) ? text.length - from : 0;
+};

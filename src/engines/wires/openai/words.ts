@@ -1,0 +1,145 @@
+/** The small words of OpenAI-like servers → ours: why an answer ended, what it used, how sure it was, what went wrong. */
+import { type ApiError, type ErrorKind, fail, firstLine } from '../../../errors.ts';
+import type { FinishReason, Logprob, TokenUsage } from '../../../ports/chat.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const reasons = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['stop_sequence', 'stop'],
+  ['end_turn', 'stop'],
+  ['length', 'length'],
+  ['max_tokens', 'length'],
+  ['max_length', 'length'],
+  ['model_length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['tool_call', 'tool_calls'],
+  ['tool_use', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['safety', 'content_filter'],
+  ['refusal', 'content_filter'],
+  ['error', 'error'],
+  ['abort', 'error'],
+  ['aborted', 'error'],
+  ['cancelled', 'error'],
+]);
+
+/** Servers disagree on whether an answer of tool calls ends with `stop`; ours says `tool_calls`. */
+export const finishReason = (native: string, calledTools: boolean): FinishReason => {
+  const reason = reasons.get(native.toLowerCase()) ?? 'stop';
+  return reason === 'stop' && calledTools ? 'tool_calls' : reason;
+};
+
+/** vLLM says `stop_reason`, SGLang `matched_stop`; a number is a token id and no sequence of the client's. */
+export const stopSequence = (choice: Json): string | undefined => {
+  const matched = choice.stop_reason ?? choice.matched_stop;
+  return typeof matched === 'string' && matched !== '' ? matched : undefined;
+};
+
+/** Undefined when the counts are missing or no counts at all. */
+export const tokenUsage = (value: unknown): TokenUsage | undefined => {
+  if (!isObject(value)) return undefined;
+  const prompt = count(value.prompt_tokens);
+  const completion = count(value.completion_tokens);
+  if (prompt === undefined || completion === undefined) return undefined;
+  const promptDetails = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
+  const completionDetails = isObject(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  return {
+    prompt,
+    completion,
+    cached: Math.min(count(promptDetails.cached_tokens) ?? 0, prompt),
+    reasoning: Math.min(
+      count(completionDetails.reasoning_tokens) ?? count(value.reasoning_tokens) ?? 0,
+      completion,
+    ),
+  };
+};
+
+const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+
+/** The per-token list under `logprobs.content`; servers leave `bytes` and `top_logprobs` out at will. */
+export const logprobs = (value: unknown): readonly Logprob[] | undefined => {
+  if (!isObject(value) || !Array.isArray(value.content)) return undefined;
+  const list = value.content.flatMap((item: unknown) => {
+    const own = tokenLogprob(item);
+    if (own === undefined || !isObject(item)) return [];
+    const top: unknown = item.top_logprobs;
+    const others = Array.isArray(top) ? top.flatMap((other: unknown) => tokenLogprob(other) ?? []) : [];
+    return [{ ...own, top_logprobs: others }];
+  });
+  return list.length > 0 ? list : undefined;
+};
+
+const tokenLogprob = (value: unknown): Omit<Logprob, 'top_logprobs'> | undefined => {
+  if (!isObject(value) || typeof value.token !== 'string' || typeof value.logprob !== 'number')
+    return undefined;
+  const bytes: unknown = value.bytes;
+  const isBytes = Array.isArray(bytes) && bytes.every((byte) => count(byte) !== undefined);
+  return { token: value.token, logprob: value.logprob, bytes: isBytes ? bytes : null };
+};
+
+/** The failure an object carries: `{error: {…}}`, `{error: "…"}`, or vLLM's bare `{object: "error", …}`. */
+export const reportedError = (value: Json): ApiError | undefined => {
+  const error = value.error;
+  if (isObject(error)) return errorOf(error, error.message, error.code ?? error.type);
+  if (typeof error === 'string' && error !== '') return errorOf(value, error, value.error_type);
+  if (value.object === 'error') return errorOf(value, value.message, value.code ?? value.type);
+  return undefined;
+};
+
+const errorOf = (cause: unknown, message: unknown, code: unknown): ApiError => {
+  const kind = kindOfCode(code);
+  const words = typeof message === 'string' ? firstLine(message) : '';
+  return fail(kind, words === '' ? 'The engine reported an error' : words, { cause });
+};
+
+const kindOfCode = (code: unknown): ErrorKind => {
+  switch (typeof code === 'string' ? code.toLowerCase() : code) {
+    case 400:
+    case 422:
+    case '400':
+    case '422':
+    case 'validation':
+    case 'badrequesterror':
+    case 'invalid_request_error':
+      return 'invalid_request';
+    case 429:
+    case 503:
+    case 529:
+    case 'overloaded':
+    case 'rate_limit_error':
+      return 'unavailable';
+    case 504:
+    case 'timeout_error':
+      return 'timeout';
+    default:
+      return 'engine_unreachable';
+  }
+};
+
+/** The sentence inside an error answer of any status, for its reader; undefined when there is none. */
+export const errorSentence = (body: string): string | undefined => {
+  const value = parsed(body);
+  if (!isObject(value)) return undefined;
+  const error = isObject(value.error) ? value.error.message : value.error;
+  const detail = Array.isArray(value.detail) ? value.detail[0] : value.detail;
+  const sentence = [error, value.message, isObject(detail) ? detail.msg : detail].find(
+    (candidate) => typeof candidate === 'string' && candidate !== '',
+  );
+  return typeof sentence === 'string' ? firstLine(sentence) : undefined;
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};

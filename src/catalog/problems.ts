@@ -11,7 +11,7 @@ export interface Problem {
 
 /** A configuration that cannot be used. `message` is one line; `problems` has them all, in the order of the file. */
 export class CatalogFileError extends Error {
-  override readonly name = 'CatalogFileError';
+  override readonly name: string = 'CatalogFileError';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[], cause?: unknown) {
@@ -25,4 +25,6 @@ export class CatalogFileError extends Error {
 }
 
 /** The file is not there or may not be read: another matter than a file with mistakes in it. */
-export class CatalogUnreadableError extends CatalogFileError {}
+export class CatalogUnreadableError extends CatalogFileError {
+  override readonly name = 'CatalogUnreadableError';
+}

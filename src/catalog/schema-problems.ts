@@ -19,15 +19,12 @@ export const schemaProblems = (schema: TSchema, value: unknown): Problem[] => {
 const toProblems = (schema: TSchema, error: SchemaError): Problem[] => {
   const path = pathOf(error.instancePath);
   switch (error.keyword) {
-    case 'boolean': // said again, with the names, by additionalProperties
-      return [];
     case 'required':
       return error.params.requiredProperties.map((name) => ({ path: [...path, name], says: 'is missing' }));
-    case 'additionalProperties':
-      return error.params.additionalProperties.map((name) => ({
-        path: [...path, name],
-        says: unknownKey(name, schemaAt(schema, error.schemaPath)),
-      }));
+    case 'boolean': // a field where the schema has none
+      return [{ path, says: unknownKey(path.at(-1) ?? '', schemaAt(schema, parentOf(error.schemaPath))) }];
+    case 'additionalProperties': // the same fields again, together
+      return [];
     default:
       return [{ path, says: sentence(error, schemaAt(schema, error.schemaPath)) }];
   }
@@ -86,6 +83,8 @@ const pathOf = (pointer: string): Path =>
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const parentOf = (pointer: string): string => pointer.slice(0, pointer.lastIndexOf('/'));
 
 interface SchemaNode {
   readonly description?: string;

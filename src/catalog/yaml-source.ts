@@ -70,7 +70,11 @@ const toValue = (document: Document, at: (offset: number) => string): unknown =>
 
 const oneLine = (message: string): string => message.replace(/\s+/g, ' ').trim();
 
-const keyOf = (pair: Pair): string => String(isScalar(pair.key) ? pair.key.value : pair.key);
+/** A merge key's value is a symbol that is described as it is written. */
+const keyOf = ({ key }: Pair): string => {
+  const value = isScalar(key) ? key.value : key;
+  return typeof value === 'symbol' ? (value.description ?? '') : String(value);
+};
 
 const repeatedKeys = (document: Document): Problem[] => {
   const found: Problem[] = [];

@@ -1,0 +1,157 @@
+/** A file and its migrations in; a SQLite connection out whose three calls avoid the traps of the library below. */
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'libsql';
+
+/** What may be bound. Nothing else: the library ends the process on a boolean, and on a Buffer that is not in an array. */
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+/** Rows are tuples in the order of the selected columns: only so are blobs Buffers everywhere and rows free of extras. */
+export type Row = readonly unknown[];
+
+/** How long opening waits for another process that is creating or migrating the same file. */
+const openPatience = 5_000;
+/** How long a statement blocks the event loop for another process's write; past that the caller decides. */
+const statementPatience = 20;
+
+export class Sqlite {
+  readonly #database: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+  #open = true;
+
+  constructor(database: Database.Database) {
+    this.#database = database;
+  }
+
+  get<R extends Row>(sql: string, values: readonly SqlValue[] = []): R | undefined {
+    return this.#statement(sql).get(values) as R | undefined;
+  }
+
+  all<R extends Row>(sql: string, values: readonly SqlValue[] = []): R[] {
+    return this.#statement(sql).all(values) as R[];
+  }
+
+  /** Gives the number of rows changed. */
+  run(sql: string, values: readonly SqlValue[] = []): number {
+    return this.#statement(sql).run(values).changes;
+  }
+
+  /** One write at a time over all processes: nothing read inside can change before the end. */
+  transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.#database.inTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#statements.clear();
+    this.#database.close();
+  }
+
+  /** Texts are constants of the code, so the map is bounded by it. */
+  #statement(sql: string): Database.Statement<unknown[]> {
+    // The library goes on serving prepared statements after close.
+    if (!this.#open) throw new Error('The database is closed.');
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      if (statement.reader) statement.raw();
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** Another process holds the write lock: worth trying again. */
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+/**
+ * Opens or creates the file, its folder too, and applies the migrations it has not seen: each is one script,
+ * known by its place in the list, so the list only ever grows. Fails with one sentence for the operator.
+ */
+export const openSqlite = (file: string, migrations: readonly string[]): Sqlite => {
+  makeFile(file);
+  try {
+    const database = connect(file);
+    const sqlite = new Sqlite(database);
+    migrate(database, sqlite, migrations);
+    database.exec(`PRAGMA busy_timeout = ${statementPatience}`);
+    return sqlite;
+  } catch (error) {
+    throw new Error(openFailure(file, error), { cause: error });
+  }
+};
+
+/**
+ * WAL: readers never wait for a writer. NORMAL: a commit outlives the death of the process at once, and a power cut
+ * costs at most the last moments, never the file; FULL would stop the event loop, and every stream on it, for
+ * a disk flush at each commit.
+ */
+const connect = (file: string): Database.Database => {
+  const deadline = Date.now() + openPatience;
+  for (;;) {
+    try {
+      const database = new Database(file, { timeout: openPatience });
+      database.exec('PRAGMA journal_mode = WAL');
+      database.exec('PRAGMA synchronous = NORMAL');
+      return database;
+    } catch (error) {
+      // The switch to WAL is refused at once, without the busy time-out, while another process makes it too.
+      if (!isBusy(error) || Date.now() > deadline) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+    }
+  }
+};
+
+const migrate = (database: Database.Database, sqlite: Sqlite, migrations: readonly string[]): void =>
+  sqlite.transaction(() => {
+    database.exec(
+      'CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, applied TEXT NOT NULL)',
+    );
+    const [version] = sqlite.get<[number]>('SELECT coalesce(max(version), 0) FROM schema_version') ?? [0];
+    if (version > migrations.length) throw new NewerSchema(version, migrations.length);
+    for (const [index, script] of migrations.entries()) {
+      if (index < version) continue;
+      database.exec(script);
+      sqlite.run("INSERT INTO schema_version VALUES (?, datetime('now'))", [index + 1]);
+    }
+  });
+
+class NewerSchema extends Error {
+  constructor(found: number, known: number) {
+    super(`it was written by a newer version (schema ${found}, this one knows ${known})`);
+  }
+}
+
+/** What lies here opens doors (the secrets of webhooks): folder and file are the owner's alone. */
+const makeFile = (file: string): void => {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+    else closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    // Another process was quicker. An existing file is never opened here: closing it would end SQLite's own locks.
+    if (codeOf(error) === 'EEXIST' && existsSync(file)) return;
+    throw new Error(`Cannot write ${file}: ${codeOf(error) || String(error)}.`, { cause: error });
+  }
+};
+
+const openFailure = (file: string, error: unknown): string => {
+  if (error instanceof NewerSchema) return `Cannot use ${file}: ${error.message}.`;
+  if (codeOf(error) === 'SQLITE_NOTADB') return `Cannot use ${file}: it is not a SQLite database.`;
+  if (codeOf(error) === 'SQLITE_READONLY') return `Cannot use ${file}: it is not writable.`;
+  if (isBusy(error))
+    return `Cannot use ${file}: another process has kept it locked for ${openPatience / 1000} s.`;
+  return `Cannot use ${file}: ${error instanceof Error ? error.message : String(error)}.`;
+};
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

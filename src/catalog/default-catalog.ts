@@ -166,7 +166,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     input_modalities: ['text', 'audio'],
     pricing: { completion: '0.0003' },
     per_request_limits: { max_prompt_length: 4096 },
-    voices: ['ada', 'ben', 'cleo', 'dan', 'design', 'clone'],
+    voices: ['ada', 'ben', 'cleo', 'dan'],
   },
   'sluice/transcribe': {
     ...simulated,

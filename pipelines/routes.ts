@@ -1,6 +1,8 @@
 /** The one table of routes: everything the gateway answers, and what answers it. */
+import { chatDocs } from '../schemas/openapi-chat.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
 import type { Ports } from '../src/ports/ports.ts';
+import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
 import { health } from './health.ts';
 import { modelDialect } from './model-dialect.ts';
@@ -55,6 +57,15 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 0,
       pipeline: embeddingModels(ports),
       doc: modelDocs.embedding,
+    },
+    {
+      method: 'POST',
+      path: '/chat/completions',
+      access: 'key',
+      // Images, sound and documents come as base64.
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: chatCompletions(ports),
+      doc: chatDocs.completions,
     },
     {
       method: 'GET',

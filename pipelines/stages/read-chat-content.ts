@@ -66,7 +66,7 @@ const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading,
 
 const media = (
   kind: MediaContent['type'],
-  source: Base64,
+  source: unknown,
   field: string,
   path: string,
   model: Model,
@@ -74,7 +74,7 @@ const media = (
   if (!model.input_modalities.includes(kind)) {
     throw fail('invalid_request', `${path} is ${kind}, which model ${model.id} does not take`);
   }
-  return { kind, source, field };
+  return { kind, source: sourceOf(source, field), field };
 };
 
 const document = (file: NonNullable<ContentPart['file']>, path: string): Omit<Reading, 'place'> => {
@@ -84,7 +84,7 @@ const document = (file: NonNullable<ContentPart['file']>, path: string): Omit<Re
       ? missing(field)
       : fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
   }
-  const reading = { kind: 'document', source: file.file_data, field } as const;
+  const reading = { kind: 'document', source: sourceOf(file.file_data, field), field } as const;
   return file.filename === undefined ? reading : { ...reading, filename: file.filename };
 };
 
@@ -98,6 +98,12 @@ const audioTypes = {
   aac: 'audio/aac',
   aiff: 'audio/aiff',
 } as const;
+
+/** The schema leaves these open: base64 that is long comes as bytes. */
+const sourceOf = (value: unknown, field: string): Base64 => {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value;
+  throw fail('invalid_request', `${field} must be a string`);
+};
 
 const missing = (field: string): ApiError => fail('invalid_request', `${field} is required`);
 

@@ -1,6 +1,6 @@
 /** Media and documents that a request refers to, in; their data put in its place, out. Read a few at a time, bounded in number and size. */
-import { defer, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
-import { fail } from '../../src/errors.ts';
+import { catchError, defer, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
+import { ApiError, fail } from '../../src/errors.ts';
 import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64, Media, MediaData, MediaRule } from '../../src/ports/media.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
@@ -79,8 +79,13 @@ const contentOf = (offload: Offload, reading: Reading, data: MediaData): Observa
 
 const documentText = (offload: Offload, reading: Reading, data: MediaData): Observable<UserContent> => {
   const filename = reading.filename ?? 'document';
-  return offloaded((signal) => offload.documentText(data, filename, { field: reading.field, signal })).pipe(
-    map((text) => ({ type: 'text', text: `${filename}\n\n${text}` })),
+  return offloaded((signal) => offload.documentText(data, filename, { signal })).pipe(
+    map((text): UserContent => ({ type: 'text', text: `${filename}\n\n${text}` })),
+    catchError((error: unknown) => {
+      throw error instanceof ApiError
+        ? fail(error.kind, `${reading.field}: ${error.message}`, { cause: error })
+        : error;
+    }),
   );
 };
 

@@ -8,9 +8,12 @@ export const settleFailures = (): MonoTypeOperatorFunction<Parts> => (source) =>
     let last: Part['type'] | undefined;
     const failed = (thrown: unknown): void => {
       const error = asApiError(thrown);
-      if (last === undefined) return subscriber.error(error);
-      subscriber.next([{ type: 'failure', error }]);
-      subscriber.complete();
+      if (last === undefined) {
+        subscriber.error(error);
+      } else {
+        subscriber.next([{ type: 'failure', error }]);
+        subscriber.complete();
+      }
     };
     return source.subscribe({
       next: (parts) => {

@@ -1,0 +1,38 @@
+/** POST /chat/completions: a conversation in; one JSON answer or a stream of chunks out. */
+import { map } from 'rxjs';
+import { ChatRequest } from '../schemas/chat.ts';
+import type { KeyedPipeline } from '../src/ports/exchange.ts';
+import type { Ports } from '../src/ports/ports.ts';
+import { admit } from './stages/admit.ts';
+import { callEngine } from './stages/call-engine.ts';
+import { fitContext } from './stages/fit-context.ts';
+import { frameChat } from './stages/frame-chat.ts';
+import { meter } from './stages/meter.ts';
+import { parseJson } from './stages/parse-json.ts';
+import { readChatRequest } from './stages/read-chat-request.ts';
+import { resolveModel } from './stages/resolve-model.ts';
+import { settleFailures } from './stages/settle-failures.ts';
+import { validate } from './stages/validate.ts';
+
+const route = '/chat/completions';
+const chatRequest = validate(ChatRequest);
+
+export const chatCompletions =
+  (ports: Ports): KeyedPipeline =>
+  (exchange, caller) =>
+    // 400 413
+    parseJson(ports.offload, exchange).pipe(
+      map(chatRequest), // 400 names the field
+      resolveModel(ports.catalog, 'chat'), // 404
+      readChatRequest(ports, exchange.body), // 400 names the field
+      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      // 429 after waiting its turn; the slot is held while the rest runs
+      admit(ports.admission, caller, (task, lease) =>
+        // 502 503 504 before the first token
+        callEngine(ports, exchange, task).pipe(
+          settleFailures(), // after it, a failure is a part of the answer
+          meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
+          frameChat(exchange, task), // parts → one JSON object or chunks
+        ),
+      ),
+    );

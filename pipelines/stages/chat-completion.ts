@@ -1,0 +1,28 @@
+/** What the framers of the chat dialect share: the constant parts of an answer, and its usage as JSON. */
+import type { Part, TokenUsage } from '../../src/ports/chat.ts';
+
+export interface Completion {
+  readonly id: string;
+  /** Unix seconds. */
+  readonly created: number;
+  readonly model: string;
+  /** Answers asked for. */
+  readonly choices: number;
+  readonly logprobs: boolean;
+  /** Usage comes in a chunk of its own. */
+  readonly includeUsage: boolean;
+}
+
+export type Finish = Extract<Part, { type: 'finish' }>;
+
+/** For an answer whose engine said nothing about its end. */
+export const silentFinish = (choice: number): Finish => ({
+  type: 'finish',
+  choice,
+  reason: 'stop',
+  native: null,
+});
+
+export const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string =>
+  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},` +
+  `"prompt_tokens_details":{"cached_tokens":${cached}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}}`;

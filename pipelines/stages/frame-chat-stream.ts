@@ -1,0 +1,157 @@
+/**
+ * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
+ * and the text, already escaped, is spliced in: no object is made or serialised per token.
+ */
+import { Observable, type OperatorFunction } from 'rxjs';
+import { type ApiError, errorBody } from '../../src/errors.ts';
+import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Head, Reply } from '../../src/ports/exchange.ts';
+import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+
+export const frameChatStream =
+  (completion: Completion): OperatorFunction<Parts, Reply> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const chunks = new Chunks(completion);
+      let started = false;
+      return source.subscribe({
+        next: (parts) => {
+          let bytes = '';
+          if (!started) {
+            started = true;
+            subscriber.next(streamHead);
+            bytes = chunks.roles();
+          }
+          for (const part of parts) bytes += chunks.of(part);
+          if (bytes !== '') subscriber.next({ kind: 'bytes', bytes });
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+    });
+
+const streamHead: Head = {
+  kind: 'head',
+  status: 200,
+  headers: {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  },
+  keepAlive: ': keep-alive\n\n',
+};
+
+/** After a delta, while its answer goes on. */
+const goesOn = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}\n\n';
+const done = 'data: [DONE]\n\n';
+
+class Chunks {
+  readonly #completion: Completion;
+  /** `data: {…,"choices":[`, and then per answer up to `"delta":{`. Joined, so that each is one flat string. */
+  readonly #start: string;
+  readonly #deltas: string[] = [];
+  readonly #finished: boolean[] = [];
+  /** The last finish stays here until usage comes, which its chunk may have to carry. */
+  #held: Finish | undefined;
+
+  constructor(completion: Completion) {
+    const { id, created, model } = completion;
+    this.#completion = completion;
+    this.#start = [
+      'data: {"id":',
+      JSON.stringify(id),
+      ',"object":"chat.completion.chunk","created":',
+      created,
+      ',"model":',
+      JSON.stringify(model),
+      ',"choices":[',
+    ].join('');
+    for (let choice = 0; choice < completion.choices; choice++) {
+      this.#deltas.push([this.#start, '{"index":', choice, ',"delta":{'].join(''));
+      this.#finished.push(false);
+    }
+  }
+
+  /** The first chunk of each answer. */
+  roles(): string {
+    return this.#deltas.map((delta) => `${delta}"role":"assistant","content":""${goesOn}`).join('');
+  }
+
+  of(part: Part): string {
+    switch (part.type) {
+      case 'text':
+        return this.#text(part);
+      case 'reasoning':
+        return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${goesOn}`;
+      case 'tool-call':
+        return (
+          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},"id":${JSON.stringify(part.id)},` +
+          `"type":"function","function":{"name":${JSON.stringify(part.name)},"arguments":""}}]${goesOn}`
+        );
+      case 'tool-arguments':
+        return (
+          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},` +
+          `"function":{"arguments":"${part.text}"}}]${goesOn}`
+        );
+      case 'finish': {
+        const earlier = this.#release();
+        this.#held = part;
+        return earlier;
+      }
+      case 'usage':
+        return this.#end(part.usage);
+      case 'failure':
+        return this.#fail(part.error);
+    }
+  }
+
+  #text({ choice, text, logprobs }: Extract<Part, { type: 'text' }>): string {
+    const start = `${this.#release()}${this.#delta(choice)}"content":"${text}"`;
+    if (!this.#completion.logprobs || logprobs === undefined) return start + goesOn;
+    return `${start}},"finish_reason":null,"native_finish_reason":null,"logprobs":{"content":${JSON.stringify(logprobs)}}}]}\n\n`;
+  }
+
+  #delta(choice: number): string {
+    return this.#deltas[choice] ?? `${this.#start}{"index":${choice},"delta":{`;
+  }
+
+  /** The held finish goes out as it is: something came after it, so it was not the last. */
+  #release(): string {
+    return this.#held === undefined ? '' : this.#finish(this.#held, '');
+  }
+
+  #finish({ choice, reason, native }: Finish, usage: string): string {
+    this.#held = undefined;
+    this.#finished[choice] = true;
+    return (
+      `${this.#delta(choice)}},"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(native)},` +
+      `"logprobs":null}]${usage}}\n\n`
+    );
+  }
+
+  #end(usage: TokenUsage): string {
+    const field = `,"usage":${usageJson(usage)}`;
+    const open = this.#open();
+    const last = open.length - 1;
+    const alone = this.#completion.includeUsage || last < 0;
+    const finishes = open.map((finish, at) => this.#finish(finish, at === last && !alone ? field : ''));
+    return `${finishes.join('')}${alone ? `${this.#start}]${field}}\n\n` : ''}${done}`;
+  }
+
+  #fail(error: ApiError): string {
+    const choices = this.#open().map(
+      ({ choice }) =>
+        `{"index":${choice},"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}`,
+    );
+    return `${this.#start}${choices.join(',')}],"error":${JSON.stringify(errorBody(error))}}\n\n${done}`;
+  }
+
+  /** How the answers end whose finish did not go out yet; the held one last. */
+  #open(): readonly Finish[] {
+    const held = this.#held;
+    const silent = this.#finished.flatMap((finished, choice) =>
+      finished || choice === held?.choice ? [] : [silentFinish(choice)],
+    );
+    return held === undefined ? silent : [...silent, held];
+  }
+}

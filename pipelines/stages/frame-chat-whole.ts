@@ -1,0 +1,112 @@
+/** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
+import { Observable, type OperatorFunction } from 'rxjs';
+import { fail } from '../../src/errors.ts';
+import type { JsonText, Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+
+/** Characters of one answer kept in memory; a model that says more is out of its senses. */
+const longestAnswer = 64 * 1024 * 1024;
+
+export const frameChatWhole =
+  (completion: Completion): OperatorFunction<Parts, Reply> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const choices = Array.from({ length: completion.choices }, (_, index) => new Choice(index));
+      let length = 0;
+      return source.subscribe({
+        next: (parts) => {
+          for (const part of parts) {
+            if (part.type === 'usage') {
+              subscriber.next(answer(completion, choices, part.usage));
+              subscriber.complete();
+            } else if (part.type === 'failure') {
+              subscriber.error(part.error);
+            } else {
+              length += choices[part.choice]?.add(part) ?? 0;
+            }
+          }
+          if (length > longestAnswer)
+            subscriber.error(fail('engine_unreachable', 'The model answered too much'));
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+    });
+
+type Content = Exclude<Part, { type: 'usage' | 'failure' }>;
+
+interface Call {
+  readonly id: string;
+  readonly name: string;
+  text: string;
+}
+
+/** One of the n answers as it grows; all text stays as JSON has it. */
+class Choice {
+  readonly #index: number;
+  #text = '';
+  #reasoning: string | undefined;
+  readonly #calls: Call[] = [];
+  readonly #logprobs: Logprob[] = [];
+  #finish: Finish;
+
+  constructor(index: number) {
+    this.#index = index;
+    this.#finish = silentFinish(index);
+  }
+
+  /** The number of characters that came. */
+  add(part: Content): number {
+    switch (part.type) {
+      case 'text':
+        for (const logprob of part.logprobs ?? []) this.#logprobs.push(logprob);
+        this.#text += part.text;
+        return part.text.length;
+      case 'reasoning':
+        this.#reasoning = (this.#reasoning ?? '') + part.text;
+        return part.text.length;
+      case 'tool-call':
+        this.#calls.push({ id: part.id, name: part.name, text: '' });
+        return part.name.length;
+      case 'tool-arguments':
+        return this.#addArguments(part.text);
+      case 'finish':
+        this.#finish = part;
+        return 0;
+    }
+  }
+
+  /** A call is complete before the next one starts. */
+  #addArguments(text: JsonText): number {
+    const call = this.#calls[this.#calls.length - 1];
+    if (call === undefined) return 0;
+    call.text += text;
+    return text.length;
+  }
+
+  json(withLogprobs: boolean): string {
+    const calls = this.#calls.map(
+      ({ id, name, text }) =>
+        `{"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":"${text}"}}`,
+    );
+    const content = this.#text === '' && calls.length > 0 ? 'null' : `"${this.#text}"`;
+    const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
+    const toolCalls = calls.length > 0 ? `,"tool_calls":[${calls.join(',')}]` : '';
+    const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs)}}` : 'null';
+    return (
+      `{"index":${this.#index},"message":{"role":"assistant","content":${content},"reasoning":${reasoning},"refusal":null` +
+      `${toolCalls}},"logprobs":${logprobs},"finish_reason":"${this.#finish.reason}",` +
+      `"native_finish_reason":${JSON.stringify(this.#finish.native)}}`
+    );
+  }
+}
+
+const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
+  const { id, created, model, logprobs } = completion;
+  return jsonTextAnswer(
+    `{"id":${JSON.stringify(id)},"object":"chat.completion","created":${created},"model":${JSON.stringify(model)},` +
+      `"system_fingerprint":null,"choices":[${choices.map((choice) => choice.json(logprobs)).join(',')}],` +
+      `"usage":${usageJson(usage)}}`,
+  );
+};

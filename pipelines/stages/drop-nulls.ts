@@ -1,0 +1,80 @@
+/** A schema in; a function out that removes the nulls clients send for optional fields they leave unset. */
+import { alternatives, discriminator, type JsonSchema, literals } from './explain-schema.ts';
+
+/** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
+export type DropNulls = (value: unknown) => void;
+
+/** Undefined when the schema has no optional field anywhere. */
+export const dropNulls = (schema: JsonSchema): DropNulls | undefined => {
+  const branches = alternatives(schema);
+  const [only] = branches;
+  if (only !== undefined && branches.length === 1) return dropOne(only);
+  const arrays = branches.flatMap((branch) => (branch.type === 'array' ? (dropOne(branch) ?? []) : []));
+  const objects = dropVariants(branches.filter((branch) => branch.type === 'object'));
+  if (objects === undefined && arrays.length === 0) return undefined;
+  return (value) => {
+    if (Array.isArray(value)) for (const drop of arrays) drop(value);
+    else objects?.(value);
+  };
+};
+
+const dropOne = (schema: JsonSchema): DropNulls | undefined => {
+  if (schema.type === 'array') return schema.items === undefined ? undefined : dropItems(schema.items);
+  const parts = (schema.allOf ?? []).flatMap((part) => dropNulls(part) ?? []);
+  const own = schema.type === 'object' ? dropObject(schema) : undefined;
+  if (own !== undefined) parts.push(own);
+  const [first] = parts;
+  if (parts.length <= 1) return first;
+  return (value) => {
+    for (const part of parts) part(value);
+  };
+};
+
+const dropItems = (items: JsonSchema): DropNulls | undefined => {
+  const drop = dropNulls(items);
+  if (drop === undefined) return undefined;
+  return (value) => {
+    if (Array.isArray(value)) for (const item of value) drop(item);
+  };
+};
+
+const dropObject = (schema: JsonSchema): DropNulls | undefined => {
+  const properties = Object.entries(schema.properties ?? {});
+  const optional = properties
+    .filter(([name, property]) => !schema.required?.includes(name) && !takesNull(property))
+    .map(([name]) => name);
+  const nested = properties.flatMap(([name, property]) => {
+    const drop = dropNulls(property);
+    return drop === undefined ? [] : [{ name, drop }];
+  });
+  if (optional.length === 0 && nested.length === 0) return undefined;
+  return (value) => {
+    if (!isObject(value)) return;
+    for (const name of optional) if (value[name] === null) delete value[name];
+    for (const { name, drop } of nested) if (value[name] !== undefined) drop(value[name]);
+  };
+};
+
+/** Of several kinds of object only the one that the value's literal field names. */
+const dropVariants = (variants: readonly JsonSchema[]): DropNulls | undefined => {
+  const key = variants.length > 1 ? discriminator(variants) : undefined;
+  const drops = variants.flatMap((variant) => {
+    const drop = dropOne(variant);
+    return drop === undefined ? [] : [{ drop, values: key && literals(variant.properties?.[key] ?? {}) }];
+  });
+  if (drops.length === 0) return undefined;
+  return (value) => {
+    if (!isObject(value)) return;
+    for (const { drop, values } of drops)
+      if (key === undefined || (values !== undefined && values !== '' && values.includes(value[key])))
+        drop(value);
+  };
+};
+
+const takesNull = (schema: JsonSchema): boolean =>
+  alternatives(schema).some(
+    (branch) => branch.type === 'null' || branch.const === null || branch.enum?.includes(null) === true,
+  );
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

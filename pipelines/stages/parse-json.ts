@@ -1,0 +1,100 @@
+/** A request with a JSON body in; the parsed object out, or 400 saying what is wrong and where. */
+import { isUtf8 } from 'node:buffer';
+import { catchError, map, type Observable, switchMap, throwError } from 'rxjs';
+import { type ErrorKind, fail } from '../../src/errors.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
+import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import { jsonFault } from './json-fault.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+/** Bodies beyond this many bytes are parsed on another thread. */
+const offloadBytes = 256 * 1024;
+const maxDepth = 64;
+
+/** `kind` is what a body that cannot be read becomes: 422 on the route that has it so. */
+export const parseJson = (
+  offload: Offload,
+  exchange: Exchange,
+  kind: ErrorKind = 'invalid_request',
+): Observable<JsonObject> => {
+  const type = exchange.header('content-type');
+  if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
+  const { body } = exchange;
+  if (body.length !== undefined && body.length <= offloadBytes)
+    return body.whole().pipe(map((bytes) => parseBytes(bytes, kind)));
+  return body
+    .whole()
+    .pipe(
+      switchMap((bytes) =>
+        bytes.length <= offloadBytes ? [parseBytes(bytes, kind)] : parseElsewhere(offload, bytes, kind),
+      ),
+    );
+};
+
+const isJsonType = (type: string): boolean =>
+  type === 'application/json' || /^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
+
+const wrongType = (kind: ErrorKind, type: string) =>
+  fail(
+    kind,
+    type === ''
+      ? 'content-type must be application/json, but none was sent'
+      : `content-type must be application/json, not ${JSON.stringify(type.slice(0, 100))}`,
+  );
+
+const parseBytes = (bytes: Buffer, kind: ErrorKind): JsonObject => {
+  if (bytes.length === 0) throw fail(kind, 'The request body is empty; a JSON object is expected');
+  if (!isUtf8(bytes)) throw fail(kind, 'The request body is not valid UTF-8');
+  const text = bytes.toString();
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw fail(kind, `The request body is not valid JSON: ${jsonFault(text)}`);
+  }
+  return checked(value, kind);
+};
+
+const parseElsewhere = (offload: Offload, bytes: Buffer, kind: ErrorKind): Observable<JsonObject> => {
+  if (!isUtf8(bytes)) return throwError(() => fail(kind, 'The request body is not valid UTF-8'));
+  return offloaded((signal) => offload.parseJson(bytes, signal)).pipe(
+    catchError((error: unknown) => {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw fail(kind, `The request body is not valid JSON: ${error.message}`);
+    }),
+    map((value) => checked(value, kind)),
+  );
+};
+
+const checked = (value: unknown, kind: ErrorKind): JsonObject => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw fail(kind, `The request body must be a JSON object, not ${nameOf(value)}`);
+  if (!tame(value, maxDepth))
+    throw fail(kind, `The request body is nested more than ${maxDepth} levels deep`);
+  return value as JsonObject;
+};
+
+/** False when nested too deep. Drops `__proto__` keys on the way: harmless as parsed, harmful once copied. */
+const tame = (value: object, levels: number): boolean => {
+  if (levels === 0) return false;
+  // Long base64 comes back from the other thread as bytes.
+  if (ArrayBuffer.isView(value)) return true;
+  if (Array.isArray(value)) {
+    for (const item of value)
+      if (typeof item === 'object' && item !== null && !tame(item, levels - 1)) return false;
+    return true;
+  }
+  const object = value as JsonObject;
+  for (const key in object) {
+    const item = object[key];
+    if (key === '__proto__') delete object[key];
+    else if (typeof item === 'object' && item !== null && !tame(item, levels - 1)) return false;
+  }
+  return true;
+};
+
+const nameOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+};

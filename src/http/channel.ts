@@ -1,0 +1,80 @@
+/** One request as a server library hands it over, and the way back to its client: all that the edge asks of a server. */
+import type { Logger } from 'pino';
+import type { Answer, Head } from '../ports/exchange.ts';
+import type { EdgeLimits } from './limits.ts';
+
+export interface Channel {
+  /** As sent, case included. */
+  readonly method: string;
+  /** As sent, without the query. */
+  readonly path: string;
+  readonly query: string;
+  /** By lower-case name; empty string when absent. */
+  header(name: string): string;
+
+  /** Set before the request is handled; told of everything that happens afterwards. */
+  owner: ChannelOwner | undefined;
+
+  /** The memory of body pieces is the server's and lost when `data` returns. */
+  readonly lendsBody: boolean;
+  pauseBody(): void;
+  resumeBody(): void;
+  /** A body arrives slowly but well enough: any time-out of the server's own starts anew. */
+  excuseBody(): void;
+
+  /** The whole response. */
+  answer(answer: Answer, frame: Frame): void;
+  /** The head of a stream and its first bytes, if any came with it. False: the socket is full. */
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean;
+  /** False: the socket is full, `writable` will tell when it has room. */
+  write(bytes: string | Uint8Array): boolean;
+  end(frame: Frame): void;
+  /** Cuts the connection; the owner hears nothing more. */
+  destroy(): void;
+}
+
+/** What every response carries beside what its pipeline says. */
+export interface Frame {
+  readonly requestId: string;
+  /** A HEAD request, or a status that has no body. */
+  readonly bodiless: boolean;
+  /** The connection ends with this response. */
+  readonly close: boolean;
+  /** Body bytes are still to come and are not wanted. */
+  readonly unread: boolean;
+}
+
+export interface ChannelOwner {
+  data(chunk: Uint8Array, last: boolean): void;
+  /** The socket has room again. */
+  writable(): void;
+  /** The operating system has the last byte of the response. */
+  sent(): void;
+  /** The client left. Nothing may be written any more. */
+  gone(): void;
+}
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsFiles | undefined;
+  readonly limits: EdgeLimits;
+  readonly log: Logger;
+  readonly handle: (channel: Channel) => void;
+}
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface Server {
+  readonly name: 'uws' | 'node';
+  readonly port: number;
+  /** No new connections; those there are go on. */
+  stopListening(): void;
+  /** Ends what is left. */
+  close(): Promise<void>;
+}
+
+export type StartServer = (options: ServerOptions) => Promise<Server>;

@@ -1,0 +1,22 @@
+/** Headers that every response carries, and status lines, made once. */
+import { STATUS_CODES } from 'node:http';
+import { allowOrigin, exposedHeaders } from './cors.ts';
+
+export const corsHeaders = [
+  ['access-control-allow-origin', allowOrigin],
+  ['access-control-expose-headers', exposedHeaders],
+] as const;
+
+export const reasonPhrase = (status: number): string =>
+  STATUS_CODES[status] ?? (status === 529 ? 'Overloaded' : 'Unknown');
+
+const lines = new Map<number, string>();
+
+/** `200 OK` */
+export const statusLine = (status: number): string => {
+  const known = lines.get(status);
+  if (known !== undefined) return known;
+  const line = `${status} ${reasonPhrase(status)}`;
+  lines.set(status, line);
+  return line;
+};

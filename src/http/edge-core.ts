@@ -1,0 +1,27 @@
+/** What all requests of one edge share. */
+import type { Logger } from 'pino';
+import type { Keys } from '../ports/keys.ts';
+import type { EdgeLimits } from './limits.ts';
+import type { RouteTable } from './route-table.ts';
+
+export interface EdgeCore {
+  readonly routes: RouteTable;
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly limits: EdgeLimits;
+  readonly nextId: () => string;
+  /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
+  readonly open: Set<OpenResponse>;
+  /** Milliseconds, brought up to date by the edge's one timer: exact enough for time-outs, free to read. */
+  now: number;
+  draining: boolean;
+  /** Called when `open` becomes empty while draining. */
+  drained: () => void;
+}
+
+export interface OpenResponse {
+  /** Looks for what has taken too long and for streams that need a keep-alive comment. */
+  tick(): void;
+  /** The grace time is over. */
+  cut(): void;
+}

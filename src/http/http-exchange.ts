@@ -1,0 +1,76 @@
+/** A request on its channel in; the exchange its pipeline sees out. */
+import type { Logger } from 'pino';
+import type { Route } from '../../pipelines/route.ts';
+import type { ErrorDialect } from '../errors.ts';
+import { Demand } from '../ports/demand.ts';
+import type { Exchange, IncomingBody } from '../ports/exchange.ts';
+import type { Channel } from './channel.ts';
+import type { EdgeCore } from './edge-core.ts';
+import type { Params } from './route-table.ts';
+
+const noParams: Params = {};
+
+export class HttpExchange implements Exchange {
+  readonly id: string;
+  readonly params: Params;
+  readonly body: IncomingBody;
+  readonly demand = new Demand();
+  readonly #channel: Channel;
+  readonly #route: Route | undefined;
+  readonly #log: Logger;
+  #child: Logger | undefined;
+
+  constructor(
+    core: EdgeCore,
+    channel: Channel,
+    route: Route | undefined,
+    params: Params | undefined,
+    body: IncomingBody,
+  ) {
+    this.id = core.nextId();
+    this.#channel = channel;
+    this.#route = route;
+    this.params = params ?? noParams;
+    this.body = body;
+    this.#log = core.log;
+  }
+
+  get method(): string {
+    return this.#channel.method;
+  }
+
+  get path(): string {
+    return this.#channel.path;
+  }
+
+  get query(): string {
+    return this.#channel.query;
+  }
+
+  header(name: string): string {
+    return this.#channel.header(name);
+  }
+
+  get dialect(): ErrorDialect {
+    const errors = this.#route?.errors;
+    if (errors === undefined) return pathDialect(this.#channel);
+    return typeof errors === 'string' ? errors : errors((name) => this.#channel.header(name));
+  }
+
+  /** Made when first asked for: most requests log nothing of their own. */
+  get log(): Logger {
+    this.#child ??= this.#log.child({ request_id: this.id });
+    return this.#child;
+  }
+}
+
+/** The messages format speaks its own errors under its own paths, and on models where its version header is sent. */
+const pathDialect = (channel: Channel): ErrorDialect => {
+  if (isUnder(channel.path, '/v1/messages')) return 'messages';
+  return isUnder(channel.path, '/v1/models') && channel.header('anthropic-version') !== ''
+    ? 'messages'
+    : 'envelope';
+};
+
+const isUnder = (path: string, parent: string): boolean =>
+  path.startsWith(parent) && (path.length === parent.length || path[parent.length] === '/');

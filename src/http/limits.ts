@@ -1,0 +1,37 @@
+/** Every time-out and bound of the HTTP edge, with the values it runs with unless told otherwise. */
+
+export interface EdgeLimits {
+  /** Time a client has to send a request's head. uWebSockets.js has 10 s of its own and takes no other value. */
+  readonly headerMs: number;
+  /** Bytes of request line and headers together. */
+  readonly maxHeaderBytes: number;
+  /** Longest silence while a request body arrives. */
+  readonly bodyIdleMs: number;
+  /** Slowest average rate at which a body may arrive, counted after the first `bodyIdleMs`. */
+  readonly bodyMinBytesPerSecond: number;
+  /** Time an unused connection is kept. uWebSockets.js has 10 s of its own and takes no other value. */
+  readonly idleConnectionMs: number;
+  /** Silence of a stream after which its keep-alive comment is written. */
+  readonly keepAliveMs: number;
+  /** Time a client may leave its socket full before it is cut off. */
+  readonly stalledReaderMs: number;
+  /** Bytes of one response that may wait in this process for a slow reader before its source is paused. */
+  readonly maxBufferedBytes: number;
+  /** Time a connection is still read after an early answer, so that the client sees the answer and not a reset. */
+  readonly lingerMs: number;
+  /** How exactly all of the above is kept: one timer of this period serves every connection. */
+  readonly tickMs: number;
+}
+
+export const defaultEdgeLimits: EdgeLimits = {
+  headerMs: 10_000,
+  maxHeaderBytes: 16 * 1024,
+  bodyIdleMs: 20_000,
+  bodyMinBytesPerSecond: 1024,
+  idleConnectionMs: 10_000,
+  keepAliveMs: 10_000,
+  stalledReaderMs: 60_000,
+  maxBufferedBytes: 64 * 1024,
+  lingerMs: 2_000,
+  tickMs: 1_000,
+};

@@ -1,0 +1,108 @@
+/** Routes, keys and limits in; a listening HTTP edge out, on uWebSockets.js or on node:http. */
+import type { Logger } from 'pino';
+import type { Route } from '../../pipelines/route.ts';
+import type { Keys } from '../ports/keys.ts';
+import type { Server, ServerOptions, TlsFiles } from './channel.ts';
+import type { EdgeCore } from './edge-core.ts';
+import type { EdgeLimits } from './limits.ts';
+import { startNode } from './node.ts';
+import { requestIds } from './request-id.ts';
+import { respond } from './respond.ts';
+import { RouteTable } from './route-table.ts';
+import { loadUws, startUws } from './uws.ts';
+
+export { defaultEdgeLimits, type EdgeLimits } from './limits.ts';
+
+export interface EdgeOptions {
+  readonly routes: readonly Route[];
+  readonly keys: Keys;
+  readonly log: Logger;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly tls?: TlsFiles;
+  readonly limits: EdgeLimits;
+  /** `auto`: uWebSockets.js where its binary loads, else node:http. */
+  readonly edge?: 'auto' | 'uws' | 'node';
+}
+
+export interface Edge {
+  /** Where it listens, without `/v1`. */
+  readonly url: string;
+  readonly port: number;
+  readonly name: 'uws' | 'node';
+  /** Requests not finished yet. */
+  inFlight(): number;
+  /** Takes no new connections and resolves when nothing is in flight; after the grace time what is left is cut. */
+  drain(graceMs: number): Promise<void>;
+}
+
+export const listen = async (options: EdgeOptions): Promise<Edge> => {
+  const core: EdgeCore = {
+    routes: new RouteTable(options.routes),
+    keys: options.keys,
+    log: options.log,
+    limits: options.limits,
+    nextId: requestIds(),
+    open: new Set(),
+    now: performance.now(),
+    draining: false,
+    drained: () => {},
+  };
+  const server = await start(options, core);
+  const timer = setInterval(() => {
+    core.now = performance.now();
+    for (const response of core.open) response.tick();
+  }, options.limits.tickMs);
+  timer.unref();
+  const { host, tls } = options;
+  return {
+    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    port: server.port,
+    name: server.name,
+    inFlight: () => core.open.size,
+    drain: (graceMs) => drain(core, server, graceMs).finally(() => clearInterval(timer)),
+  };
+};
+
+const drain = async (core: EdgeCore, server: Server, graceMs: number): Promise<void> => {
+  core.draining = true;
+  server.stopListening();
+  if (core.open.size > 0)
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(() => {
+        for (const response of core.open) response.cut();
+        resolve();
+      }, graceMs);
+      core.drained = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  await server.close();
+};
+
+const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
+  const serverOptions: ServerOptions = {
+    host: options.host,
+    port: options.port,
+    tls: options.tls,
+    limits: options.limits,
+    log: options.log,
+    handle: (channel) => respond(core, channel),
+  };
+  const edge = options.edge ?? 'auto';
+  if (edge !== 'node') {
+    try {
+      const server = await startUws(loadUws(options.limits), serverOptions);
+      if (server !== undefined) return server;
+    } catch (error) {
+      if (edge === 'uws') throw error;
+      options.log.warn(
+        { reason: error instanceof Error ? error.message : String(error) },
+        'uWebSockets.js cannot load',
+      );
+    }
+  }
+  return startNode(serverOptions);
+};

@@ -1,0 +1,269 @@
+/** The replies of a pipeline in; one HTTP response on its channel out, with demand, abort, keep-alive and time-outs. */
+import { Subscriber } from 'rxjs';
+import type { Route } from '../../pipelines/route.ts';
+import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
+import type { Answer, Head, Reply } from '../ports/exchange.ts';
+import type { Channel, ChannelOwner, Frame } from './channel.ts';
+import type { EdgeCore, OpenResponse } from './edge-core.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the socket is not ours any more. */
+type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
+
+export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, OpenResponse {
+  readonly #core: EdgeCore;
+  readonly #channel: Channel;
+  readonly #exchange: HttpExchange;
+  readonly #body: RequestBody | undefined;
+  readonly #route: Route | undefined;
+  readonly #startedAt: number;
+  #phase: Phase = 'waiting';
+  /** A head that waits for bytes of the same turn, to be written together with them. */
+  #head: Head | undefined;
+  #keepAlive: string | undefined;
+  #full = false;
+  /** When the stream was last written to, or its reader last seen to read. */
+  #touched: number;
+  #status = 0;
+  #bytes = 0;
+
+  constructor(
+    core: EdgeCore,
+    channel: Channel,
+    exchange: HttpExchange,
+    body: RequestBody | undefined,
+    route: Route | undefined,
+  ) {
+    super();
+    this.#core = core;
+    this.#channel = channel;
+    this.#exchange = exchange;
+    this.#body = body;
+    this.#route = route;
+    this.#touched = core.now;
+    this.#startedAt = core.log.isLevelEnabled('info') ? performance.now() : 0;
+  }
+
+  // ── what every response carries ──────────────────────────────────────────────────────────────────
+
+  get requestId(): string {
+    return this.#exchange.id;
+  }
+
+  bodiless = false;
+  close = false;
+  unread = false;
+
+  #settle(status: number): void {
+    this.#status = status;
+    this.bodiless = this.#channel.method === 'HEAD' || status === 204 || status === 304;
+    this.unread = this.#body !== undefined && !this.#body.dismiss();
+    this.close = this.unread || this.#core.draining;
+  }
+
+  // ── from the pipeline ────────────────────────────────────────────────────────────────────────────
+
+  protected override _next(reply: Reply): void {
+    if (this.#phase === 'ended' || this.#phase === 'over') return;
+    switch (reply.kind) {
+      case 'bytes':
+        this.#write(reply.bytes);
+        break;
+      case 'answer':
+        this.#answer(reply);
+        break;
+      case 'head':
+        this.#head = reply;
+        this.#phase = 'streaming';
+        // Bytes that come in the same turn go out with the head; if none do, the head goes alone.
+        queueMicrotask(() => this.#flushHead());
+    }
+  }
+
+  protected override _complete(): void {
+    if (this.#phase === 'waiting') this.#fail(new Error('The pipeline ended without a reply'));
+    else if (this.#phase === 'streaming') this.#end();
+    this.unsubscribe();
+    this.#leave();
+  }
+
+  protected override _error(thrown: unknown): void {
+    this.#fail(thrown);
+    this.unsubscribe();
+    this.#leave();
+  }
+
+  // ── from the channel ─────────────────────────────────────────────────────────────────────────────
+
+  data(chunk: Uint8Array, last: boolean): void {
+    this.#body?.push(chunk, last);
+  }
+
+  writable(): void {
+    this.#touched = this.#core.now;
+    this.#full = false;
+    this.#exchange.demand.resume();
+  }
+
+  sent(): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.#logRequest();
+    this.#leave();
+  }
+
+  gone(): void {
+    if (this.#phase === 'over') return;
+    this.#phase = 'over';
+    this.unsubscribe();
+    this.#logRequest('client left');
+    this.#leave();
+  }
+
+  // ── from the edge's timer and its drain ──────────────────────────────────────────────────────────
+
+  tick(): void {
+    const { limits, now } = this.#core;
+    if (this.#phase === 'waiting') {
+      const late = this.#body?.lateness(now, limits);
+      if (late !== undefined) this.error(fail('invalid_request', late));
+    } else if (this.#full || this.#phase === 'ended') {
+      if (now - this.#touched >= limits.stalledReaderMs) this.#cut('reader stalled');
+    } else if (
+      this.#phase === 'streaming' &&
+      this.#keepAlive !== undefined &&
+      now - this.#touched >= limits.keepAliveMs
+    )
+      this.#write(this.#keepAlive);
+  }
+
+  cut(): void {
+    if (this.#phase === 'waiting') this.error(fail('unavailable', 'The server is shutting down'));
+    else if (this.#phase !== 'over') this.#cut('shutting down');
+  }
+
+  // ── writing ──────────────────────────────────────────────────────────────────────────────────────
+
+  #answer(answer: Answer): void {
+    if (this.#phase === 'streaming') {
+      this.#fail(new Error('The pipeline answered after a head'));
+      return;
+    }
+    this.#phase = 'ended';
+    this.#settle(answer.status);
+    this.#count(answer.body);
+    this.#touched = this.#core.now;
+    this.#channel.answer(answer, this);
+  }
+
+  #write(bytes: string | Uint8Array): void {
+    if (this.#phase === 'waiting') {
+      this.error(new Error('The pipeline sent bytes before a head'));
+      return;
+    }
+    this.#touched = this.#core.now;
+    this.#count(bytes);
+    const head = this.#head;
+    if (head === undefined) this.#filled(this.#channel.write(bytes));
+    else this.#start(head, bytes);
+  }
+
+  /** Without bytes of its own the stream begins with its keep-alive comment: some servers hold a bare head back. */
+  #flushHead(): void {
+    if (this.#head !== undefined && this.#phase === 'streaming')
+      this.#start(this.#head, this.#head.keepAlive);
+  }
+
+  #start(head: Head, bytes: string | Uint8Array | undefined): void {
+    this.#head = undefined;
+    this.#settle(head.status);
+    this.#keepAlive = head.keepAlive;
+    if (this.bodiless) {
+      this.#phase = 'ended';
+      this.#channel.answer({ kind: 'answer', status: head.status, headers: head.headers, body: '' }, this);
+      this.unsubscribe();
+      this.#leave();
+    } else this.#filled(this.#channel.start(head, this, bytes));
+  }
+
+  #filled(room: boolean): void {
+    if (room || this.#full) return;
+    this.#full = true;
+    this.#exchange.demand.pause();
+  }
+
+  #end(): void {
+    if (this.#head !== undefined) this.#start(this.#head, undefined);
+    if (this.#phase !== 'streaming') return;
+    this.#phase = 'ended';
+    this.close ||= this.#core.draining;
+    this.#channel.end(this);
+  }
+
+  #fail(thrown: unknown): void {
+    const error = asApiError(thrown);
+    this.#logFailure(error, thrown);
+    if (this.#phase === 'streaming') this.#cut('failed');
+    else if (this.#phase === 'waiting') this.#answer(this.#errorAnswer(error));
+  }
+
+  #errorAnswer(error: ApiError): Answer {
+    const body = errorJson(error, this.#exchange.dialect, this.#exchange.id);
+    return {
+      kind: 'answer',
+      status: error.status,
+      headers: { 'content-type': 'application/json', ...error.headers },
+      body,
+    };
+  }
+
+  #cut(reason: string): void {
+    this.#phase = 'over';
+    this.#channel.destroy();
+    this.unsubscribe();
+    this.#logRequest(reason);
+    this.#leave();
+  }
+
+  /** Open until both the pipeline and the socket are done with it. */
+  #leave(): void {
+    if (this.#phase !== 'over' || !this.closed) return;
+    this.#core.open.delete(this);
+    if (this.#core.draining && this.#core.open.size === 0) this.#core.drained();
+  }
+
+  // ── the log ──────────────────────────────────────────────────────────────────────────────────────
+
+  #count(bytes: string | Uint8Array): void {
+    if (this.#startedAt !== 0)
+      this.#bytes += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.byteLength;
+  }
+
+  #logRequest(cut?: string): void {
+    if (this.#startedAt === 0) return;
+    this.#core.log.info(
+      {
+        request_id: this.#exchange.id,
+        method: this.#channel.method,
+        route: this.#route?.path ?? null,
+        status: this.#status,
+        ms: Math.round((performance.now() - this.#startedAt) * 10) / 10,
+        bytes: this.#bytes,
+        ...(cut === undefined ? {} : { cut }),
+      },
+      'request',
+    );
+  }
+
+  /** Expected failures are the client's to read; the rest is ours. */
+  #logFailure(error: ApiError, thrown: unknown): void {
+    if (error.kind === 'internal' || this.#phase === 'streaming')
+      this.#exchange.log.error(
+        { err: error.cause ?? thrown, route: this.#route?.path ?? null },
+        'request failed',
+      );
+    else if (error.status >= 500 && error.cause !== undefined)
+      this.#exchange.log.warn({ err: error.cause, message: error.message }, 'request failed');
+  }
+}

@@ -1,0 +1,136 @@
+/** The routes in; for a method and path out: the route and its parameters, or what is wrong with them. */
+import type { Method, Route } from '../../pipelines/route.ts';
+import { fail } from '../errors.ts';
+
+export type Params = Readonly<Record<string, string>>;
+
+/** The routes of one path, and what its parameters are in this request. */
+export interface Found {
+  readonly byMethod: ReadonlyMap<string, Route>;
+  /** Value of `Allow`. */
+  readonly allow: string;
+  readonly params: Params;
+}
+
+interface Node {
+  readonly statics: Map<string, Node>;
+  parameter: Node | undefined;
+  here: Entry | undefined;
+  rest: Entry | undefined;
+}
+
+interface Entry {
+  readonly names: readonly string[];
+  readonly byMethod: Map<string, Route>;
+  allow: string;
+}
+
+const prefix = '/v1';
+const none: Params = {};
+
+export class RouteTable {
+  readonly #statics = new Map<string, Found>();
+  readonly #tree: Node = newNode();
+
+  constructor(routes: readonly Route[]) {
+    for (const route of routes) this.#add(route);
+  }
+
+  /** Undefined for an unknown path. Throws `invalid_request` when a parameter is badly percent-encoded. */
+  find(path: string): Found | undefined {
+    return this.#statics.get(path) ?? this.#search(path);
+  }
+
+  #search(path: string): Found | undefined {
+    // One trailing slash changes nothing: people paste addresses with and without it.
+    const plain = path.length > prefix.length + 1 && path.endsWith('/') ? path.slice(0, -1) : path;
+    const found = this.#statics.get(plain);
+    if (found !== undefined || !plain.startsWith(`${prefix}/`)) return found;
+    const segments = plain.slice(prefix.length + 1).split('/');
+    if (segments.includes('')) return undefined;
+    const values: string[] = [];
+    const entry = search(this.#tree, segments, 0, values);
+    if (entry === undefined) return undefined;
+    const params: Record<string, string> = {};
+    entry.names.forEach((name, index) => {
+      params[name] = decode(values[index] ?? '', name);
+    });
+    return { byMethod: entry.byMethod, allow: entry.allow, params };
+  }
+
+  #add(route: Route): void {
+    const segments = route.path.split('/').slice(1);
+    const names: string[] = [];
+    let node = this.#tree;
+    let rest = false;
+    for (const segment of segments) {
+      const name = /^\{(\w+)(\+?)\}$/.exec(segment);
+      if (rest) throw new Error(`${route.path}: a {name+} parameter must be last`);
+      if (name?.[1] === undefined) {
+        const next = node.statics.get(segment) ?? newNode();
+        node.statics.set(segment, next);
+        node = next;
+        continue;
+      }
+      names.push(name[1]);
+      if (name[2] === '+') rest = true;
+      else node = node.parameter ??= newNode();
+    }
+    const entry = (rest ? node.rest : node.here) ?? {
+      names,
+      byMethod: new Map<string, Route>(),
+      allow: '',
+    };
+    if (rest) node.rest = entry;
+    else node.here = entry;
+    if (entry.names.join() !== names.join() || entry.byMethod.has(route.method))
+      throw new Error(`${route.method} ${route.path} is in the route table twice or under other names`);
+    entry.byMethod.set(route.method, route);
+    if (route.method === 'GET') entry.byMethod.set('HEAD', route);
+    entry.allow = allowed([...entry.byMethod.keys()]);
+    if (names.length === 0) this.#statics.set(prefix + route.path, { ...entry, params: none });
+  }
+}
+
+const order: readonly (Method | 'HEAD' | 'OPTIONS')[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+];
+
+const allowed = (methods: readonly string[]): string =>
+  order.filter((method) => method === 'OPTIONS' || methods.includes(method)).join(', ');
+
+/** Segment by segment, the fixed word before the parameter before the rest of the path. */
+const search = (node: Node, segments: readonly string[], at: number, values: string[]): Entry | undefined => {
+  const segment = segments[at];
+  if (segment === undefined) return node.here;
+  const fixed = node.statics.get(segment);
+  const found = fixed && search(fixed, segments, at + 1, values);
+  if (found !== undefined) return found;
+  if (node.parameter !== undefined) {
+    values.push(segment);
+    const entry = search(node.parameter, segments, at + 1, values);
+    if (entry !== undefined) return entry;
+    values.pop();
+  }
+  if (node.rest !== undefined) values.push(segments.slice(at).join('/'));
+  return node.rest;
+};
+
+const decode = (value: string, name: string): string => {
+  if (!value.includes('%')) return value;
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw fail('invalid_request', `${name} in the path is not valid percent-encoding`);
+  }
+};
+
+function newNode(): Node {
+  return { statics: new Map(), parameter: undefined, here: undefined, rest: undefined };
+}

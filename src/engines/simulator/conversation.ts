@@ -1,5 +1,6 @@
 /** A chat call in; what the simulator understands of it out: the question, its topics, media, tool results and wishes. */
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
+import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';
 import { type Directives, readDirectives } from './directives.ts';
 import { hashText } from './random.ts';
 import { countTokens } from './tokens.ts';
@@ -57,17 +58,10 @@ export function readConversation(call: ChatCall): Conversation {
   };
 }
 
-/** Tokens of everything the call says, directive lines included: what the gateway counts by the same rule. */
+/** Tokens of everything the call says, directive lines included: counted as the gateway counts them. */
 export function promptTokens(call: ChatCall): number {
-  let count = 0;
-  for (const message of call.messages) {
-    for (const part of message.content) if (part.type === 'text') count += countTokens(part.text);
-    if (message.role !== 'assistant') continue;
-    for (const toolCall of message.toolCalls) {
-      count += countTokens(toolCall.name) + countTokens(toolCall.arguments);
-    }
-  }
-  for (const tool of call.tools) count += countTokens(JSON.stringify(tool));
+  let count = fixedTokens(call);
+  for (const text of promptTexts(call)) count += countTokens(text);
   return count;
 }
 

@@ -3,10 +3,11 @@ import type { Conversation } from './conversation.ts';
 import type { Random } from './random.ts';
 import { splitTokens } from './tokens.ts';
 
+// biome-ignore format: one word a line would hide the sentences below
 const nouns = [
   'time', 'water', 'light', 'paper', 'music', 'weather', 'language', 'history', 'balance', 'memory',
   'practice', 'patience', 'colour', 'distance', 'order', 'detail', 'pressure', 'motion', 'trust', 'habit',
-] as const; // biome-ignore format: one word a line would hide the sentences below
+] as const;
 
 /** `#` stands for a topic of the question, `*` for any noun. */
 const statements = [
@@ -47,6 +48,20 @@ export function answerText(
   for (let index = 0; index < count; index += 1)
     text += sentence(random.pick(statements), conversation.topics, random);
   return splitTokens(text);
+}
+
+/** Carries on a text that somebody else began. */
+export function continuation(
+  begun: string,
+  topics: readonly string[],
+  random: Random,
+  tokens: number | undefined,
+): Iterator<string, undefined> {
+  const next = statement(topics, random);
+  const opening = /[.!?]$/.test(begun) ? ` ${next}` : ` ${next.charAt(0).toLowerCase()}${next.slice(1)}`;
+  return tokens === undefined
+    ? splitTokens(opening)
+    : exactly(tokens, endless(opening, statements, topics, random));
 }
 
 /** Thinking aloud before the answer, exactly `tokens` long. */

@@ -1,0 +1,16 @@
+/** A JSON value in; its text with the keys in order out: equal texts for equal values. */
+import { SchemaProblem } from './budget.ts';
+
+const depthLimit = 100;
+
+export function canonical(value: unknown): string {
+  return write(value, 0);
+}
+
+function write(value: unknown, depth: number): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  if (depth > depthLimit) throw new SchemaProblem('has values that are nested too deeply');
+  if (Array.isArray(value)) return `[${value.map((item) => write(item, depth + 1)).join()}]`;
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${write(item, depth + 1)}`).join()}}`;
+}

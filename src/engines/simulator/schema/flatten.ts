@@ -1,0 +1,63 @@
+/** A schema in; one set of keywords out: references followed, `allOf` joined, one branch of each choice taken. */
+import type { Random } from '../random.ts';
+import { type Budget, Contradiction } from './budget.ts';
+import { heightOf } from './height.ts';
+import { isObject, type Keywords, mergeKeywords, readKeywords, type SchemaObject } from './keywords.ts';
+import { resolveReference } from './reference.ts';
+
+export interface Maker {
+  readonly root: unknown;
+  readonly random: Random;
+  readonly budget: Budget;
+}
+
+/** `shallow` takes the branch that ends soonest, so that a recursive schema comes to an end. */
+export function flatten(schema: unknown, maker: Maker, shallow: boolean): Keywords {
+  if (schema === false) throw new Contradiction('allows no value at all');
+  if (!isObject(schema)) return {};
+  return maker.budget.step(() => {
+    let keywords = readKeywords(schema);
+    const join = (other: unknown) => {
+      keywords = mergeKeywords(keywords, flatten(other, maker, shallow));
+    };
+    if (typeof schema.$ref === 'string') join(resolveReference(maker.root, schema.$ref));
+    for (const one of listOf(schema.allOf)) join(one);
+    for (const branches of choicesOf(schema)) keywords = choose(keywords, branches, maker, shallow);
+    return keywords;
+  });
+}
+
+/** Each choice a schema leaves open; a condition is a choice between its two outcomes. */
+function choicesOf(schema: SchemaObject): readonly (readonly unknown[])[] {
+  const condition =
+    'if' in schema ? [{ allOf: [schema.if, schema.then ?? true] }, ...listOf(schema.else ?? true)] : [];
+  return [listOf(schema.anyOf), listOf(schema.oneOf), condition].filter((branches) => branches.length > 0);
+}
+
+function choose(keywords: Keywords, branches: readonly unknown[], maker: Maker, shallow: boolean): Keywords {
+  let contradiction = new Contradiction('leaves no branch to take');
+  for (const branch of ordered(branches, maker, shallow)) {
+    try {
+      return mergeKeywords(keywords, flatten(branch, maker, shallow));
+    } catch (thrown) {
+      if (!(thrown instanceof Contradiction)) throw thrown;
+      contradiction = thrown;
+    }
+  }
+  throw contradiction;
+}
+
+function ordered(branches: readonly unknown[], maker: Maker, shallow: boolean): readonly unknown[] {
+  const start = maker.random.integer(0, branches.length - 1);
+  const turned = [...branches.slice(start), ...branches.slice(0, start)];
+  if (!shallow) return turned.sort((one, other) => Number(isNull(one)) - Number(isNull(other)));
+  const heights = new Map(turned.map((branch) => [branch, heightOf(branch, maker)]));
+  return turned.sort((one, other) => (heights.get(one) ?? 0) - (heights.get(other) ?? 0));
+}
+
+/** "Or null" is how a field is made optional: the other branch is worth more to a reader. */
+const isNull = (branch: unknown): boolean => isObject(branch) && branch.type === 'null';
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}

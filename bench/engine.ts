@@ -32,6 +32,7 @@ const noStats = (): EngineStats => ({
 
 let stats = noStats();
 let lastId = 0;
+const running = new Set<Answer>();
 const pacer = new Pacer();
 const eager = new Set<Answer>();
 let turning = false;
@@ -52,6 +53,9 @@ class Answer implements Paced {
 
   constructor(response: HttpResponse, knobs: Knobs, model: string) {
     lastId += 1;
+    stats.running += 1;
+    stats.started += 1;
+    running.add(this);
     this.#id = lastId.toString(16).padStart(32, '0');
     this.#response = response;
     this.#knobs = knobs;
@@ -60,11 +64,14 @@ class Answer implements Paced {
   }
 
   abort(): void {
-    this.#over = true;
-    eager.delete(this);
-    stats.running -= 1;
+    this.#stop();
     stats.aborted += 1;
     if (stats.aborts.length < maximumAborts) stats.aborts.push({ id: this.#knobs.id, at: microseconds() });
+  }
+
+  /** Ends what nobody reads any more; the response tells of it as an abort. */
+  cut(): void {
+    this.#response.close();
   }
 
   whole(promptTokens: number): void {
@@ -126,9 +133,15 @@ class Answer implements Paced {
   }
 
   #finish(): void {
-    this.#over = true;
-    stats.running -= 1;
+    this.#stop();
     stats.finished += 1;
+  }
+
+  #stop(): void {
+    this.#over = true;
+    eager.delete(this);
+    running.delete(this);
+    stats.running -= 1;
   }
 }
 
@@ -172,8 +185,6 @@ const chat = (response: HttpResponse): void => {
     const body = head + tail;
     const knobs = readKnobs(body);
     const model = /"model":\s*"([^"]*)"/.exec(body)?.[1] ?? 'bench';
-    stats.running += 1;
-    stats.started += 1;
     begin(response, new Answer(response, knobs, model), knobs, body);
   });
 };
@@ -190,7 +201,8 @@ const server = uws
     response.writeHeader('content-type', 'application/json').end(JSON.stringify(stats));
   })
   .post('/reset', (response) => {
-    stats = { ...noStats(), running: stats.running };
+    for (const answer of [...running]) answer.cut();
+    stats = noStats();
     response.end();
   });
 

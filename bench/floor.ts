@@ -156,4 +156,4 @@ uws
   .listen('127.0.0.1', Number(process.env.PORT ?? 0), (socket) => {
     if (!socket) throw new Error('the floor found no port');
   });
-process.on('disconnect', () => process.exit(0));
+for (const end of ['disconnect', 'SIGTERM']) process.on(end, () => process.exit(0));

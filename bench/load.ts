@@ -2,7 +2,7 @@
 import type { Knobs } from './knobs.ts';
 import { runClosed } from './load/closed.ts';
 import { runDisconnect } from './load/disconnect.ts';
-import { statsWhen } from './load/engine-stats.ts';
+import { resetStats, statsWhen } from './load/engine-stats.ts';
 import { runOpen } from './load/open.ts';
 import { runPaced } from './load/paced.ts';
 import { chatRequest, type Target } from './load/request.ts';
@@ -76,12 +76,12 @@ const withoutCost = ({ metrics, errors }: RunResult): RunResult => ({
   metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !/^(cpu|rss)_/.test(name))),
 });
 
-/** Streams left behind by one scenario must not be paid for by the next. */
+/** Streams that a subject leaves behind must not be paid for by the next one: the engine ends them. */
 const runAlone = async (order: Order): Promise<RunResult> => {
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
-  const { running } = await statsWhen(order.enginePort, (stats) => stats.running === 0, 5);
-  if (running === 0) return result;
-  return { ...result, errors: { ...result.errors, [`${running} left running`]: 1 } };
+  const { running } = await statsWhen(order.enginePort, (stats) => stats.running === 0, 3);
+  await resetStats(order.enginePort);
+  return running === 0 ? result : { ...result, errors: { ...result.errors, 'left running': running } };
 };
 
 process.on('message', (order: Order) => {

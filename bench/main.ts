@@ -6,6 +6,7 @@ import { judge } from './bounds.ts';
 import { describeMachine } from './measure.ts';
 import { runMicro } from './micro/run.ts';
 import { type Options, readOptions, usage } from './options.ts';
+import { profileAll } from './profile.ts';
 import { boundsTable, scenarioTable } from './report.ts';
 import { run } from './run.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
@@ -34,14 +35,18 @@ const chosenScenarios = (options: Options): readonly Scenario[] => {
   throw new Error(`no such scenario; there are ${all.map((row) => row.name).join(', ')}`);
 };
 
-const measure = async (options: Options): Promise<boolean> => {
-  const rows = chosenRows(options);
-  const chosen = chosenScenarios(options);
-  const machine = describeMachine();
+const prepare = (rows: readonly SubjectRow[]): void => {
   for (const row of rows) install(row);
   if (rows.some((row) => row.name === 'sluice')) {
     execFileSync(process.execPath, ['bin/build-if-stale.mjs'], { stdio: ['ignore', 2, 2] });
   }
+};
+
+const measure = async (options: Options): Promise<boolean> => {
+  const rows = chosenRows(options);
+  const chosen = chosenScenarios(options);
+  const machine = describeMachine();
+  prepare(rows);
   const startedAt = new Date();
   const results = await run({ rows, scenarios: chosen, rounds: options.rounds, full: options.full, say });
   const verdicts = judge(results);
@@ -79,7 +84,14 @@ const measure = async (options: Options): Promise<boolean> => {
   return faulty.length === 0 && verdicts.every((verdict) => verdict.met !== false);
 };
 
+const profile = async (options: Options): Promise<void> => {
+  const rows = chosenRows(options).filter((row) => row.command !== undefined);
+  prepare(rows);
+  await profileAll(rows, chosenScenarios(options), say);
+};
+
 const options = readOptions(process.argv.slice(2));
 if (options.help) process.stdout.write(usage);
 else if (options.micro) await runMicro(options.only);
+else if (options.profile) await profile(options);
 else process.exitCode = (await measure(options)) ? 0 : 1;

@@ -11,6 +11,7 @@ export interface Options {
   readonly json: string | undefined;
   readonly rows: string | undefined;
   readonly micro: boolean;
+  readonly profile: boolean;
   readonly help: boolean;
 }
 
@@ -22,6 +23,7 @@ export const usage = `npm run bench -- [options]
   --rounds n         interleaved rounds (3; 5 with --full)
   --rows file.json   more rows of subjects, measured as peers
   --json file        where to write the results (bench/results/<time>.json)
+  --profile          where the processor time goes, per scenario and subject, instead of the table
   --micro            the micro-benchmarks instead; --only picks by a part of the name
 `;
 
@@ -36,6 +38,7 @@ export const readOptions = (args: readonly string[]): Options => {
       rounds: { type: 'string' },
       json: { type: 'string' },
       rows: { type: 'string' },
+      profile: { type: 'boolean', default: false },
       micro: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -51,6 +54,7 @@ export const readOptions = (args: readonly string[]): Options => {
     json: values.json,
     rows: values.rows,
     micro: values.micro,
+    profile: values.profile,
     help: values.help,
   };
 };

@@ -1,6 +1,7 @@
 /** Interleaved rounds: in each, every scenario meets every subject in turn, so that a change of the machine's mood meets them all. */
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
+import { buildParts } from './build.ts';
 import type { Load, Order, Outcome } from './load.ts';
 import { nextMessage, start, stop } from './processes.ts';
 import { Results } from './results.ts';
@@ -23,7 +24,9 @@ interface Stage {
 }
 
 const longestRun = 120;
-const warmUps: readonly Load[] = [
+const maximumWarmUps = 5;
+const warmUpRequests = 3000;
+const warmUps: readonly (Load & { kind: 'closed' })[] = [
   { kind: 'closed', stream: false, knobs: { tokens: 64 }, clients: 32, warmSeconds: 0, windowSeconds: 0.7 },
   { kind: 'closed', stream: true, knobs: { tokens: 200 }, clients: 32, warmSeconds: 0, windowSeconds: 0.8 },
 ];
@@ -32,19 +35,31 @@ const warmUps: readonly Load[] = [
 export const openStage = async (): Promise<Stage> => {
   const part = (file: string): ChildProcess =>
     start({
-      command: ['node', '--import', 'tsx', path.join(import.meta.dirname, file)],
+      command: ['node', path.join(buildParts(), file)],
       folder: path.dirname(import.meta.dirname),
       environment: {},
     });
-  const engine = part('engine.ts');
+  const engine = part('engine.js');
   const { port } = await nextMessage<{ port: number }>(engine, 20);
-  const generator = part('load.ts');
+  const generator = part('load.js');
   await nextMessage(generator, 20);
   return { engine, enginePort: port, generator };
 };
 
 export const closeStage = async (stage: Stage): Promise<void> => {
   await Promise.all([stop(stage.engine), stop(stage.generator)]);
+};
+
+/** By requests, not by time: a slow subject must have its code compiled as well as a fast one. */
+export const warmUp = async (stage: Stage, subject: Subject): Promise<void> => {
+  let requests = 0;
+  for (let turn = 0; turn < maximumWarmUps && requests < warmUpRequests; turn += 1) {
+    for (const load of warmUps) {
+      const outcome = await measureOnce(stage, subject, load);
+      if ('result' in outcome)
+        requests += (outcome.result.metrics.requests_per_second ?? 0) * load.windowSeconds;
+    }
+  }
 };
 
 /** One scenario against one subject. */
@@ -73,7 +88,7 @@ const runRound = async (plan: Plan, stage: Stage, round: number, results: Result
       plan.say(`round ${round} of ${plan.rounds}: starting ${row.name}`);
       const subject = await startSubject(row, stage.enginePort);
       subjects.push(subject);
-      for (const load of warmUps) await measureOnce(stage, subject, load);
+      await warmUp(stage, subject);
     }
     for (const scenario of plan.scenarios) {
       if (round > 1 && !scenario.everyRound && !plan.full) continue;

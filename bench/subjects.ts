@@ -4,11 +4,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
+import { buildParts } from './build.ts';
 import type { Target } from './load/request.ts';
 import { processTree } from './measure.ts';
 import { eventually, freePort, nextMessage, start, stop, wordsOf } from './processes.ts';
 
-/** A row. Texts may hold {port}, {engine} (its port), {bench}, {root}, {folder} (its own, empty) and {installed}. */
+/** A row. Texts may hold {port}, {engine} (its port), {bench}, {built}, {root}, {folder} (its own, empty) and {installed}. */
 export interface SubjectRow {
   readonly name: string;
   readonly what: string;
@@ -33,6 +34,9 @@ export interface Subject {
   readonly target: Target;
   readonly pids: readonly number[];
   loopDelay(): Promise<LoopDelay | undefined>;
+  startProfile(): Promise<void>;
+  /** Writes what was sampled since the start as a `.cpuprofile` file. */
+  stopProfile(file: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -81,6 +85,7 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
       .replaceAll('{port}', String(port))
       .replaceAll('{engine}', String(enginePort))
       .replaceAll('{bench}', bench)
+      .replaceAll('{built}', buildParts())
       .replaceAll('{root}', root)
       .replaceAll('{folder}', folder)
       .replaceAll('{installed}', installFolder(row));
@@ -113,7 +118,13 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
     name: row.name,
     target,
     pids: child?.pid === undefined ? [] : processTree(child.pid),
-    loopDelay: () => askLoopDelay(child),
+    loopDelay: async () => (await ask<{ loopDelay: LoopDelay }>(child, { ask: 'loop-delay' }))?.loopDelay,
+    startProfile: async () => {
+      await ask(child, { ask: 'start-profile' });
+    },
+    stopProfile: async (file) => {
+      await ask(child, { ask: 'stop-profile', file });
+    },
     stop: end,
   };
 };
@@ -146,13 +157,12 @@ const tryOnce = (target: Target): Promise<number> =>
     request.end(JSON.stringify({ model: target.model, messages: [{ role: 'user', content: 'Ready?' }] }));
   });
 
-const askLoopDelay = async (child: ChildProcess | undefined): Promise<LoopDelay | undefined> => {
+/** A question to the probe; a gateway without one says nothing. */
+const ask = async <Answer>(
+  child: ChildProcess | undefined,
+  question: { ask: string; file?: string },
+): Promise<Answer | undefined> => {
   if (child?.connected !== true) return undefined;
-  child.send('loop-delay');
-  try {
-    return (await nextMessage<{ loopDelay: LoopDelay }>(child, 2)).loopDelay;
-  } catch {
-    // A gateway without the probe says nothing: it has no such figure.
-    return undefined;
-  }
+  child.send(question);
+  return nextMessage<Answer>(child, 10).catch(() => undefined);
 };

@@ -1,0 +1,43 @@
+/** Calls that must not take for ever → told on every tick how late it is. One coarse timer for all of them, none per call or per read. */
+
+export interface Expiring {
+  /** `now` and what the call was told at its start and reads are of this clock; all of them are up to `tick` old. */
+  expire(now: number): void;
+}
+
+export class Deadlines {
+  /** Milliseconds; as old as the last tick, which makes reading it free. */
+  now = performance.now();
+  readonly tick: number;
+  readonly #calls = new Set<Expiring>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Ticks eight times within the shortest limit, but neither all the time nor hardly ever. */
+  constructor(shortestLimit: number) {
+    this.tick = Math.min(Math.max(shortestLimit / 8, 10), 1000);
+  }
+
+  get size(): number {
+    return this.#calls.size;
+  }
+
+  add(call: Expiring): void {
+    this.#calls.add(call);
+    if (this.#timer !== undefined) return;
+    this.now = performance.now();
+    this.#timer = setInterval(() => this.#sweep(), this.tick).unref();
+  }
+
+  delete(call: Expiring): void {
+    this.#calls.delete(call);
+  }
+
+  #sweep(): void {
+    this.now = performance.now();
+    for (const call of this.#calls) call.expire(this.now);
+    // Stopped by the first idle tick rather than by the last call: at a steady rate it is never started anew.
+    if (this.#calls.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

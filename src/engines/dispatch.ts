@@ -1,0 +1,71 @@
+/** One replica's connections: a request in, the head of its answer and then its bytes out, as fast as demand allows. */
+import { Observable } from 'rxjs';
+import { Pool } from 'undici';
+import type { Flow } from '../ports/engine.ts';
+import type { Deadlines } from './deadlines.ts';
+import { type CallLimits, type EngineBytes, HttpCall } from './http-call.ts';
+
+export interface EngineRequest {
+  readonly method: 'GET' | 'POST';
+  /** Below the replica's base address, or below its host. */
+  readonly path: string;
+  readonly fromRoot?: boolean;
+  /** Names and values by turns. */
+  readonly headers: string[];
+  readonly body: string | null;
+  /** False: the first byte comes with the last, so only the total limit holds, and demand is of no use. */
+  readonly streams: boolean;
+  /** The engine's own sentence in the body of an error answer. */
+  explain(body: string): string | undefined;
+}
+
+export interface DispatchOptions {
+  readonly limits: CallLimits & { readonly connect: number };
+  /** PEM of the authorities that are trusted instead of the public ones. */
+  readonly ca: string | undefined;
+}
+
+export class Dispatch {
+  readonly #pool: Pool;
+  readonly #basePath: string;
+  readonly #deadlines: Deadlines;
+  readonly #streamLimits: CallLimits;
+  readonly #wholeLimits: CallLimits;
+
+  constructor(baseUrl: string, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
+    const url = new URL(baseUrl);
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#deadlines = deadlines;
+    this.#streamLimits = limits;
+    this.#wholeLimits = { ...limits, firstByte: limits.total };
+    // As many connections as calls, one call at a time on each: a stream behind another would wait for its end.
+    // The time-outs are ours (`Deadlines`), all but the one for connecting.
+    this.#pool = new Pool(url.origin, {
+      connections: null,
+      pipelining: 1,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: { timeout: limits.connect, ...(ca === undefined ? {} : { ca }) },
+    });
+  }
+
+  send(request: EngineRequest, flow: Flow): Observable<EngineBytes> {
+    return new Observable((subscriber) => {
+      const limits = request.streams ? this.#streamLimits : this.#wholeLimits;
+      const call = new HttpCall(subscriber, limits, this.#deadlines, request.explain);
+      if (request.streams) flow.demand.attach(call);
+      subscriber.add(() => {
+        flow.demand.detach(call);
+        call.close();
+      });
+      const { method, headers, body } = request;
+      const path = request.fromRoot === true ? request.path : this.#basePath + request.path;
+      this.#pool.dispatch({ path, method, headers, body }, call);
+    });
+  }
+
+  /** Lets running calls end, then closes the connections. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}

@@ -1,0 +1,114 @@
+/** How an engine call failed → what the client is told, whether another replica may be tried, and what it says of this one's health. */
+import { ApiError, type ErrorKind, type FailureDetails } from '../errors.ts';
+
+/**
+ * `elsewhere`: nothing of an answer was seen, another replica may do better. `anywhere`: the connection had gone
+ * stale before the engine saw the request, so the same replica will do too.
+ */
+export type Retry = 'never' | 'elsewhere' | 'anywhere';
+
+/** Who is to blame: the way to the replica, the replica, or neither. */
+export type Fault = 'connection' | 'server' | 'none';
+
+interface Verdict {
+  readonly retry: Retry;
+  readonly fault: Fault;
+  /** The replica's row is wrong: somebody should be told. */
+  readonly misconfigured?: boolean;
+}
+
+export class EngineError extends ApiError {
+  readonly retry: Retry;
+  readonly fault: Fault;
+  readonly misconfigured: boolean;
+
+  constructor(kind: ErrorKind, message: string, verdict: Verdict, details?: FailureDetails) {
+    super(kind, message, details);
+    this.name = 'EngineError';
+    this.retry = verdict.retry;
+    this.fault = verdict.fault;
+    this.misconfigured = verdict.misconfigured ?? false;
+  }
+}
+
+const RETRY_AFTER_LIMIT = 3600;
+
+/** An answer with an error status. `sentence` is the engine's own, fit for the client. */
+export const statusError = (
+  status: number,
+  retryAfter: string | undefined,
+  sentence: string | undefined,
+): EngineError => {
+  const cause = new Error(`The engine answered ${status}: ${sentence ?? 'no reason given'}`);
+  switch (status) {
+    case 400:
+    case 413:
+    case 422:
+      // The engine's complaint is about the client's own request.
+      return new EngineError('invalid_request', sentence ?? 'The engine refused the request', blameless, {
+        cause,
+      });
+    case 429:
+      return busy({ retry: 'elsewhere', fault: 'none' }, cause, retryAfter);
+    case 503:
+    case 529:
+      return busy({ retry: 'elsewhere', fault: 'server' }, cause, retryAfter);
+    case 504:
+      return new EngineError('timeout', 'The engine did not answer in time', lateServer, { cause });
+    default: {
+      const misconfigured = status < 500;
+      const verdict = {
+        retry: 'elsewhere',
+        fault: misconfigured ? 'none' : 'server',
+        misconfigured,
+      } as const;
+      return new EngineError('engine_unreachable', 'The engine could not answer', verdict, { cause });
+    }
+  }
+};
+
+const blameless: Verdict = { retry: 'never', fault: 'none' };
+const lateServer: Verdict = { retry: 'never', fault: 'server' };
+
+const busy = (verdict: Verdict, cause: unknown, retryAfter: string | undefined): EngineError => {
+  const seconds = Number(retryAfter);
+  const sane = Number.isInteger(seconds) && seconds >= 1 && seconds <= RETRY_AFTER_LIMIT;
+  return new EngineError('unavailable', 'The model is busy, try again', verdict, {
+    cause,
+    ...(sane ? { headers: { 'retry-after': String(seconds) } } : {}),
+  });
+};
+
+/** A connection that could not be made or broke. `answered`: the head of an answer had come. */
+export const connectionError = (cause: Error, answered: boolean): EngineError => {
+  if (hasCode(cause, 'UND_ERR_CONNECT_TIMEOUT')) {
+    const verdict = { retry: 'elsewhere', fault: 'connection' } as const;
+    return new EngineError('timeout', 'The engine could not be reached in time', verdict, { cause });
+  }
+  if (hasCode(cause, 'UND_ERR_CLOSED') || hasCode(cause, 'UND_ERR_DESTROYED')) {
+    return new EngineError('unavailable', 'The engine was taken out of service', blameless, { cause });
+  }
+  if (answered) {
+    return new EngineError('engine_unreachable', 'The connection to the engine broke', lateServer, { cause });
+  }
+  const verdict: Verdict = wasUsedBefore(cause)
+    ? { retry: 'anywhere', fault: 'none' }
+    : { retry: 'elsewhere', fault: 'connection' };
+  return new EngineError('engine_unreachable', 'The engine could not be reached', verdict, { cause });
+};
+
+export type Limit = 'first_byte' | 'idle' | 'total';
+
+export const timeoutError = (limit: Limit, milliseconds: number): EngineError =>
+  new EngineError('timeout', 'The engine did not answer in time', lateServer, {
+    cause: new Error(`The engine call went over its ${limit} limit of ${milliseconds} ms`),
+  });
+
+const hasCode = (error: Error, code: string): boolean => 'code' in error && error.code === code;
+
+/** undici tells how much a broken socket had read: more than nothing means that it had answered an earlier call. */
+const wasUsedBefore = (error: Error): boolean => {
+  const socket: unknown = 'socket' in error ? error.socket : undefined;
+  if (typeof socket !== 'object' || socket === null || !('bytesRead' in socket)) return false;
+  return typeof socket.bytesRead === 'number' && socket.bytesRead > 0;
+};

@@ -1,0 +1,134 @@
+/** A row of `engines` in, a running engine out: encode → replica pool → dispatch → decode. */
+import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import { defer, type Observable, type Subscription } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
+import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { Engine, Flow } from '../ports/engine.ts';
+import { Deadlines } from './deadlines.ts';
+import { decodeAnswer } from './decode-answer.ts';
+import { Dispatch, type EngineRequest } from './dispatch.ts';
+import { milliseconds } from './duration.ts';
+import { fanOut } from './fan-out.ts';
+import { ReplicaPool } from './pool.ts';
+import { Replica } from './replica.ts';
+import type { Wire } from './wire.ts';
+import { openAiWire } from './wires/openai.ts';
+
+export interface EngineOptions {
+  readonly log: Logger;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface RunningEngine extends Engine {
+  health(): 'ok' | 'down';
+  /** Takes no more calls, lets running ones end. */
+  close(): Promise<void>;
+}
+
+const wires: Readonly<Record<EngineRow['wire'], Wire>> = { openai: openAiWire };
+
+/** Throws a plain sentence that names the field when the row cannot work. */
+export const createEngine = (name: string, row: EngineRow, options: EngineOptions): RunningEngine => {
+  const wire = wires[row.wire];
+  const log = options.log.child({ engine: name });
+  const headers = requestHeaders(name, row, options.env);
+  const pool = createPool(name, row, log);
+  const probing = startProbing(row, pool, headers);
+
+  const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
+    defer(() => {
+      const request: EngineRequest = {
+        method: 'POST',
+        path: wire.chatPath,
+        headers: [...headers, 'x-request-id', flow.requestId],
+        body: wire.encodeChat(model, call, row),
+        streams: call.stream,
+        explain: wire.errorSentence,
+      };
+      return pool.send(request, flow).pipe(
+        decodeAnswer({
+          streams: call.stream,
+          stream: () => wire.decodeStream(model, call),
+          whole: (body) => wire.decodeWhole(model, call, body),
+          malformed: (events) =>
+            log.warn({ requestId: flow.requestId, events }, 'engine sent malformed events'),
+        }),
+      );
+    });
+
+  return {
+    chat: (model, call, flow) =>
+      call.n > 1 && row.fan_out_n === true
+        ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))
+        : answer(model, call, flow),
+    health: () => pool.health(),
+    close: () => {
+      probing.stop();
+      return pool.close();
+    },
+  };
+};
+
+const createPool = (name: string, row: EngineRow, log: Logger): ReplicaPool => {
+  const timeouts = row.timeouts ?? {};
+  const limits = {
+    connect: milliseconds(timeouts.connect ?? '2s'),
+    firstByte: milliseconds(timeouts.first_byte ?? '60s'),
+    idle: milliseconds(timeouts.idle ?? '30s'),
+    total: milliseconds(timeouts.total ?? '10m'),
+  };
+  const deadlines = new Deadlines(Math.min(limits.firstByte, limits.idle, limits.total));
+  const ca = row.ca_file === undefined ? undefined : readFileSync(row.ca_file, 'utf8');
+  const replicas = row.replicas.map((url, index) => {
+    if (!URL.canParse(url)) throw new Error(`engines.${name}.replicas[${index}] is no address: ${url}`);
+    return new Replica(url, new Dispatch(url, deadlines, { limits, ca }));
+  });
+  return new ReplicaPool({ replicas, concurrency: row.concurrency ?? Number.POSITIVE_INFINITY, log });
+};
+
+/** Written by HTTP itself, never by a row. */
+const reserved = /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te)$/i;
+
+/** Names and values by turns; a row's own header takes the place of ours. */
+const requestHeaders = (name: string, row: EngineRow, env: EngineOptions['env']): string[] => {
+  const headers = new Map([['content-type', 'application/json']]);
+  if (row.key_env !== undefined) {
+    const key = env[row.key_env];
+    if (!key) throw new Error(`engines.${name}.key_env: the environment has no ${row.key_env}`);
+    headers.set('authorization', `Bearer ${key}`);
+  }
+  for (const [header, value] of Object.entries(row.headers ?? {})) {
+    if (reserved.test(header)) throw new Error(`engines.${name}.headers: ${header} cannot be set`);
+    headers.set(header.toLowerCase(), value);
+  }
+  return [...headers].flat();
+};
+
+const startProbing = (row: EngineRow, pool: ReplicaPool, headers: string[]): { stop(): void } => {
+  if (row.probe === undefined) return { stop: () => undefined };
+  const request: EngineRequest = {
+    method: 'GET',
+    path: row.probe.path,
+    fromRoot: true,
+    headers,
+    body: null,
+    streams: true,
+    explain: () => undefined,
+  };
+  let running: Subscription | undefined;
+  const timer = setInterval(
+    () => {
+      running?.unsubscribe();
+      running = pool.probe(request).subscribe();
+    },
+    milliseconds(row.probe.interval ?? '10s'),
+  ).unref();
+  return {
+    stop: () => {
+      clearInterval(timer);
+      running?.unsubscribe();
+    },
+  };
+};

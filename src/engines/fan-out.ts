@@ -1,0 +1,84 @@
+/** A call for n answers → n calls for one answer each, their parts as those of one call. */
+import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
+import { asApiError } from '../errors.ts';
+import type { ChatCall, Part, Parts, TokenUsage } from '../ports/chat.ts';
+import { Demand } from '../ports/demand.ts';
+import type { Flow } from '../ports/engine.ts';
+
+export const fanOut = (
+  call: ChatCall,
+  flow: Flow,
+  answer: (call: ChatCall, flow: Flow) => Observable<Parts>,
+): Observable<Parts> =>
+  defer(() => {
+    const demands = Array.from({ length: call.n }, () => new Demand());
+    const all = {
+      pause: () => {
+        for (const demand of demands) demand.pause();
+      },
+      resume: () => {
+        for (const demand of demands) demand.resume();
+      },
+    };
+    flow.demand.attach(all);
+    const answers = demands.map((demand, choice) =>
+      answer(single(call, choice), { requestId: flow.requestId, demand }).pipe(
+        map((parts) => parts.map((part) => renumbered(part, choice))),
+      ),
+    );
+    return merge(...answers).pipe(
+      asOneAnswer(call.n),
+      finalize(() => flow.demand.detach(all)),
+    );
+  });
+
+/** With one seed for all, every answer would be the same. */
+const single = (call: ChatCall, choice: number): ChatCall => ({
+  ...call,
+  n: 1,
+  sampling:
+    call.sampling.seed === undefined
+      ? call.sampling
+      : { ...call.sampling, seed: call.sampling.seed + choice },
+});
+
+const renumbered = (part: Part, choice: number): Part => ('choice' in part ? { ...part, choice } : part);
+
+/** Usage is summed and comes last, only when every answer told its own; the first failure ends all. */
+const asOneAnswer =
+  (answers: number): OperatorFunction<Parts, Parts> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const usages: TokenUsage[] = [];
+      let emitted = false;
+      return source.subscribe({
+        next: (parts) => {
+          for (const part of parts) if (part.type === 'usage') usages.push(part.usage);
+          const kept = parts.filter((part) => part.type !== 'usage');
+          if (kept.length === 0) return;
+          emitted = true;
+          subscriber.next(kept);
+          if (kept.at(-1)?.type === 'failure') subscriber.complete();
+        },
+        error: (thrown: unknown) => {
+          if (!emitted) {
+            subscriber.error(thrown);
+            return;
+          }
+          subscriber.next([{ type: 'failure', error: asApiError(thrown) }]);
+          subscriber.complete();
+        },
+        complete: () => {
+          if (usages.length === answers) subscriber.next([{ type: 'usage', usage: usages.reduce(total) }]);
+          subscriber.complete();
+        },
+      });
+    });
+
+/** The prompt is one and the same, as when the engine makes n answers itself: it counts once. */
+const total = (sum: TokenUsage, next: TokenUsage): TokenUsage => ({
+  prompt: sum.prompt,
+  cached: sum.cached,
+  completion: sum.completion + next.completion,
+  reasoning: sum.reasoning + next.reasoning,
+});

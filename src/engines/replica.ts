@@ -1,0 +1,59 @@
+/** One replica's standing, learnt from how its calls and probes end: how busy it is, and whether calls should go there. */
+import type { Dispatch } from './dispatch.ts';
+import type { Fault } from './engine-error.ts';
+
+/** Failures in a row after which a replica is left alone; one broken connection may be chance. */
+const CONNECTION_FAILURES = 2;
+const SERVER_FAILURES = 5;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+
+export class Replica {
+  readonly url: string;
+  readonly dispatch: Dispatch;
+  /** Calls running now. */
+  busy = 0;
+  #connectionFailures = 0;
+  #serverFailures = 0;
+  #pause = 0;
+  /** When it may be tried again; 0 while it is well. */
+  #outUntil = 0;
+
+  constructor(url: string, dispatch: Dispatch) {
+    this.url = url;
+    this.dispatch = dispatch;
+  }
+
+  get out(): boolean {
+    return this.#outUntil > 0;
+  }
+
+  /** A replica that is out gets one call at a time once its pause is over. */
+  canTake(now: number, concurrency: number): boolean {
+    if (this.#outUntil > 0) return now >= this.#outUntil && this.busy === 0;
+    return this.busy < concurrency;
+  }
+
+  /** True when it was out. */
+  succeeded(): boolean {
+    const wasOut = this.out;
+    this.#connectionFailures = 0;
+    this.#serverFailures = 0;
+    this.#pause = 0;
+    this.#outUntil = 0;
+    return wasOut;
+  }
+
+  /** True when it goes out by this failure. While it is out every failure doubles the pause. */
+  failed(fault: Fault, now: number): boolean {
+    if (fault === 'connection') this.#connectionFailures++;
+    if (fault === 'server') this.#serverFailures++;
+    const wasOut = this.out;
+    const tooMany =
+      this.#connectionFailures >= CONNECTION_FAILURES || this.#serverFailures >= SERVER_FAILURES;
+    if (fault === 'none' || !(wasOut || tooMany)) return false;
+    this.#pause = Math.min(Math.max(this.#pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+    this.#outUntil = now + this.#pause;
+    return !wasOut;
+  }
+}

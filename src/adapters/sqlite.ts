@@ -1,5 +1,5 @@
 /** A file and its migrations in; a SQLite connection out whose three calls avoid the traps of the library below. */
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 
@@ -135,12 +135,14 @@ class NewerSchema extends Error {
 const makeFile = (file: string): void => {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    if (existsSync(file)) accessSync(file, constants.R_OK | constants.W_OK);
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile()) throw new Error('it is not a file');
+    if (found !== undefined) accessSync(file, constants.R_OK | constants.W_OK);
     else closeSync(openSync(file, 'wx', 0o600));
   } catch (error) {
     // Another process was quicker. An existing file is never opened here: closing it would end SQLite's own locks.
     if (codeOf(error) === 'EEXIST' && existsSync(file)) return;
-    throw new Error(`Cannot write ${file}: ${codeOf(error) || String(error)}.`, { cause: error });
+    throw new Error(`Cannot write ${file}: ${reasonOf(error)}.`, { cause: error });
   }
 };
 
@@ -150,8 +152,12 @@ const openFailure = (file: string, error: unknown): string => {
   if (codeOf(error) === 'SQLITE_READONLY') return `Cannot use ${file}: it is not writable.`;
   if (isBusy(error))
     return `Cannot use ${file}: another process has kept it locked for ${openPatience / 1000} s.`;
-  return `Cannot use ${file}: ${error instanceof Error ? error.message : String(error)}.`;
+  return `Cannot use ${file}: ${reasonOf(error)}.`;
 };
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Node adds the call and the path to its words: ours name the path already. */
+const reasonOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split(', ', 1)[0] ?? '';

@@ -1,0 +1,30 @@
+/** What the State port keeps for us, by kind of record. */
+import Type, { type Static } from 'typebox';
+
+/** Suspended ends and resumes; closed is final. */
+export const Status = Type.Enum(['active', 'suspended', 'closed']);
+export type Status = Static<typeof Status>;
+
+/** Kind `subscription`, id `sub_…`: the account that keys, usage and every other record belong to. */
+export const SubscriptionRecord = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  status: Status,
+  /** Unix seconds. */
+  created: Type.Integer(),
+});
+export type SubscriptionRecord = Static<typeof SubscriptionRecord>;
+
+/** Kind `key`, id: SHA-256 of the secret in hex, so a secret finds its record and a record never tells its secret. */
+export const KeyRecord = Type.Object({
+  /** `key_…`: the name it goes by in usage events, logs and commands. */
+  id: Type.String(),
+  name: Type.String(),
+  subscription: Type.String(),
+  status: Status,
+  /** Unix seconds. */
+  created: Type.Integer(),
+  /** Enough of the secret to recognise it by: `sk-sluice-…a1B2`. */
+  display: Type.String(),
+});
+export type KeyRecord = Static<typeof KeyRecord>;

@@ -1,0 +1,121 @@
+/** A Redis address in; a connection out on which a call answers or fails within a bound, never queues, and runs scripts. */
+import { createHash } from 'node:crypto';
+import { Redis } from 'ioredis';
+import { fail } from '../errors.ts';
+
+export interface RedisSettings {
+  /** Milliseconds until a call without an answer fails; also how long calls wait for a lost connection to come back. */
+  readonly patience?: number;
+}
+
+/** Lua that runs as one step; sent by its hash, and in full when the server does not know it (yet, or any more). */
+export interface Script {
+  readonly lua: string;
+  readonly hash: string;
+}
+
+export const script = (lua: string): Script => ({ lua, hash: createHash('sha1').update(lua).digest('hex') });
+
+export class RedisConnection {
+  readonly #redis: Redis;
+  readonly #patience: number;
+  readonly #address: string;
+  #downSince = Date.now();
+  #lastError: Error | undefined;
+
+  constructor(url: string, { patience = 3_000 }: RedisSettings = {}) {
+    this.#patience = patience;
+    this.#address = withoutSecrets(url);
+    this.#redis = new Redis(url, {
+      // The library's own queue has no bound and sends writes long after their callers gave up.
+      enableOfflineQueue: false,
+      // A resent script may run twice, and then denies what its first run did: a lost answer is an error instead.
+      autoResendUnfulfilledCommands: false,
+      maxRetriesPerRequest: 0,
+      connectTimeout: patience,
+      commandTimeout: patience,
+      // A peer that vanished without a word is dropped, and dialled again.
+      socketTimeout: patience + 1_000,
+      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
+      // After a failover the old primary only reads: look up who is primary now.
+      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    });
+    this.#redis.on('ready', () => {
+      this.#lastError = undefined;
+    });
+    this.#redis.on('close', () => {
+      this.#downSince = Date.now();
+    });
+    this.#redis.on('error', (error: Error) => {
+      this.#lastError = error;
+    });
+  }
+
+  /** Runs commands on the live connection; fails with `unavailable`, the operator's sentence as its cause. */
+  async use<T>(work: (redis: Redis) => Promise<T>): Promise<T> {
+    try {
+      if (this.#redis.status !== 'ready') await this.#ready();
+      return await work(this.#redis);
+    } catch (error) {
+      throw fail('unavailable', 'The state store is unavailable', { cause: this.#explain(error) });
+    }
+  }
+
+  run(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown> {
+    return this.use(async (redis) => {
+      try {
+        return await redis.evalsha(script.hash, keys.length, ...keys, ...values);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return await redis.eval(script.lua, keys.length, ...keys, ...values);
+      }
+    });
+  }
+
+  /** Resolves when Redis answers; rejects with one sentence for the operator. */
+  async check(): Promise<void> {
+    try {
+      if (this.#redis.status !== 'ready') await this.#ready();
+      await this.#redis.ping();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect();
+  }
+
+  /** Waits for the connection, but not for one that has been gone for longer than a call may take. */
+  #ready(): Promise<void> {
+    const left = this.#downSince + this.#patience - Date.now();
+    if (left <= 0 || this.#redis.status === 'end') return Promise.reject(new Error('not connected'));
+    return new Promise((resolve, reject) => {
+      const settle = (outcome: () => void) => () => {
+        clearTimeout(timer);
+        this.#redis.off('ready', onReady);
+        this.#redis.off('end', onEnd);
+        outcome();
+      };
+      const onReady = settle(resolve);
+      const onEnd = settle(() => reject(new Error('the connection was closed')));
+      const timer = setTimeout(
+        settle(() => reject(new Error('not connected'))),
+        left,
+      );
+      this.#redis.on('ready', onReady);
+      this.#redis.on('end', onEnd);
+    });
+  }
+
+  #explain(error: unknown): Error {
+    const reason = this.#lastError ?? error;
+    const words = reason instanceof Error ? reason.message || reason.name : String(reason);
+    return new Error(`Redis at ${this.#address} cannot be used: ${words}.`, { cause: error });
+  }
+}
+
+const withoutSecrets = (url: string): string => {
+  const { protocol, host, pathname } = new URL(url);
+  return protocol === 'unix:' ? pathname : host;
+};

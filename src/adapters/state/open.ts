@@ -1,0 +1,26 @@
+/** Configuration in; the State port it asks for out, known to answer. */
+import { join } from 'node:path';
+import type { State } from '../../ports/state.ts';
+
+export interface StateConfig {
+  readonly dataDir: string;
+  readonly redisUrl: string | undefined;
+}
+
+/** Rejects with one sentence for the operator when the store cannot be used. */
+export const openState = async ({ dataDir, redisUrl }: StateConfig): Promise<State> => {
+  const state = await (redisUrl === undefined ? embedded(dataDir) : shared(redisUrl));
+  try {
+    await state.check();
+    return state;
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
+};
+
+// Loaded when chosen: the other store's library costs a start nothing.
+const embedded = async (dataDir: string): Promise<State> =>
+  (await import('./libsql.ts')).openLibsqlState(join(dataDir, 'state.db'));
+
+const shared = async (url: string): Promise<State> => (await import('./redis.ts')).openRedisState(url);

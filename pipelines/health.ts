@@ -3,7 +3,7 @@ import { catchError, defer, map, type Observable, of, timeout } from 'rxjs';
 import type { Health } from '../schemas/health.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { asApiError, fail } from '../src/errors.ts';
-import { jsonAnswer, type KeyedPipeline } from '../src/ports/exchange.ts';
+import { type Answer, jsonAnswer, type KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
 
 /** Milliseconds after which a store that has not answered counts as down. */
@@ -11,16 +11,26 @@ const patience = 2000;
 
 type Checks = Health['checks'];
 
-export const health =
-  (ports: Ports): KeyedPipeline =>
-  () =>
-    storage(ports).pipe(
-      map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
-      map(refuseDown), // 503
-      map((checks) => jsonAnswer(report(checks))),
-    );
+/** All that health looks at. */
+export interface Watched {
+  readonly catalog: Pick<Ports['catalog'], 'list'>;
+  readonly engines: Pick<Ports['engines'], 'health'>;
+  readonly state: Pick<Ports['state'], 'check'>;
+}
 
-const storage = (ports: Ports): Observable<Checks['storage']> =>
+export const health = (ports: Watched): KeyedPipeline => {
+  const answer = healthAnswer(ports);
+  return () => answer;
+};
+
+export const healthAnswer = (ports: Watched): Observable<Answer> =>
+  storage(ports).pipe(
+    map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
+    map(refuseDown), // 503
+    map((checks) => jsonAnswer(report(checks))),
+  );
+
+const storage = (ports: Watched): Observable<Checks['storage']> =>
   defer(() => ports.state.check()).pipe(
     timeout(patience),
     map(() => 'ok' as const),
@@ -28,7 +38,7 @@ const storage = (ports: Ports): Observable<Checks['storage']> =>
   );
 
 /** A lost file leaves the models in service; a lost served list does not. */
-const catalog = (ports: Ports): Checks['catalog'] => {
+const catalog = (ports: Watched): Checks['catalog'] => {
   try {
     ports.catalog.list();
     return 'ok';
@@ -37,7 +47,7 @@ const catalog = (ports: Ports): Checks['catalog'] => {
   }
 };
 
-const engines = (ports: Ports): Checks['engines'] => {
+const engines = (ports: Watched): Checks['engines'] => {
   const words = Object.values(ports.engines.health());
   const down = words.filter((word) => word === 'down').length;
   return down === 0 ? 'ok' : down < words.length ? 'degraded' : 'down';

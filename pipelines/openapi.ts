@@ -121,9 +121,15 @@ const lift = (schema: TSchema, components: Components): unknown => {
     if (Array.isArray(node)) return node.map(walk);
     if (typeof node !== 'object' || node === null) return node;
     const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
-    if (typeof walked.title !== 'string') return walked;
-    components.set(walked.title, walked);
-    return { $ref: `#/components/schemas/${walked.title}` };
+    return typeof walked.title === 'string' ? refer(walked.title, walked, components) : walked;
   };
   return walk(schema);
+};
+
+const refer = (title: string, schema: Json, components: Components): Json => {
+  const known = components.get(title);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+    throw new Error(`Two schemas have the title ${title}`);
+  components.set(title, schema);
+  return { $ref: `#/components/schemas/${title}` };
 };

@@ -5,7 +5,7 @@ import { createCatalog, type LiveCatalog } from './catalog.ts';
 import type { CatalogConfig } from './catalog-config.ts';
 import { defaultCatalog } from './default-catalog.ts';
 import { loadCatalogFile } from './load.ts';
-import { CatalogUnreadableError } from './problems.ts';
+import { CatalogFileError, CatalogUnreadableError } from './problems.ts';
 import { readServedIds } from './served-list.ts';
 
 export interface OpenCatalog {
@@ -37,7 +37,7 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
     try {
       catalog.replace(next, readServedIds(next));
     } catch (error) {
-      log.error({ err: error }, 'the served-model list cannot be read: models answer 503 until it can');
+      log.error(details(error), `models answer 503 until the served list can be read: ${reasonOf(error)}`);
       catalog.replace(next);
       catalog.loseServedList();
     }
@@ -54,7 +54,7 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
       log.info({ models: next.models.length }, 'catalog read');
       return true;
     } catch (error) {
-      log.error({ err: error }, `catalog refused, the former one stays: ${reasonOf(error)}`);
+      log.error(details(error), `catalog refused, the former one stays: ${reasonOf(error)}`);
       if (error instanceof CatalogUnreadableError) catalog.loseFile();
       return false;
     }
@@ -89,5 +89,9 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
     },
   };
 };
+
+/** A mistake in a file is told by its places; where in our code it was noticed helps nobody. */
+const details = (error: unknown): object =>
+  error instanceof CatalogFileError ? { problems: error.problems } : { err: error };
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,10 +1,12 @@
 /** `sluice.yaml`: good files give the catalog they describe, bad ones say where and what, in one sentence. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pino } from 'pino';
 import t from 'tap';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { loadCatalogFile, parseCatalog } from '../../src/catalog/load.ts';
 import { CatalogFileError, CatalogUnreadableError } from '../../src/catalog/problems.ts';
+import { openCatalog } from '../../src/catalog/watch.ts';
 
 const problemsOf = (run: () => unknown): readonly string[] => {
   try {
@@ -422,6 +424,24 @@ served_list: lists/served.txt
     },
     { id: 'acme/voice', kind: 'speech', output_modalities: ['speech'], voices: ['one'] },
   ]);
+});
+
+t.test('what the engines refuse stays out', async (t) => {
+  const file = join(t.testdir({ 'sluice.yaml': chat() }), 'sluice.yaml');
+  const opened = openCatalog({
+    file,
+    log: pino({ level: 'silent' }),
+    onConfig: (next) => {
+      if (next.engines['pool-a'] !== undefined) throw new Error('POOL_A_KEY is not set');
+    },
+  });
+  t.teardown(() => opened.close());
+  const before = opened.config();
+  t.equal(opened.reload(), true);
+  writeFileSync(file, `engines: { pool-a: { wire: openai, replicas: ['http://a/v1'] } }\n${chat()}`);
+  t.equal(opened.reload(), false);
+  t.same(opened.config(), before);
+  t.equal(opened.catalog.list().length, 1);
 });
 
 t.test('the example file is a good one', async (t) => {

@@ -4,7 +4,8 @@ import type { Base64 } from './media.ts';
 
 /**
  * Every task rejects with `unavailable` when the queue is full or the wait too long, and with the signal's reason when
- * it is aborted; an aborted task that runs already is left to end, and what it found is thrown away.
+ * it is aborted (`offloaded` makes that unsubscription); an aborted task that runs already is left to end, and what it
+ * found is thrown away.
  */
 export interface Offload {
   /**
@@ -20,7 +21,8 @@ export interface Offload {
   countTokens(texts: readonly string[], tokenizer: string, signal?: AbortSignal): Promise<number>;
   /**
    * The text of a PDF, DOCX, HTML, Markdown, CSV, JSON or plain-text document; which it is, its bytes say.
-   * Rejects with `invalid_request` that says why it cannot be read. The document is handed over as in `parseJson`.
+   * Rejects with `invalid_request` that says why it cannot be read, without the field. The document is handed over as
+   * in `parseJson`.
    */
   documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
   close(): Promise<void>;
@@ -30,14 +32,12 @@ export interface Offload {
 export type DocumentSource = Uint8Array | { readonly base64: Base64 };
 
 export interface DocumentOptions {
-  /** Field of the request, named in errors beside the file. */
-  readonly field?: string;
   /** A document with more text than this is refused. */
   readonly maxCharacters?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A task as an Observable of its one result: unsubscribing aborts it. */
+/** Work that listens to a signal, as an Observable of its one result: unsubscribing aborts it. */
 export const offloaded = <T>(start: (signal: AbortSignal) => Promise<T>): Observable<T> =>
   new Observable((subscriber) => {
     const controller = new AbortController();

@@ -1,0 +1,82 @@
+/** URLs, data URIs and bare base64 in; media data out, fetched where need be. */
+import { defer, of } from 'rxjs';
+import { fail } from '../errors.ts';
+import type { Media, MediaData, MediaRule } from '../ports/media.ts';
+import { offloaded } from '../ports/offload.ts';
+import { Base64Writer } from './base64-writer.ts';
+import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
+import { encodedMedia, tooLarge } from './encoded-media.ts';
+import {
+  createGuardedFetch,
+  type GuardedFetch,
+  type GuardedFetchOptions,
+  type GuardedResponse,
+} from './guarded-fetch.ts';
+import { Turnstile } from './turnstile.ts';
+
+export interface MediaOptions extends GuardedFetchOptions {
+  /** Fetches that run at once, and those that may wait for one to end. */
+  readonly maxFetches?: number;
+  readonly maxWaiting?: number;
+}
+
+const maxRedirects = 3;
+
+export const createMedia = (options: MediaOptions): Media => {
+  const guardedFetch = createGuardedFetch(options);
+  const turnstile = new Turnstile(options.maxFetches ?? 32, options.maxWaiting ?? 256);
+  const closing = new AbortController();
+
+  return {
+    read: (url, rule) =>
+      defer(() => {
+        if (isDataUri(url)) {
+          const header = dataUriHeader(url);
+          if (header === undefined) throw fail('invalid_request', `${rule.field} must be a base64 data URI`);
+          const base64 = typeof url === 'string' ? url.slice(header.length) : url.subarray(header.length);
+          return of(encodedMedia(base64, header.mediaType, rule));
+        }
+        if (typeof url !== 'string') {
+          throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
+        }
+        return offloaded((signal) => {
+          const either = AbortSignal.any([signal, closing.signal]);
+          return turnstile.pass(either, () => fetchMedia(guardedFetch, url, rule, either));
+        });
+      }),
+    decode: (base64, rule) => encodedMedia(base64, undefined, rule),
+    close: async () => closing.abort(fail('unavailable', 'The service is shutting down')),
+  };
+};
+
+const fetchMedia = (
+  guardedFetch: GuardedFetch,
+  url: string,
+  rule: MediaRule,
+  signal: AbortSignal,
+): Promise<MediaData> =>
+  guardedFetch({ url, field: rule.field, maxRedirects }, signal, async (response) => {
+    const { expected, type } = headOf(response, rule);
+    const writer = new Base64Writer(rule.maxBytes, expected);
+    let received = 0;
+    for await (const chunk of response.body) {
+      received += chunk.length;
+      if (received > rule.maxBytes) throw tooLarge(rule);
+      writer.write(chunk);
+    }
+    return encodedMedia(writer.end(), type, rule);
+  });
+
+const headOf = ({ statusCode, headers }: GuardedResponse, rule: MediaRule) => {
+  if (statusCode < 200 || statusCode > 299) {
+    throw fail('invalid_request', `${rule.field} could not be fetched: it answers with status ${statusCode}`);
+  }
+  const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
+  if (encoding !== 'identity') {
+    throw fail('invalid_request', `${rule.field} could not be fetched: it is served compressed`);
+  }
+  const declared = headers['content-length'];
+  const expected = typeof declared === 'string' ? Number(declared) : undefined;
+  if (expected !== undefined && expected > rule.maxBytes) throw tooLarge(rule);
+  return { expected, type: declaredType(String(headers['content-type'] ?? '')) };
+};

@@ -1,0 +1,19 @@
+/** How large a document may be, and the errors that say it is larger or cannot be read at all. */
+import { type ApiError, fail } from '../errors.ts';
+
+export interface DocumentBounds {
+  readonly maxPages: number;
+  /** Bytes of a DOCX when unpacked. */
+  readonly maxExpanded: number;
+  readonly maxCharacters: number;
+}
+
+export const unreadable = (message: string, cause?: unknown): ApiError =>
+  fail('invalid_request', message, cause === undefined ? undefined : { cause });
+
+/** Throws when a document's text has grown past its bound. */
+export const checkLength = (length: number, { maxCharacters }: DocumentBounds): void => {
+  if (length > maxCharacters) {
+    throw unreadable(`the document holds more than ${maxCharacters} characters of text`);
+  }
+};

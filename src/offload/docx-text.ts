@@ -1,0 +1,77 @@
+/** A DOCX in; the text of its body and notes out, paragraphs apart, table cells divided by tabs. */
+import { Parser } from 'htmlparser2';
+import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
+import { readZip } from './zip.ts';
+
+const bodyPart = /^word\/document\d*\.xml$/;
+const noteParts = ['word/footnotes.xml', 'word/endnotes.xml'];
+
+/** Deleted or moved text, formatting (where `w:tab` is a tab stop), and the copy of a text box for old readers. */
+const unseen = new Set(['w:del', 'w:moveFrom', 'w:pPr', 'w:rPr', 'mc:Fallback']);
+const texts = new Set(['w:t', 'm:t']);
+const characters: Readonly<Record<string, string>> = {
+  'w:tab': '\t',
+  'w:br': '\n',
+  'w:cr': '\n',
+  'w:noBreakHyphen': '-',
+};
+
+export const docxText = (bytes: Buffer, bounds: DocumentBounds): string => {
+  const zip = readZip(bytes);
+  const body = zip.names.find((name) => bodyPart.test(name));
+  if (body === undefined) throw unreadable('the document is a ZIP archive, but not a DOCX');
+  let room = bounds.maxExpanded;
+  let text = '';
+  for (const name of [body, ...noteParts.filter((part) => zip.names.includes(part))]) {
+    const part = zip.read(name, room);
+    if (part === undefined) {
+      throw unreadable(`the DOCX unpacks to more than ${bounds.maxExpanded} bytes`);
+    }
+    room -= part.length;
+    text += partText(part.toString(), bounds);
+  }
+  return text.trim();
+};
+
+const partText = (xml: string, bounds: DocumentBounds): string => {
+  const pieces: string[] = [];
+  let length = 0;
+  let hidden = 0;
+  let inText = false;
+  let cell = 0;
+  const add = (piece: string): void => {
+    pieces.push(piece);
+    length += piece.length;
+    checkLength(length, bounds);
+  };
+  const parser = new Parser(
+    {
+      onopentagname: (name) => {
+        if (unseen.has(name)) hidden++;
+        else if (name === 'w:tc') cell++;
+        else if (hidden === 0 && texts.has(name)) inText = true;
+        else if (hidden === 0 && characters[name] !== undefined) add(characters[name]);
+      },
+      onclosetag: (name) => {
+        if (unseen.has(name)) hidden--;
+        else if (texts.has(name)) inText = false;
+        else if (name === 'w:p') add(cell > 0 ? ' ' : '\n\n');
+        else if (name === 'w:tc') {
+          cell--;
+          add('\t');
+        } else if (name === 'w:tr') add('\n');
+        else if (name === 'w:tbl') add('\n');
+      },
+      ontext: (text) => {
+        if (inText && hidden === 0) add(text);
+      },
+    },
+    { xmlMode: true },
+  );
+  parser.end(xml);
+  return pieces
+    .join('')
+    .replace(/[ \t]+\n/g, '\n')
+    .replace(/ \t/g, '\t')
+    .replace(/\n{3,}/g, '\n\n');
+};

@@ -1,0 +1,34 @@
+/** How a thread ended under its task in; what the client is told out. A retry is asked for only where it may help. */
+import { type ApiError, type ErrorKind, fail } from '../errors.ts';
+import type { Task } from './task.ts';
+import type { EndReason, ThreadFailure } from './thread.ts';
+
+type Ending = readonly [kind: ErrorKind, message: string];
+
+const closed: Ending = ['unavailable', 'The service is shutting down'];
+
+const endings: Record<Task['type'], Record<EndReason, Ending>> = {
+  json: {
+    timeout: ['unavailable', 'The request could not be read in time'],
+    memory: ['payload_too_large', 'The request needs too much memory to be read'],
+    crash: ['internal', 'The request could not be read'],
+    closed,
+  },
+  tokens: {
+    timeout: ['unavailable', 'The tokens of the request could not be counted in time'],
+    memory: ['payload_too_large', 'The request needs too much memory for its tokens to be counted'],
+    crash: ['internal', 'The tokens of the request could not be counted'],
+    closed,
+  },
+  document: {
+    timeout: ['invalid_request', 'the document takes too long to read'],
+    memory: ['invalid_request', 'the document needs too much memory to read'],
+    crash: ['invalid_request', 'the document cannot be read'],
+    closed,
+  },
+};
+
+export const endingOf = (type: Task['type'], failure: ThreadFailure): ApiError => {
+  const [kind, message] = endings[type][failure.reason];
+  return fail(kind, message, { cause: failure });
+};

@@ -1,0 +1,20 @@
+/** What the main thread and a worker thread say to each other. */
+import type { ErrorKind } from '../errors.ts';
+import type { DocumentBounds } from './document-bounds.ts';
+import type { JsonBounds } from './json-scan.ts';
+
+export type Task =
+  | { readonly type: 'json'; readonly bytes: Uint8Array; readonly bounds: JsonBounds }
+  | { readonly type: 'tokens'; readonly texts: readonly string[]; readonly tokenizer: string }
+  | {
+      readonly type: 'document';
+      readonly source: Uint8Array | { readonly base64: string | Uint8Array };
+      readonly filename: string;
+      readonly bounds: DocumentBounds;
+    };
+
+export type Outcome =
+  | { readonly type: 'done'; readonly value: unknown }
+  | { readonly type: 'refused'; readonly kind: ErrorKind; readonly message: string }
+  | { readonly type: 'syntax'; readonly message: string }
+  | { readonly type: 'failed'; readonly error: unknown };

@@ -1,0 +1,37 @@
+/** The bytes of a text in an unknown encoding in; the text out, or undefined when it is none. */
+import { isUtf8 } from 'node:buffer';
+
+/** Control characters that no text has; a terminal's escape is one that some have. */
+const odd = new Uint8Array(256);
+for (let code = 0; code < 0x20; code++)
+  odd[code] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b].includes(code) ? 0 : 1;
+
+/** How far a page is searched for the encoding it declares. */
+const declarationLength = 1024;
+
+/**
+ * A byte order mark decides; else valid UTF-8 is UTF-8; else the page's own declaration counts, and what declares
+ * nothing is Latin-1 as Windows writes it, so long as it has no control characters.
+ */
+export const decodeText = (bytes: Buffer): string | undefined => {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeAs('utf-16le', bytes);
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeAs('utf-16be', bytes);
+  if (isUtf8(bytes)) return bytes.includes(0) ? undefined : decodeAs('utf-8', bytes);
+  if (bytes.some((byte) => odd[byte] === 1)) return undefined;
+  return decodeAs(declaredEncoding(bytes) ?? 'windows-1252', bytes);
+};
+
+const decodeAs = (encoding: string, bytes: Buffer): string | undefined => {
+  const text = new TextDecoder(encoding).decode(bytes);
+  return text.includes('\0') ? undefined : text;
+};
+
+const declaredEncoding = (bytes: Buffer): string | undefined => {
+  const head = bytes.toString('latin1', 0, declarationLength);
+  const label = /<meta[^>]{0,200}charset=["']?([\w-]{1,40})/i.exec(head)?.[1];
+  try {
+    return label === undefined ? undefined : new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+};

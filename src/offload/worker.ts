@@ -1,0 +1,43 @@
+/** The script of a worker thread: a task in, its outcome out; libraries are loaded by the first task that needs them. */
+import { parentPort } from 'node:worker_threads';
+import { ApiError } from '../errors.ts';
+import type { Outcome, Task } from './task.ts';
+
+interface Result {
+  readonly value: unknown;
+  readonly buffers: readonly ArrayBuffer[];
+}
+
+const perform = async (task: Task): Promise<Result> => {
+  switch (task.type) {
+    case 'json': {
+      const { parseJson } = await import('./parse-json.ts');
+      return parseJson(task.bytes, task.bounds);
+    }
+    case 'tokens': {
+      const { countTokens } = await import('../tokens/count.ts');
+      return { value: await countTokens(task.texts, task.tokenizer), buffers: [] };
+    }
+    case 'document': {
+      const { documentText } = await import('./document-text.ts');
+      return { value: await documentText(task.source, task.filename, task.bounds), buffers: [] };
+    }
+  }
+};
+
+const outcomeOf = (reason: unknown): Outcome => {
+  if (reason instanceof ApiError) return { type: 'refused', kind: reason.kind, message: reason.message };
+  if (reason instanceof SyntaxError) return { type: 'syntax', message: reason.message };
+  return { type: 'failed', error: reason instanceof Error ? reason : new Error(String(reason)) };
+};
+
+if (parentPort === null) throw new Error('This script runs as a worker thread only');
+const main = parentPort;
+main.on('message', async (task: Task) => {
+  try {
+    const { value, buffers } = await perform(task);
+    main.postMessage({ type: 'done', value } satisfies Outcome, buffers);
+  } catch (reason) {
+    main.postMessage(outcomeOf(reason));
+  }
+});

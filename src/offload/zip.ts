@@ -1,0 +1,77 @@
+/** A ZIP archive in; the names in it and, up to a bound, what they hold out. */
+import { inflateRawSync } from 'node:zlib';
+
+export interface Zip {
+  readonly names: readonly string[];
+  /** Undefined when it is longer than the bound; what the archive says of its length is not believed. */
+  read(name: string, maxBytes: number): Buffer | undefined;
+}
+
+interface Entry {
+  readonly method: number;
+  readonly encrypted: boolean;
+  readonly packedLength: number;
+  readonly offset: number;
+}
+
+const signature = { end: 0x06054b50, entry: 0x02014b50, local: 0x04034b50 } as const;
+const endLength = 22;
+const longestComment = 0xffff;
+
+/** Throws when the archive is damaged, encrypted, or of a kind that no office program writes. */
+export const readZip = (bytes: Buffer): Zip => {
+  const entries = directory(bytes);
+  return {
+    names: [...entries.keys()],
+    read: (name, maxBytes) => {
+      const entry = entries.get(name);
+      if (entry === undefined) throw new Error(`No ${name} in the archive`);
+      return contents(bytes, entry, maxBytes);
+    },
+  };
+};
+
+const directory = (bytes: Buffer): ReadonlyMap<string, Entry> => {
+  const end = endOfDirectory(bytes);
+  const entries = new Map<string, Entry>();
+  let at = bytes.readUInt32LE(end + 16);
+  for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
+    if (bytes.readUInt32LE(at) !== signature.entry) throw new Error('Bad directory entry');
+    const nameLength = bytes.readUInt16LE(at + 28);
+    entries.set(bytes.toString('utf8', at + 46, at + 46 + nameLength), {
+      encrypted: (bytes.readUInt16LE(at + 8) & 1) === 1,
+      method: bytes.readUInt16LE(at + 10),
+      packedLength: bytes.readUInt32LE(at + 20),
+      offset: bytes.readUInt32LE(at + 42),
+    });
+    at += 46 + nameLength + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
+  }
+  return entries;
+};
+
+/** It stands last, before a comment that may look like anything. */
+const endOfDirectory = (bytes: Buffer): number => {
+  const first = Math.max(0, bytes.length - endLength - longestComment);
+  for (let at = bytes.length - endLength; at >= first; at--) {
+    if (bytes.readUInt32LE(at) === signature.end) return at;
+  }
+  throw new Error('No directory');
+};
+
+const contents = (bytes: Buffer, entry: Entry, maxBytes: number): Buffer | undefined => {
+  if (entry.encrypted) throw new Error('The archive is encrypted');
+  if (bytes.readUInt32LE(entry.offset) !== signature.local) throw new Error('Bad local header');
+  const start =
+    entry.offset + 30 + bytes.readUInt16LE(entry.offset + 26) + bytes.readUInt16LE(entry.offset + 28);
+  const packed = bytes.subarray(start, start + entry.packedLength);
+  if (packed.length < entry.packedLength) throw new Error('The archive ends early');
+  if (entry.method === 0) return packed.length > maxBytes ? undefined : packed;
+  if (entry.method !== 8) throw new Error(`Compression method ${entry.method} is not known`);
+  if (maxBytes <= 0) return undefined;
+  try {
+    return inflateRawSync(packed, { maxOutputLength: maxBytes });
+  } catch (reason) {
+    if (reason instanceof RangeError) return undefined;
+    throw reason;
+  }
+};

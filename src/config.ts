@@ -18,6 +18,8 @@ export interface Config {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Which HTTP server carries the routes. */
   readonly edge: 'auto' | 'uws' | 'node';
+  /** When the usage journal is forced to disk; the death of the process never loses an event. */
+  readonly journalSync: 'none' | 'always' | { readonly intervalMs: number };
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
 }
@@ -43,6 +45,7 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
+  journalSync: journalSync(env),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
 });
 
@@ -106,6 +109,13 @@ const bootstrapKey = (env: Environment): string | undefined => {
   if (value !== undefined && !/^[\x21-\x7e]{16,512}$/.test(value))
     throw new ConfigError('SLUICE_BOOTSTRAP_KEY must be 16 to 512 visible ASCII characters without spaces');
   return value;
+};
+
+const journalSync = (env: Environment): Config['journalSync'] => {
+  const policy = oneOf(env, 'SLUICE_JOURNAL_SYNC', ['none', 'interval', 'always'], 'interval');
+  return policy === 'interval'
+    ? { intervalMs: integer(env, 'SLUICE_JOURNAL_SYNC_MS', 100, 1, 60_000) }
+    : policy;
 };
 
 const tls = (env: Environment): Config['tls'] => {

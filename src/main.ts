@@ -1,0 +1,129 @@
+/** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
+import { join } from 'node:path';
+import { type Logger, pino } from 'pino';
+import { routes } from '../pipelines/routes.ts';
+import { createLocalAdmission } from './adapters/admission/local.ts';
+import { createLocalEvents } from './adapters/events/local.ts';
+import { openLibsqlLedger } from './adapters/ledger/libsql.ts';
+import { openState } from './adapters/state/open.ts';
+import { openUsageLog } from './billing/usage-log.ts';
+import { openCatalog } from './catalog/watch.ts';
+import { type Config, loadConfig } from './config.ts';
+import { createSimulator } from './engines/simulator/simulator.ts';
+import { createEngines } from './engines/table.ts';
+import { defaultEdgeLimits, listen } from './http/listen.ts';
+import { ensureBootstrapKey } from './keys/bootstrap.ts';
+import { createKeys } from './keys/keys.ts';
+import { createMedia } from './media/media.ts';
+import { createOffload } from './offload/offload.ts';
+import type { Ports } from './ports/ports.ts';
+import { welcome } from './welcome.ts';
+
+export interface Gateway {
+  /** Base address for clients, ending in `/v1`. */
+  readonly url: string;
+  /** The secret of the first key, only when this start made it. */
+  readonly firstKey: string | undefined;
+  readonly edge: 'uws' | 'node';
+  readonly ports: Ports;
+  /** Reads `sluice.yaml` again; a bad file is refused and logged, the old one stays. */
+  reload(): void;
+  /** Stops listening, lets running requests finish, then closes everything. */
+  stop(): Promise<void>;
+}
+
+export const startGateway = async (config: Config, log: Logger): Promise<Gateway> => {
+  const closing: (() => Promise<void> | void)[] = [];
+  /** What was opened last is closed first. */
+  const closeAll = async (): Promise<void> => {
+    for (const close of closing.splice(0).reverse()) await close();
+  };
+  const opened = <T extends { close(): Promise<void> | void }>(part: T): T => {
+    closing.push(() => part.close());
+    return part;
+  };
+
+  try {
+    const state = opened(await openState(config));
+    const firstKey = await ensureBootstrapKey(state, config.bootstrapKey);
+    const keys = createKeys(state);
+
+    const catalog = opened(
+      openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
+    );
+    const engines = opened(
+      createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env }),
+    );
+
+    const ledger = opened(openLibsqlLedger(join(config.dataDir, 'ledger.db')));
+    const events = opened(createLocalEvents(ledger));
+    const usage = opened(
+      openUsageLog({ folder: join(config.dataDir, 'journal'), events, sync: config.journalSync, log }),
+    );
+
+    let url = config.publicUrl ?? '';
+    const ports: Ports = {
+      keys,
+      state,
+      catalog: catalog.catalog,
+      engines,
+      admission: opened(createLocalAdmission()),
+      usage,
+      media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
+      offload: opened(createOffload()),
+      publicUrl: () => url,
+    };
+
+    const edge = await listen({
+      routes: routes(ports),
+      keys,
+      log,
+      host: config.host,
+      port: config.port,
+      limits: defaultEdgeLimits,
+      edge: config.edge,
+      ...(config.tls === undefined ? {} : { tls: config.tls }),
+    });
+    url ||= `${edge.url}/v1`;
+
+    return {
+      url,
+      firstKey,
+      edge: edge.name,
+      ports,
+      reload: () => void catalog.reload(),
+      stop: async () => {
+        await edge.drain(config.drainMs);
+        await closeAll();
+      },
+    };
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+};
+
+/** `sluice serve`: runs until a signal ends it. Rejects with one clear sentence when it cannot start. */
+export const serve = async (): Promise<void> => {
+  const config = loadConfig();
+  const log = pino({ level: config.logLevel }, pino.destination(2));
+  const gateway = await startGateway(config, log);
+  process.stdout.write(
+    welcome({
+      url: gateway.url,
+      secret: gateway.firstKey ?? config.bootstrapKey,
+      shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
+      models: gateway.ports.catalog.list(),
+      config,
+    }),
+  );
+  process.on('SIGHUP', () => gateway.reload());
+  const signal = await new Promise<NodeJS.Signals>((resolve) => {
+    process.once('SIGTERM', resolve);
+    process.once('SIGINT', resolve);
+  });
+  log.info({ signal }, 'draining');
+  // Whoever asks twice does not want to wait.
+  process.once('SIGINT', () => process.exit(130));
+  await gateway.stop();
+};

@@ -72,7 +72,7 @@ const media = (
   model: Model,
 ): Omit<Reading, 'place'> => {
   if (!model.input_modalities.includes(kind)) {
-    throw fail('invalid_request', `${path} is ${kind}, which model ${model.id} does not take`);
+    throw fail('invalid_request', `${path}: model ${model.id} takes no ${kind} input`);
   }
   return { kind, source: sourceOf(source, field), field };
 };

@@ -1,0 +1,203 @@
+/** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
+import { pino } from 'pino';
+import { defer, lastValueFrom, type Observable, of, toArray } from 'rxjs';
+import { chatCompletions } from '../../pipelines/chat-completions.ts';
+import type { Model } from '../../schemas/catalog.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { MemoryUsage } from '../../src/adapters/usage/memory.ts';
+import { ApiError, fail } from '../../src/errors.ts';
+import type { Lease } from '../../src/ports/admission.ts';
+import { type ChatCall, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { Demand } from '../../src/ports/demand.ts';
+import type { Flow } from '../../src/ports/engine.ts';
+import type { Caller, Exchange, Reply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+
+export const model = (change: Partial<Model> = {}): Model => ({
+  id: 'mock/chat',
+  kind: 'chat',
+  name: 'Mock',
+  description: '',
+  created: 1,
+  engine: 'mock',
+  served_as: 'mock',
+  served: true,
+  private: false,
+  legacy_ids: [],
+  context_length: 131_072,
+  tokenizer: 'o200k_base',
+  input_modalities: ['text'],
+  output_modalities: ['text'],
+  pricing: { prompt: '0.000001', completion: '0.000002' },
+  is_moderated: false,
+  supported_parameters: [],
+  limits: { concurrency: 8, requests_per_minute: 1000 },
+  ...change,
+});
+
+export const models: readonly Model[] = [
+  model(),
+  model({ id: 'mock/small', context_length: 256 }),
+  model({ id: 'mock/eye', input_modalities: ['text', 'image', 'audio', 'video'] }),
+  model({
+    id: 'mock/thinker',
+    reasoning: { mandatory: false, supports_max_tokens: true, supported_efforts: ['low', 'medium', 'high'] },
+    pricing: {
+      prompt: '0.000001',
+      completion: '0.000002',
+      internal_reasoning: '0.000003',
+      input_cache_read: '0.0000001',
+    },
+  }),
+  model({ id: 'mock/shy', reasoning: { mandatory: false, default_enabled: false } }),
+  model({ id: 'mock/always', reasoning: { mandatory: true, supported_efforts: ['low', 'high'] } }),
+];
+
+export const caller: Caller = { subscription: 'sub_1', key: 'key_1' };
+
+export const text = (words: string, choice = 0) =>
+  ({ type: 'text', choice, text: toJsonText(words) }) as const;
+export const finish = (reason: 'stop' | 'length' | 'tool_calls' = 'stop', choice = 0) =>
+  ({ type: 'finish', choice, reason, native: reason }) as const;
+export const usage = (prompt: number, completion: number, cached = 0, reasoning = 0) =>
+  ({ type: 'usage', usage: { prompt, completion, cached, reasoning } }) as const;
+
+export const hello: Observable<Parts> = of([text('Hel')], [text('lo'), finish(), usage(5, 2)]);
+
+export const lease = (waited = 0): Lease & { released: number } => ({
+  waited,
+  released: 0,
+  release() {
+    this.released++;
+  },
+});
+
+export interface House {
+  readonly ports: Ports;
+  readonly calls: { model: Model; call: ChatCall; flow: Flow }[];
+  readonly leases: ReturnType<typeof lease>[];
+  readonly counted: (readonly string[])[];
+  events(): readonly UsageEvent[];
+}
+
+/** Ports whose engine answers every call with `answer`; media URLs carry their data in the path. */
+export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> = {}): House => {
+  const calls: House['calls'] = [];
+  const leases: ReturnType<typeof lease>[] = [];
+  const counted: (readonly string[])[] = [];
+  const log = new MemoryUsage();
+  const closes = { close: () => Promise.resolve() };
+  const unused = (): never => {
+    throw new Error('not used on this route');
+  };
+  const ports: Ports = {
+    keys: { authenticate: unused },
+    state: {
+      create: unused,
+      get: unused,
+      update: unused,
+      remove: unused,
+      list: unused,
+      due: unused,
+      countDue: unused,
+      check: unused,
+      ...closes,
+    },
+    catalog: {
+      list: () => models,
+      resolve: (id = 'mock/chat') => {
+        const [name, variant] = id.split(':');
+        const found = models.find((each) => each.id === name);
+        if (found === undefined) throw fail('not_found', `There is no model ${id}`);
+        return { model: found, variant };
+      },
+      find: (id) => models.find((each) => each.id === id),
+      findPublic: () => undefined,
+    },
+    engines: {
+      of: () => ({
+        chat: (model, call, flow) => {
+          calls.push({ model, call, flow });
+          return answer;
+        },
+      }),
+      health: () => ({}),
+      ...closes,
+    },
+    admission: {
+      admit: () =>
+        defer(() => {
+          const granted = lease();
+          leases.push(granted);
+          return of(granted);
+        }),
+      check: () => Promise.resolve(),
+      ...closes,
+    },
+    usage: log,
+    media: {
+      read: (url) =>
+        defer(() => {
+          const [, mediaType = '', base64 = ''] = /^data:([^;]+);base64,(.*)$/.exec(String(url)) ?? [];
+          if (mediaType === '') throw fail('invalid_request', 'no such media');
+          const bytes = Buffer.from(base64, 'base64');
+          return of({ mediaType, size: bytes.length, base64, bytes });
+        }),
+      decode: (base64) => {
+        const bytes = Buffer.from(String(base64), 'base64');
+        return { mediaType: 'application/octet-stream', size: bytes.length, base64, bytes };
+      },
+      ...closes,
+    },
+    offload: {
+      parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),
+      countTokens: async (texts) => {
+        counted.push(texts);
+        return texts.reduce((total, text) => total + Math.ceil(text.length / 4), 0);
+      },
+      documentText: async (document) => {
+        if (document instanceof Uint8Array) return Buffer.from(document).toString();
+        const text = Buffer.from(String(document.base64), 'base64').toString();
+        if (text === 'broken') throw fail('invalid_request', 'the document cannot be read');
+        return text;
+      },
+      ...closes,
+    },
+    publicUrl: () => 'http://127.0.0.1/v1',
+    ...change,
+  };
+  return { ports, calls, leases, counted, events: () => log.events() };
+};
+
+const silent = pino({ level: 'silent' });
+
+export const exchange = (body: unknown = {}): Exchange => {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return {
+    id: 'req_0123',
+    method: 'POST',
+    path: '/v1/chat/completions',
+    params: {},
+    query: '',
+    header: (name) => (name === 'content-type' ? 'application/json' : ''),
+    body: { length: bytes.length, whole: () => of(bytes), chunks: () => of(bytes) },
+    demand: new Demand(),
+    dialect: 'envelope',
+    log: silent,
+  };
+};
+
+/** The whole pipeline, asked once. */
+export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+  lastValueFrom(chatCompletions(ports)(exchange(body), caller).pipe(toArray()));
+
+/** Status and message of a request that fails; undefined status when it does not. */
+export const refusal = async (body: unknown, at: House = house()): Promise<string> => {
+  try {
+    await ask(body, at);
+    return 'answered';
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.status} ${error.message}`;
+    throw error;
+  }
+};

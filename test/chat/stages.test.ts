@@ -1,0 +1,407 @@
+/** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
+import { defer, NEVER, type Observable, of, throwError } from 'rxjs';
+import { type RunHelpers, TestScheduler } from 'rxjs/testing';
+import t, { type Test } from 'tap';
+import { admit } from '../../pipelines/stages/admit.ts';
+import { callEngine } from '../../pipelines/stages/call-engine.ts';
+import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
+import { meter } from '../../pipelines/stages/meter.ts';
+import { resolveModel } from '../../pipelines/stages/resolve-model.ts';
+import { settleFailures } from '../../pipelines/stages/settle-failures.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { fail } from '../../src/errors.ts';
+import type { Lease } from '../../src/ports/admission.ts';
+import type { ChatCall, Parts } from '../../src/ports/chat.ts';
+import type { UsageLog } from '../../src/ports/usage.ts';
+import { caller, exchange, finish, house, lease, model, models, text, usage } from './hand-made.ts';
+
+const marbles = (t: Test, run: (helpers: RunHelpers, now: () => number) => void): void => {
+  const scheduler = new TestScheduler((actual, expected) => t.strictSame(actual, expected));
+  scheduler.run((helpers) => run(helpers, () => scheduler.now()));
+};
+
+const broken = fail('timeout', 'The model timed out');
+const early = fail('engine_unreachable', 'The model ended its answer early');
+const full = fail('unavailable', 'The journal is full');
+const values: Record<string, Parts> = {
+  a: [text('Hello there ')],
+  b: [text('world')],
+  f: [finish()],
+  u: [usage(10, 4)],
+  w: [text('!'), finish(), usage(10, 4)],
+  v: [text('!'), finish()],
+  x: [{ type: 'failure', error: broken }],
+  y: [text('!'), { type: 'failure', error: broken }],
+  n: [text('!')],
+  e: [{ type: 'failure', error: early }],
+  g: [{ type: 'failure', error: full }],
+  // what meter counts itself: 7 of the prompt's frame and 1 of its text, then 3 and 1 pieces
+  o: [usage(8, 4)],
+};
+
+t.test('settleFailures', async (t) => {
+  interface Row {
+    readonly name: string;
+    readonly source: string;
+    readonly expected: string;
+    readonly subscribed: string;
+    readonly error?: unknown;
+    readonly leave?: string;
+  }
+  const rows: readonly Row[] = [
+    { name: 'passes a whole answer', source: '-a-b-f-u-|', expected: '-a-b-f-u-|', subscribed: '^--------!' },
+    {
+      name: 'an error before the first part stays one',
+      source: '--#',
+      expected: '--#',
+      subscribed: '^-!',
+      error: broken,
+    },
+    { name: 'an error after it is a last part', source: '-a-#', expected: '-a-(x|)', subscribed: '^--!' },
+    {
+      name: 'a failure part that comes first is an error',
+      source: '-x-|',
+      expected: '-#',
+      subscribed: '^!',
+      error: broken,
+    },
+    {
+      name: 'a failure part that comes later passes',
+      source: '-a-x-|',
+      expected: '-a-x-|',
+      subscribed: '^----!',
+    },
+    {
+      name: 'an end without a finish is a failure',
+      source: '-a-b-|',
+      expected: '-a-b-(e|)',
+      subscribed: '^----!',
+    },
+    {
+      name: 'an end without anything is an error',
+      source: '--|',
+      expected: '--#',
+      subscribed: '^-!',
+      error: early,
+    },
+    {
+      name: 'the source is let go with the reader',
+      source: '-a-b-',
+      expected: '-a-',
+      subscribed: '^-!',
+      leave: '--!',
+    },
+  ];
+  for (const { name, source, expected, subscribed, error, leave } of rows) {
+    t.test(name, async (t) =>
+      marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+        const engine = cold(source, values, broken);
+        expectObservable(engine.pipe(settleFailures()), leave).toBe(expected, values, error);
+        expectSubscriptions(engine.subscriptions).toBe(subscribed);
+      }),
+    );
+  }
+});
+
+t.test('resolveModel', async (t) => {
+  const { catalog } = house().ports;
+  marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+    const body = { model: 'mock/thinker:express', other: 1 };
+    const request = cold('--(b|)', { b: body });
+    expectObservable(request.pipe(resolveModel(catalog, 'chat'))).toBe('--(r|)', {
+      r: { body, model: models[3], variant: 'express' },
+    });
+    expectSubscriptions(request.subscriptions).toBe('^-!');
+  });
+  marbles(t, ({ cold, expectObservable }) => {
+    const unknown = cold('-(b|)', { b: { model: 'mock/gone' } });
+    expectObservable(unknown.pipe(resolveModel(catalog, 'chat'))).toBe(
+      '-#',
+      undefined,
+      fail('not_found', 'There is no model mock/gone'),
+    );
+  });
+});
+
+t.test('admit', async (t) => {
+  const task = { model: model() };
+  const admission = (grant: Observable<Lease>, asked: unknown[] = []) => ({
+    ...house().ports.admission,
+    admit: (request: unknown) => {
+      asked.push(request);
+      return grant;
+    },
+  });
+  const rows = [
+    {
+      name: 'completes',
+      rest: 'a--b--|',
+      expected: '---a--b--|',
+      held: '---^-----!',
+      leave: undefined,
+      at: 9,
+    },
+    { name: 'fails', rest: 'a--#', expected: '---a--#', held: '---^--!', leave: undefined, at: 6 },
+    { name: 'is left', rest: 'a-----', expected: '---a-', held: '---^-!', leave: '-----!', at: 5 },
+  ] as const;
+  for (const { name, rest, expected, held, leave, at } of rows) {
+    t.test(`holds the slot until the rest ${name}`, async (t) => {
+      const granted = lease();
+      const released: number[] = [];
+      const asked: unknown[] = [];
+      marbles(t, ({ cold, expectObservable, expectSubscriptions }, now) => {
+        granted.release = () => released.push(now());
+        const work = cold(rest);
+        const waiting = cold('---(l|)', { l: granted });
+        expectObservable(of(task).pipe(admit(admission(waiting, asked), caller, () => work)), leave).toBe(
+          expected,
+        );
+        expectSubscriptions(work.subscriptions).toBe(held);
+      });
+      t.strictSame(released, [at], 'once');
+      t.strictSame(asked, [
+        { subscription: 'sub_1', model: 'mock/chat', limits: { concurrency: 8, requestsPerMinute: 1000 } },
+      ]);
+    });
+  }
+
+  t.test('leaving the queue starts nothing', async (t) =>
+    marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+      const waiting = cold<Lease>('-----l', { l: lease() });
+      const work = cold('a|');
+      expectObservable(of(task).pipe(admit(admission(waiting), caller, () => work)), '--!').toBe('--');
+      expectSubscriptions(waiting.subscriptions).toBe('^-!');
+      expectSubscriptions(work.subscriptions).toBe([]);
+    }),
+  );
+
+  t.test('a slot is given back when the rest cannot even start', async (t) => {
+    const granted = lease();
+    marbles(t, ({ expectObservable }) => {
+      const run = (): never => {
+        throw broken;
+      };
+      expectObservable(of(task).pipe(admit(admission(of(granted)), caller, run))).toBe(
+        '#',
+        undefined,
+        broken,
+      );
+    });
+    t.equal(granted.released, 1);
+  });
+
+  t.test('a refusal passes', async (t) =>
+    marbles(t, ({ expectObservable }) => {
+      const refused = admission(throwError(() => fail('rate_limited', 'Too many')));
+      expectObservable(of(task).pipe(admit(refused, caller, () => NEVER))).toBe(
+        '#',
+        undefined,
+        fail('rate_limited', 'Too many'),
+      );
+    }),
+  );
+});
+
+const call: ChatCall = {
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
+  stream: true,
+  n: 1,
+  continueFinal: false,
+  sampling: {},
+  stop: [],
+  logprobs: undefined,
+  tools: [],
+  toolChoice: 'none',
+  parallelToolCalls: undefined,
+  format: { type: 'text' },
+  user: undefined,
+  maxTokens: 32768,
+  thinking: { effort: undefined, budget: undefined },
+};
+const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefined, framing: undefined };
+
+t.test('callEngine', async (t) => {
+  t.test('hands the call and the reader’s demand to the engine of the model', async (t) => {
+    const at = house();
+    const asking = exchange();
+    marbles(t, ({ expectObservable }) => {
+      expectObservable(callEngine(at.ports, asking, task)).toBe('(ab|)', {
+        a: [text('Hel')],
+        b: [text('lo'), finish(), usage(5, 2)],
+      });
+    });
+    t.strictSame(at.calls, [
+      { model: task.model, call, flow: { requestId: 'req_0123', demand: asking.demand } },
+    ]);
+  });
+  t.test('calls nobody while usage cannot be kept', async (t) => {
+    const closed: UsageLog = {
+      ...house().ports.usage,
+      ensureOpen: () => {
+        throw full;
+      },
+    };
+    const at = house();
+    marbles(t, ({ expectObservable }) => {
+      expectObservable(callEngine({ ...at.ports, usage: closed }, exchange(), task)).toBe(
+        '#',
+        undefined,
+        full,
+      );
+    });
+    t.equal(at.calls.length, 0);
+  });
+});
+
+t.test('meter', async (t) => {
+  interface Row {
+    readonly name: string;
+    readonly source: string;
+    /** How long a recording takes; at once unless told. */
+    readonly recording?: string;
+    readonly expected: string;
+    readonly subscribed: string;
+    readonly leave?: string;
+    readonly error?: unknown;
+    readonly whole?: boolean;
+    readonly event: Partial<UsageEvent>;
+  }
+  const tokens = (prompt: number, completion: number) => ({
+    quantities: {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      cached_tokens: 0,
+      reasoning_tokens: 0,
+    },
+    generated_tokens: completion,
+  });
+  const rows: readonly Row[] = [
+    {
+      name: 'a whole answer, the engine’s numbers',
+      source: '-a-b-f-u-|',
+      expected: '-a-b-f---(u|)',
+      subscribed: '^--------!',
+      event: { outcome: 'completed', status: 200, ...tokens(10, 4), delivered_tokens: 4, cost: '0.000018' },
+    },
+    {
+      name: 'usage that comes with text is taken out of it',
+      source: '-a-w|',
+      expected: '-a-v(u|)',
+      subscribed: '^---!',
+      event: { outcome: 'completed', ...tokens(10, 4), cost: '0.000018' },
+    },
+    {
+      name: 'without the engine’s numbers its own count',
+      source: '-a-v|',
+      expected: '-a-v(o|)',
+      subscribed: '^---!',
+      event: { outcome: 'completed', ...tokens(8, 4), cost: '0.000016' },
+    },
+    {
+      name: 'the end is held until the event is safe',
+      source: '-a-f-u|',
+      recording: '---|',
+      expected: '-a-f-----(u|)',
+      subscribed: '^-----!',
+      event: { outcome: 'completed', ...tokens(10, 4) },
+    },
+    {
+      name: 'an event that cannot be kept fails the answer',
+      source: '-a-f-u|',
+      recording: '--#',
+      expected: '-a-f----(g|)',
+      subscribed: '^-----!',
+      event: { outcome: 'completed' },
+    },
+    {
+      name: 'a failure after the first token costs nothing',
+      source: '-a-y|',
+      recording: '-|',
+      expected: '-a-n-(x|)',
+      subscribed: '^---!',
+      event: { outcome: 'failed', status: 504, ...tokens(8, 4), delivered_tokens: 4, cost: '0' },
+    },
+    {
+      name: 'a failure before it neither',
+      source: '--#',
+      recording: '-|',
+      expected: '---#',
+      error: broken,
+      subscribed: '^-!',
+      event: { outcome: 'failed', status: 504, ...tokens(0, 0), cost: '0', first_token_ms: null },
+    },
+    {
+      name: 'a client that leaves pays for what was generated',
+      source: '-a-b-f-u-|',
+      expected: '-a--',
+      leave: '---!',
+      subscribed: '^--!',
+      event: { outcome: 'cancelled', status: 499, ...tokens(8, 3), delivered_tokens: 3, cost: '0.000014' },
+    },
+    {
+      name: 'a client that leaves before anything came pays nothing',
+      source: '----a',
+      expected: '--',
+      leave: '--!',
+      subscribed: '^-!',
+      event: { outcome: 'cancelled', status: 499, ...tokens(0, 0), cost: '0', first_token_ms: null },
+    },
+    {
+      name: 'a client that leaves a whole answer got none of it',
+      source: '-a----',
+      whole: true,
+      expected: '-a-',
+      leave: '---!',
+      subscribed: '^--!',
+      event: { outcome: 'cancelled', ...tokens(8, 3), delivered_tokens: 0, cost: '0.000014' },
+    },
+    {
+      name: 'a client that leaves while the event is written is not counted twice',
+      source: '-a-f-u|',
+      recording: '----|',
+      expected: '-a-f---',
+      leave: '--------!',
+      subscribed: '^-----!',
+      event: { outcome: 'completed', ...tokens(10, 4) },
+    },
+  ];
+  for (const { name, source, recording = '|', expected, subscribed, leave, error, whole, event } of rows) {
+    t.test(name, async (t) => {
+      const events: UsageEvent[] = [];
+      marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+        const log: UsageLog = {
+          ...house().ports.usage,
+          record: (event) =>
+            defer(() => {
+              events.push(event);
+              return cold<void>(recording, undefined, full);
+            }),
+        };
+        const engine = cold(source, values, broken);
+        const metered = {
+          exchange: exchange(),
+          caller,
+          route: '/chat/completions',
+          task: whole === true ? { ...task, call: { ...call, stream: false } } : task,
+          lease: lease(7),
+        };
+        expectObservable(engine.pipe(meter(log, metered)), leave).toBe(expected, values, error);
+        expectSubscriptions(engine.subscriptions).toBe(subscribed);
+      });
+      t.equal(events.length, 1, 'one event');
+      t.match(events[0], {
+        schema: 1,
+        id: 'usage_req_0123',
+        request_id: 'req_0123',
+        subscription: 'sub_1',
+        key: 'key_1',
+        route: '/chat/completions',
+        model: 'mock/chat',
+        engine: 'mock',
+        price: task.model.pricing,
+        queued_ms: 7,
+        ...event,
+      });
+    });
+  }
+});

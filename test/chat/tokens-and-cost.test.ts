@@ -1,0 +1,102 @@
+/** Tokens are counted without stalling on strange text; money is exact to the last digit. */
+import fc from 'fast-check';
+import t from 'tap';
+import { costOf, tokenCost } from '../../src/billing/cost.ts';
+import { countTokens } from '../../src/tokens/count.ts';
+
+t.test('known counts', async (t) => {
+  t.equal(await countTokens(['hello world'], 'o200k_base'), 2);
+  t.equal(await countTokens(['hello', ' world'], 'GPT'), 2);
+  t.equal(await countTokens(['hello world'], 'Llama3'), 2);
+  t.equal(await countTokens([], 'Other'), 0);
+  t.ok((await countTokens(['<|endoftext|>'], 'GPT')) > 1, 'a special token in a prompt is plain text');
+});
+
+t.test('never more tokens than bytes', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 600 }), async (text) => {
+      const tokens = await countTokens([text], 'Other');
+      return tokens <= Buffer.byteLength(text);
+    }),
+    { numRuns: 200, seed: 3 },
+  );
+});
+
+t.test('text without a break counts in the time of its length', async (t) => {
+  // Merged as one word each of these would take minutes.
+  const million = 1_000_000;
+  t.equal(await countTokens([' '.repeat(million)], 'Other'), 7813);
+  t.equal(await countTokens(['a'.repeat(million)], 'Other'), 125_001);
+});
+
+t.test('exact amounts', async (t) => {
+  t.equal(costOf([]), '0');
+  t.equal(costOf([[3, '0.1']]), '0.3');
+  t.equal(costOf([[10, '0.1']]), '1');
+  t.equal(
+    costOf([
+      [1, '0.1'],
+      [1, '0.2'],
+    ]),
+    '0.3',
+  );
+  t.equal(
+    costOf([
+      [1_000_000, '0.000000000123'],
+      ['1.048576', '0.04'],
+    ]),
+    '0.04206604',
+  );
+  t.equal(
+    costOf([
+      [0, '5'],
+      [7, '0'],
+    ]),
+    '0',
+  );
+});
+
+t.test('amounts agree with integers', async (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(1e9), fc.nat(1e9)), { maxLength: 5 }),
+      fc.integer({ min: 1, max: 12 }),
+      (items, digits) => {
+        const decimal = (units: number) => {
+          const text = String(units).padStart(digits + 1, '0');
+          return `${text.slice(0, -digits)}.${text.slice(-digits)}`;
+        };
+        const cost = costOf(items.map(([quantity, units]) => [quantity, decimal(units)]));
+        const [whole = '', fraction = ''] = cost.split('.');
+        const sum = items.reduce((total, [quantity, units]) => total + BigInt(quantity) * BigInt(units), 0n);
+        return (
+          BigInt(whole + fraction.padEnd(digits, '0')) === sum && /^(0|[1-9]\d*)(\.\d*[1-9])?$/.test(cost)
+        );
+      },
+    ),
+    { seed: 4 },
+  );
+});
+
+t.test('each kind of token has its price', async (t) => {
+  const used = { prompt: 100, completion: 50, cached: 40, reasoning: 20 };
+  t.equal(
+    tokenCost(used, { prompt: '0.01', completion: '0.02' }),
+    '2',
+    'the plain prices where there are no others',
+  );
+  t.equal(
+    tokenCost(used, {
+      prompt: '0.01',
+      completion: '0.02',
+      input_cache_read: '0.001',
+      internal_reasoning: '0.03',
+    }),
+    '1.84',
+  );
+  t.equal(
+    tokenCost({ prompt: 1, completion: 1, cached: 5, reasoning: 5 }, { prompt: '1', completion: '1' }),
+    '10',
+    'never below zero',
+  );
+});

@@ -2,6 +2,7 @@
 import type { Metrics } from './load/window.ts';
 
 export interface Measurement {
+  /** A half marks the second pass of a round. */
   readonly round: number;
   readonly scenario: string;
   readonly subject: string;

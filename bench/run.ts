@@ -93,6 +93,11 @@ const runRound = async (plan: Plan, stage: Stage, round: number, results: Result
     for (const scenario of plan.scenarios) {
       if (round > 1 && !scenario.everyRound && !plan.full) continue;
       for (const subject of subjects) await runScenario(plan, stage, round, scenario, subject, results);
+      if (!scenario.everyRound) continue;
+      // There and back again: what drifts within a round meets the first and the last alike.
+      for (const subject of subjects.filter((each) => each.pids.length > 0).toReversed()) {
+        await runScenario(plan, stage, round + 0.5, scenario, subject, results);
+      }
     }
   } finally {
     await Promise.all(subjects.map((subject) => subject.stop()));
@@ -123,7 +128,9 @@ const runScenario = async (
   const first = scenario.columns.find((column) => metrics[column] !== undefined);
   const shown = first === undefined ? '' : ` ${first} ${metrics[first]?.toPrecision(4)}`;
   const trouble = Object.keys(errors).length === 0 ? '' : ` errors ${JSON.stringify(errors)}`;
-  plan.say(`round ${round} of ${plan.rounds}: ${scenario.name} ${subject.name}${shown}${trouble}`);
+  plan.say(
+    `round ${Math.floor(round)} of ${plan.rounds}: ${scenario.name} ${subject.name}${shown}${trouble}`,
+  );
 };
 
 const rotate = <Item>(items: readonly Item[], by: number): Item[] => {

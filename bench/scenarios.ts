@@ -20,22 +20,22 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
     knobs: { tokens: 100_000, rate: 20 },
     streams,
     rampSeconds: streams > 500 ? 2 : 1,
-    settleSeconds: 1,
-    windowSeconds: time(3, 10),
+    settleSeconds: 0.5,
+    windowSeconds: time(2, 8),
   });
   return [
     {
       name: 'whole',
       title: 'whole answers, 64 at once',
       everyRound: true,
-      load: { kind: 'closed', ...whole, clients: 64, warmSeconds: 0.5, windowSeconds: time(2, 6) },
+      load: { kind: 'closed', ...whole, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
     },
     {
       name: 'rate',
       title: 'whole answers, 300 a second',
       everyRound: true,
-      load: { kind: 'open', ...whole, perSecond: 300, warmSeconds: 0.5, windowSeconds: time(2, 8) },
+      load: { kind: 'open', ...whole, perSecond: 300, warmSeconds: 0.3, windowSeconds: time(1.5, 6) },
       columns: ['cpu_us_per_request', 'latency_p50_ms', 'latency_p90_ms', 'latency_p99_ms'],
     },
     {
@@ -47,8 +47,8 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
         stream: true,
         knobs: { tokens: 200 },
         clients: 64,
-        warmSeconds: 0.5,
-        windowSeconds: time(2, 6),
+        warmSeconds: 0.3,
+        windowSeconds: time(1.2, 4),
       },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },

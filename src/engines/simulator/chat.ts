@@ -1,12 +1,12 @@
 /** A chat call in; the simulator's answers to it out, as a stream of parts. */
 import { defer, type Observable } from 'rxjs';
-import type { Model } from '../../../schemas/catalog.ts';
 import { fail } from '../../errors.ts';
 import type { ChatCall, Parts, TokenUsage } from '../../ports/chat.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { promptTokens, readConversation } from './conversation.ts';
 import { planAnswer, seedOf } from './plan.ts';
 import { play } from './playback.ts';
+import type { ThinkingModel } from './thinking.ts';
 import type { Ticker } from './ticker.ts';
 
 export interface ChatPace {
@@ -19,7 +19,7 @@ export interface ChatPace {
 const answerLimit = 128;
 
 export const simulateChat = (
-  model: Model,
+  model: ThinkingModel,
   call: ChatCall,
   flow: Flow,
   pace: ChatPace,

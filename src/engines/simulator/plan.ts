@@ -1,5 +1,4 @@
 /** A chat call and what was understood of it in; one answer, planned from thinking to finish, out. */
-import type { Model } from '../../../schemas/catalog.ts';
 import { fail } from '../../errors.ts';
 import type { ChatCall } from '../../ports/chat.ts';
 import { Answer, type Section } from './answer.ts';
@@ -9,13 +8,13 @@ import { hashText, Random } from './random.ts';
 import { resume } from './resume.ts';
 import { SchemaProblem } from './schema/budget.ts';
 import { schemaInstance } from './schema/instance.ts';
-import { thinkingTokens } from './thinking.ts';
+import { type ThinkingModel, thinkingTokens } from './thinking.ts';
 import { splitTokens } from './tokens.ts';
 import { makeToolCalls } from './tool-calls.ts';
 
 /** Thinking, text and tools draw from generators of their own: the text is the same with thinking and without. */
 export function planAnswer(
-  model: Model,
+  model: ThinkingModel,
   call: ChatCall,
   conversation: Conversation,
   seed: number,

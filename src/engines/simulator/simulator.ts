@@ -1,6 +1,6 @@
 /** The built-in engine: answers every kind of call without a model, the same way each time, at a set pace. */
 import type { Engine } from '../../ports/engine.ts';
-import { simulateChat } from './chat.ts';
+import { type ChatPace, simulateChat } from './chat.ts';
 import { type Clock, systemClock, Ticker } from './ticker.ts';
 
 export interface SimulatorOptions {
@@ -11,10 +11,13 @@ export interface SimulatorOptions {
   readonly clock?: Clock;
 }
 
+/** Fast, and yet one token at a time to the eye. */
 const defaultRate = 200;
 
+export const paceOf = ({ rate = defaultRate, first = 0 }: SimulatorOptions): ChatPace => ({ rate, first });
+
 export function createSimulator(options: SimulatorOptions = {}): Engine {
-  const pace = { rate: options.rate ?? defaultRate, first: options.first ?? 0 };
+  const pace = paceOf(options);
   const ticker = new Ticker(options.clock ?? systemClock);
   return {
     chat: (model, call, flow) => simulateChat(model, call, flow, pace, ticker),

@@ -13,8 +13,11 @@ const lengths: Readonly<Record<Effort, number>> = {
   ultra: 192,
 };
 
+/** All the simulator asks of a model. */
+export type ThinkingModel = Pick<Model, 'reasoning'>;
+
 /** `wished` is the length a directive asks for; it also makes a model think that otherwise would not. */
-export function thinkingTokens(model: Model, call: ChatCall, wished: number | undefined): number {
+export function thinkingTokens(model: ThinkingModel, call: ChatCall, wished: number | undefined): number {
   const { reasoning } = model;
   const { effort, budget } = call.thinking;
   if (call.continueFinal) return 0;

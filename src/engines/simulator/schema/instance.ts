@@ -106,7 +106,11 @@ class InstanceMaker implements Maker {
     if (keywords.prefix ?? keywords.items ?? keywords.contains ?? keywords.minItems) return 'array';
     const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
     const isNumber = minimum ?? maximum ?? exclusiveMinimum ?? exclusiveMaximum ?? multipleOf;
-    return isNumber === undefined ? 'string' : 'number';
+    if (isNumber !== undefined) return 'number';
+    // A string is what a reader expects of "anything"; where none will do, anything else may.
+    return this.#fullDepth > 0
+      ? 'string'
+      : this.random.pick(['string', 'integer', 'boolean', 'null', 'object']);
   }
 
   #array(keywords: Keywords, name: string, depth: number): unknown[] {

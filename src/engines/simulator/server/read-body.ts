@@ -1,0 +1,20 @@
+/** A request in; its JSON body out, bounded in size. */
+import type { IncomingMessage } from 'node:http';
+import { fail } from '../../../errors.ts';
+
+const bodyLimit = 64 * 1024 * 1024;
+
+export async function readBody(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > bodyLimit) throw fail('payload_too_large', `The body must be at most ${bodyLimit} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch (cause) {
+    throw fail('invalid_request', 'The body must be JSON', { cause });
+  }
+}

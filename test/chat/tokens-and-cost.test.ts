@@ -12,7 +12,7 @@ t.test('known counts', async (t) => {
   t.ok((await countTokens(['<|endoftext|>'], 'GPT')) > 1, 'a special token in a prompt is plain text');
 });
 
-t.test('never more tokens than bytes', async (t) => {
+t.test('never more tokens than bytes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 600 }), async (text) => {
       const tokens = await countTokens([text], 'Other');
@@ -26,7 +26,7 @@ t.test('text without a break counts in the time of its length', async (t) => {
   // Merged as one word each of these would take minutes.
   const million = 1_000_000;
   t.equal(await countTokens([' '.repeat(million)], 'Other'), 7813);
-  t.equal(await countTokens(['a'.repeat(million)], 'Other'), 125_001);
+  t.equal(await countTokens(['a'.repeat(million)], 'Other'), 125_000);
 });
 
 t.test('exact amounts', async (t) => {
@@ -56,7 +56,7 @@ t.test('exact amounts', async (t) => {
   );
 });
 
-t.test('amounts agree with integers', async (t) => {
+t.test('amounts agree with integers', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(1e9), fc.nat(1e9)), { maxLength: 5 }),

@@ -22,6 +22,7 @@ export class RedisConnection {
   readonly #address: string;
   #downSince = Date.now();
   #lastError: Error | undefined;
+  #return: Promise<void> | undefined;
 
   constructor(url: string, { patience = 3_000 }: RedisSettings = {}) {
     this.#patience = patience;
@@ -90,22 +91,23 @@ export class RedisConnection {
   #ready(): Promise<void> {
     const left = this.#downSince + this.#patience - Date.now();
     if (left <= 0 || this.#redis.status === 'end') return Promise.reject(new Error('not connected'));
-    return new Promise((resolve, reject) => {
+    // All calls that come meanwhile share one wait.
+    this.#return ??= new Promise<void>((resolve, reject) => {
       const settle = (outcome: () => void) => () => {
         clearTimeout(timer);
         this.#redis.off('ready', onReady);
         this.#redis.off('end', onEnd);
+        this.#return = undefined;
         outcome();
       };
       const onReady = settle(resolve);
       const onEnd = settle(() => reject(new Error('the connection was closed')));
-      const timer = setTimeout(
-        settle(() => reject(new Error('not connected'))),
-        left,
-      );
+      const onTime = settle(() => reject(new Error('not connected')));
+      const timer = setTimeout(onTime, left);
       this.#redis.on('ready', onReady);
       this.#redis.on('end', onEnd);
     });
+    return this.#return;
   }
 
   #explain(error: unknown): Error {

@@ -24,7 +24,10 @@ export interface RecordIndex {
 
 export interface ListQuery {
   readonly owner?: string;
-  /** Exclusive cursors: ids of records of the same listing. An unknown cursor yields an empty page. */
+  /**
+   * Exclusive cursors in the order asked for: ids of records of the same listing. An unknown cursor yields an empty
+   * page. `before` alone gives the page that ends there, the last records in front of it.
+   */
   readonly after?: string;
   readonly before?: string;
   readonly limit: number;
@@ -32,7 +35,10 @@ export interface ListQuery {
   readonly order: 'asc' | 'desc';
 }
 
-/** `kind` names a family of records ("key", "subscription", "job" …); ids are unique within it. */
+/**
+ * `kind` names a family of records ("key", "subscription", "job" …); ids are unique within it. Values are kept as JSON.
+ * Calls reject with `unavailable` (503) when the store cannot answer; a change may then have happened or not.
+ */
 export interface State {
   /** False when the id is taken. */
   create<T>(kind: string, record: NewRecord<T>): Promise<boolean>;

@@ -1,0 +1,103 @@
+/** The State port on Redis. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import t from 'tap';
+import { openState } from '../../src/adapters/state/open.ts';
+import { openRedisState } from '../../src/adapters/state/redis.ts';
+import { stateContract } from '../contracts/state.ts';
+import { redisMissing, startRedis } from '../services/redis.ts';
+
+const skip = redisMissing();
+const skipOwn = redisMissing({ own: true });
+
+t.test('contract', { skip: skip ?? false }, async (t) => {
+  const service = await startRedis();
+  const prefix = `sluice-test-${randomBytes(6).toString('hex')}:`;
+  t.teardown(async () => {
+    await removeAll(service.url, prefix);
+    await service.stop();
+  });
+  await stateContract(t, () => openRedisState(service.url, { prefix }));
+});
+
+t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
+  const service = await startRedis({ own: true, persist: true });
+  t.teardown(() => service.stop());
+  const state = openRedisState(service.url, { patience: 500 });
+  t.teardown(() => state.close());
+  const admin = new Redis(service.url);
+  admin.on('error', () => undefined);
+  t.teardown(() => admin.disconnect());
+
+  await t.test('removing a record leaves nothing behind but the counter', async (t) => {
+    await state.create('kind', { id: 'a', owner: 'o', value: 1, index: { group: 'g', due: 1 } });
+    t.strictSame((await admin.keys('*')).sort(), [
+      'sluice:{kind}:all',
+      'sluice:{kind}:due:g',
+      'sluice:{kind}:owner:o',
+      'sluice:{kind}:record:a',
+      'sluice:{kind}:sequence',
+    ]);
+    await state.remove('kind', 'a');
+    t.strictSame(await admin.keys('*'), ['sluice:{kind}:sequence']);
+  });
+
+  await t.test('scripts survive SCRIPT FLUSH', async (t) => {
+    await admin.script('FLUSH');
+    t.equal(await state.create('kind', { id: 'b', owner: 'o', value: 1 }), true);
+    t.equal(await state.update('kind', 'b', 1, { value: 2 }), true);
+  });
+
+  await t.test('a restart loses nothing, and the same connection goes on', async (t) => {
+    await service.restart();
+    await eventually(() => state.check());
+    t.strictSame(await state.get('kind', 'b'), { id: 'b', version: 2, owner: 'o', value: 2 });
+    t.equal(await state.create('kind', { id: 'c', owner: 'o', value: 3 }), true);
+  });
+
+  await t.test(
+    'a server that hangs fails calls within their time, and serves again when it wakes',
+    async (t) => {
+      service.process?.kill('SIGSTOP');
+      await t.rejects(state.get('kind', 'b'), {
+        kind: 'unavailable',
+        cause: { message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\.$/ },
+      });
+      service.process?.kill('SIGCONT');
+      await state.check();
+      t.equal((await state.get('kind', 'b'))?.version, 2);
+    },
+  );
+
+  await t.test('a server that is gone fails calls at once', async (t) => {
+    await service.stop();
+    await t.rejects(state.update('kind', 'b', 2, { value: 4 }), { name: 'ApiError', kind: 'unavailable' });
+    await t.rejects(state.check(), {
+      message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\.$/,
+    });
+    const redisUrl = service.url.replace('redis://', 'redis://user:secret@');
+    await t.rejects(openState({ dataDir: 'unused', redisUrl }), {
+      message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\.$/,
+    });
+  });
+});
+
+const removeAll = async (url: string, prefix: string): Promise<void> => {
+  const redis = new Redis(url);
+  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1000 }))
+    if (keys.length > 0) await redis.del(keys);
+  redis.disconnect();
+};
+
+/** The connection comes back in its own time. */
+const eventually = async (work: () => Promise<void>): Promise<void> => {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      return await work();
+    } catch {
+      await delay(50);
+    }
+  }
+  await work();
+};

@@ -16,16 +16,16 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
+/** Rows of a file of the user's come on top; one with a known name takes its place. */
 const chosenRows = (options: Options): SubjectRow[] => {
-  const known = readRows();
+  const rows = new Map(readRows().map((row) => [row.name, row]));
   const added = options.rows === undefined ? [] : readRows(options.rows);
-  const unknown = [...options.peers, ...options.subjects].filter(
-    (name) => ![...known, ...added].some((row) => row.name === name),
-  );
+  for (const row of added) rows.set(row.name, row);
+  const unknown = [...options.peers, ...options.subjects].filter((name) => !rows.has(name));
   if (unknown.length > 0) throw new Error(`no such subject: ${unknown.join(', ')}`);
-  return [...known.filter((row) => row.peer !== true || options.peers.includes(row.name)), ...added].filter(
-    (row) => options.subjects.length === 0 || options.subjects.includes(row.name),
-  );
+  return [...rows.values()]
+    .filter((row) => row.peer !== true || options.peers.includes(row.name) || added.includes(row))
+    .filter((row) => options.subjects.length === 0 || options.subjects.includes(row.name));
 };
 
 const chosenScenarios = (options: Options): readonly Scenario[] => {

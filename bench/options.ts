@@ -21,7 +21,7 @@ export const usage = `npm run bench -- [options]
   --only name        only this scenario; repeatable
   --subject name     only this subject; repeatable
   --rounds n         interleaved rounds (3; 5 with --full)
-  --rows file.json   more rows of subjects, measured as peers
+  --rows file.json   more rows of subjects, or others in place of known ones
   --json file        where to write the results (bench/results/<time>.json)
   --profile          where the processor time goes, per scenario and subject, instead of the table
   --micro            the micro-benchmarks instead; --only picks by a part of the name

@@ -31,10 +31,9 @@ export class SseDecoder {
   /** Throws `engine_unreachable` when a line or event outgrows its bound. */
   push(bytes: Buffer): void {
     let read = bytes;
-    if (this.#skipLineFeed && read.length > 0) {
-      this.#skipLineFeed = false;
-      if (read[0] === LF) read = read.subarray(1);
-    }
+    if (read.length === 0) return;
+    if (this.#skipLineFeed && read[0] === LF) read = read.subarray(1);
+    this.#skipLineFeed = read[read.length - 1] === CR;
     const end = endOfLines(read);
     if (end > 0) this.#lines(this.#joinTail(read, end));
     if (end < read.length) this.#keepTail(end === 0 ? read : read.subarray(end));
@@ -64,10 +63,7 @@ export class SseDecoder {
   /** Whole lines, each with its end. */
   #lines(lines: string): void {
     let text = lines;
-    if (text.includes('\r')) {
-      this.#skipLineFeed = text.endsWith('\r');
-      text = text.replace(/\r\n?/g, '\n');
-    }
+    if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
     let position = 0;
     if (this.#atStart) {
       this.#atStart = false;

@@ -50,6 +50,8 @@ export class Answer {
   readonly #choices: Choice[] = [];
   #parts: Part[] = [];
   #usage: TokenUsage | undefined;
+  /** The chunk under way is a whole answer. */
+  #whole = false;
 
   constructor(options: AnswerOptions) {
     this.#options = options;
@@ -124,6 +126,7 @@ export class Answer {
       return;
     }
     if (choice.finished) return;
+    this.#whole = item.delta === undefined;
     const delta = item.delta ?? item.message;
     choice.logprobs = joined(choice.logprobs, logprobs(item.logprobs));
     if (isObject(delta)) this.#pushDelta(choice, delta);
@@ -178,7 +181,8 @@ export class Answer {
   }
 
   #emitReasoning(choice: Choice, text: JsonText): void {
-    choice.logprobs = undefined;
+    // In a stream they are those of the thought; in a whole answer there is one list for everything.
+    if (!this.#whole) choice.logprobs = undefined;
     this.#parts.push({ type: 'reasoning', choice: choice.index, text });
   }
 

@@ -1,0 +1,164 @@
+/** Calls in the house's words → request bodies as OpenAI-like servers take them. */
+import t from 'tap';
+import type { Model } from '../../schemas/catalog.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
+import { openAiWire } from '../../src/engines/wires/openai.ts';
+import type { ChatCall } from '../../src/ports/chat.ts';
+import { sampleCall, sampleModel, thinker } from './samples.ts';
+
+const row: EngineRow = { wire: 'openai', replicas: ['http://127.0.0.1:1/v1'] };
+
+const encode = (call: Partial<ChatCall>, model: Model = sampleModel(), changed: Partial<EngineRow> = {}) =>
+  JSON.parse(openAiWire.encodeChat(model, sampleCall(call), { ...row, ...changed }));
+
+const basic = {
+  model: 'writer-large-fp8',
+  messages: [{ role: 'user', content: 'Hello' }],
+  max_tokens: 100,
+};
+const streamed = { ...basic, stream: true, stream_options: { include_usage: true } };
+
+t.test('the least there is to say', async (t) => {
+  t.strictSame(encode({}), streamed);
+  t.strictSame(encode({ stream: false }), basic);
+  const { max_tokens, ...rest } = streamed;
+  t.strictSame(encode({}, sampleModel(), { limit_field: 'max_completion_tokens' }), {
+    ...rest,
+    max_completion_tokens: max_tokens,
+  });
+});
+
+t.test('everything at once', async (t) => {
+  const call: Partial<ChatCall> = {
+    stream: false,
+    n: 3,
+    stop: ['a', 'b'],
+    user: 'u-1',
+    logprobs: { top: 0 },
+    continueFinal: true,
+    sampling: {
+      temperature: 0,
+      topP: 0.5,
+      topK: 0,
+      frequencyPenalty: -1,
+      presencePenalty: 1,
+      repetitionPenalty: 1.1,
+      seed: 7,
+    },
+    tools: [{ name: 'f', description: 'd', parameters: { type: 'object' }, strict: true }, { name: 'g' }],
+    toolChoice: { name: 'f' },
+    parallelToolCalls: false,
+    format: { type: 'json_schema', name: 's', schema: { type: 'object' }, strict: true },
+  };
+  t.strictSame(encode(call), {
+    ...basic,
+    n: 3,
+    stop: ['a', 'b'],
+    user: 'u-1',
+    logprobs: true,
+    top_logprobs: 0,
+    continue_final_message: true,
+    add_generation_prompt: false,
+    temperature: 0,
+    top_p: 0.5,
+    top_k: 1 << 30,
+    frequency_penalty: -1,
+    presence_penalty: 1,
+    repetition_penalty: 1.1,
+    seed: 7,
+    tools: [
+      {
+        type: 'function',
+        function: { name: 'f', description: 'd', parameters: { type: 'object' }, strict: true },
+      },
+      { type: 'function', function: { name: 'g' } },
+    ],
+    tool_choice: { type: 'function', function: { name: 'f' } },
+    parallel_tool_calls: false,
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: 's', schema: { type: 'object' }, strict: true },
+    },
+  });
+  t.strictSame(
+    encode({ toolChoice: 'none', parallelToolCalls: true }),
+    streamed,
+    'no tools, no word of them',
+  );
+  const tools = [{ name: 'g' }];
+  t.equal(encode({ tools }).tool_choice, undefined);
+  t.equal(encode({ tools, toolChoice: 'required' }).tool_choice, 'required');
+  t.strictSame(encode({ format: { type: 'json_object' } }).response_format, { type: 'json_object' });
+  t.equal(encode({ sampling: { topK: 40 } }).top_k, 40);
+});
+
+t.test('messages', async (t) => {
+  const text = (words: string) => ({ type: 'text' as const, text: words });
+  const messages: ChatCall['messages'] = [
+    { role: 'system', content: [text('a'), text('b')], name: 's' },
+    { role: 'developer', content: [text('c')] },
+    {
+      role: 'user',
+      content: [
+        text('look'),
+        { type: 'image', mediaType: 'image/png', base64: 'aWk=', detail: 'low' },
+        { type: 'audio', mediaType: 'audio/mpeg', base64: 'bXAz' },
+        { type: 'audio', mediaType: 'audio/ogg', base64: 'b2dn' },
+        { type: 'video', mediaType: 'video/mp4', base64: 'bXA0' },
+      ],
+    },
+    { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'f', arguments: '{}' }] },
+    { role: 'tool', callId: 'call_1', content: [text('x'), text('y')] },
+    { role: 'assistant', content: [text('So')], toolCalls: [], name: 'n' },
+  ];
+  t.strictSame(encode({ messages }).messages, [
+    { role: 'system', content: 'a\nb', name: 's' },
+    { role: 'system', content: 'c' },
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'look' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,aWk=', detail: 'low' } },
+        { type: 'input_audio', input_audio: { data: 'bXAz', format: 'mp3' } },
+        { type: 'input_audio', input_audio: { data: 'b2dn', format: 'ogg' } },
+        { type: 'video_url', video_url: { url: 'data:video/mp4;base64,bXA0' } },
+      ],
+    },
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    },
+    { role: 'tool', tool_call_id: 'call_1', content: 'x\ny' },
+    { role: 'assistant', content: 'So', name: 'n' },
+  ]);
+});
+
+t.test('thinking is said in the words the model needs', async (t) => {
+  const reasoning = (wire: object, supports = true): Model =>
+    sampleModel({ reasoning: { mandatory: false, supports_max_tokens: supports, wire } });
+  const said = (model: Model, effort: ChatCall['thinking']['effort'], budget?: number) => {
+    const body = encode({ thinking: { effort, budget } }, model);
+    return Object.fromEntries(Object.entries(body).filter(([key]) => !(key in streamed)));
+  };
+  t.strictSame(said(sampleModel(), 'high', 10), {}, 'a model that does not reason');
+  t.strictSame(said(thinker, undefined), {});
+  t.strictSame(said(thinker, 'none'), { reasoning_effort: 'none' });
+  t.strictSame(said(thinker, 'high', 2000), { reasoning_effort: 'high' }, 'no budget it could keep');
+  t.strictSame(said(sampleModel({ reasoning: { mandatory: false, supports_max_tokens: true } }), 'low', 9), {
+    reasoning_effort: 'low',
+    reasoning: { max_tokens: 9 },
+  });
+  const template = reasoning({
+    effort_field: 'chat_template_kwargs.effort',
+    enabled_field: 'chat_template_kwargs.enable_thinking',
+    budget_field: 'thinking_token_budget',
+  });
+  t.strictSame(said(template, 'low', 1024), {
+    chat_template_kwargs: { enable_thinking: true, effort: 'low' },
+    thinking_token_budget: 1024,
+  });
+  t.strictSame(said(template, 'none', 1024), { chat_template_kwargs: { enable_thinking: false } });
+  t.strictSame(said(template, undefined, 512), { thinking_token_budget: 512 });
+  t.strictSame(said(reasoning({ enabled_field: 'a.b.c' }, false), 'max', 5), { a: { b: { c: true } } });
+});

@@ -1,0 +1,466 @@
+/** The OpenAI-like wire: every fixture cut at every byte gives the same parts, by parsing and by skeletons alike. */
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import t from 'tap';
+import { OpenAiStreamDecoder } from '../../src/engines/wires/openai/decode-stream.ts';
+import { decodeWhole } from '../../src/engines/wires/openai/decode-whole.ts';
+import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
+import { openAiWire } from '../../src/engines/wires/openai.ts';
+import { type ApiError, asApiError } from '../../src/errors.ts';
+import type { Part, Parts } from '../../src/ports/chat.ts';
+import { joined, readable, sampleCall, sampleModel, thinker } from './samples.ts';
+
+const fixture = (name: string): Buffer =>
+  readFileSync(new URL(`../fixtures/openai/${name}`, import.meta.url));
+
+const thrown = (run: () => unknown): ApiError | undefined => {
+  try {
+    run();
+    return undefined;
+  } catch (error) {
+    return asApiError(error);
+  }
+};
+
+interface Reading {
+  readonly parts: Parts;
+  readonly failure: ApiError | undefined;
+  readonly malformed: number;
+}
+
+/** Call ids are counted up, so that two readings can be compared. */
+const options = (skeletons: boolean, choices: number) => {
+  let ids = 0;
+  return { choices, thinks: true, skeletons, newCallId: () => `call_ours${ids++}` };
+};
+
+const read = (pieces: readonly Buffer[], skeletons = true, choices = 1): Reading => {
+  const decoder = new OpenAiStreamDecoder(options(skeletons, choices));
+  const parts: Part[] = [];
+  for (const piece of pieces) parts.push(...decoder.push(piece));
+  parts.push(...decoder.end());
+  return { parts, failure: decoder.failure, malformed: decoder.malformed };
+};
+
+const plain = ({ parts, failure, malformed }: Reading) => ({
+  parts: readable(parts),
+  failure: failure && [failure.kind, failure.message],
+  malformed,
+});
+
+const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
+const reasoning = (words: string) => ({ type: 'reasoning', choice: 0, text: words });
+const call = (number: number, id: string, name: string, words: string) => [
+  { type: 'tool-call', choice: 0, call: number, id, name },
+  { type: 'tool-arguments', choice: 0, call: number, text: words },
+];
+const finish = (reason: string, native: string | null, choice = 0, stopSequence?: string) => ({
+  type: 'finish',
+  choice,
+  reason,
+  native,
+  ...(stopSequence === undefined ? {} : { stopSequence }),
+});
+const usage = (prompt: number, completion: number, cached = 0, thought = 0) => ({
+  type: 'usage',
+  usage: { prompt, completion, cached, reasoning: thought },
+});
+const token = (word: string, logprob: number) => ({
+  token: word,
+  logprob,
+  bytes: [...Buffer.from(word)],
+  top_logprobs: [
+    { token: word, logprob, bytes: [...Buffer.from(word)] },
+    { token: 'x', logprob: -3.5, bytes: null },
+  ],
+});
+
+interface Expectation {
+  readonly parts: readonly unknown[];
+  readonly failure?: readonly [string, string];
+  readonly malformed?: number;
+}
+
+const streams: Record<string, Expectation> = {
+  'vllm-text.sse': {
+    parts: [text('Hello, "world"! \\o/\n\nGrüße 👋🏽 漢字\t{}'), finish('stop', 'stop'), usage(9, 10)],
+  },
+  'vllm-reasoning.sse': {
+    parts: [
+      reasoning("The user's question is <b>easy</b>.\n"),
+      text('\n\nFour.'),
+      finish('length', 'length'),
+      usage(31, 10, 16),
+    ],
+  },
+  'vllm-tools.sse': {
+    parts: [
+      text('Let me look.'),
+      ...call(0, 'call_ours0', 'get_weather', '{"city": "São Paulo"}'),
+      ...call(1, 'call_ours1', 'get_time', '{"zone": "a\\\\"b}"}'),
+      finish('tool_calls', 'tool_calls'),
+      usage(120, 40),
+    ],
+  },
+  'vllm-n2-usage-everywhere.sse': {
+    parts: [
+      text('One'),
+      text('Uno', 1),
+      text(' two'),
+      text(' dos', 1),
+      finish('stop', 'stop', 1, '###'),
+      text(' three'),
+      finish('length', 'length'),
+      usage(5, 6),
+    ],
+  },
+  'vllm-bare-error.sse': {
+    parts: [],
+    failure: [
+      'invalid_request',
+      "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+    ],
+  },
+  'sglang-reasoning.sse': {
+    parts: [reasoning('2+2=4'), text('It is **4**.'), finish('stop', 'stop'), usage(21, 10, 20, 5)],
+  },
+  'sglang-stop-string.sse': { parts: [text('ab'), finish('stop', 'stop', 0, 'END'), usage(3, 2)] },
+  'sglang-tools.sse': {
+    parts: [...call(0, 'call_ours0', 'search', '{"q": "sluice"}'), finish('tool_calls', 'tool_calls')],
+  },
+  'sglang-error.sse': {
+    parts: [],
+    failure: [
+      'invalid_request',
+      "Requested token count exceeds the model's maximum context length of 196608 tokens.",
+    ],
+  },
+  'llama-cpp.sse': {
+    parts: [text('The sky is blue… \u2028end'), finish('stop', 'stop'), usage(43, 6)],
+  },
+  'llama-cpp-logprobs.sse': {
+    parts: [
+      { ...text('Hi'), logprobs: [token('Hi', -0.25)] },
+      { ...text('!'), logprobs: [token('?', -1), token('!', -0.5)] },
+      finish('stop', 'stop'),
+      usage(4, 3),
+    ],
+  },
+  'llama-cpp-think.sse': {
+    parts: [reasoning('So a<b and '), text('Done: </think> stays'), finish('stop', 'stop'), usage(43, 13)],
+  },
+  'tgi.sse': { parts: [text('Deep learning is fun'), finish('stop', 'eos_token'), usage(12, 5)] },
+  'tgi-tools.sse': {
+    parts: [
+      ...call(0, 'call_ours0', 'get_current_weather', '{"location": "Rome"}'),
+      finish('tool_calls', 'eos_token'),
+    ],
+  },
+  'tgi-overloaded.sse': { parts: [text('Deep')], failure: ['unavailable', 'Model is overloaded'] },
+  'ollama-think-tags.sse': {
+    parts: [reasoning('Compare </x & y '), text('x < y'), finish('stop', 'stop'), usage(26, 11)],
+  },
+  'ollama-reasoning.sse': {
+    parts: [reasoning('Okay, so'), text('Yes.'), finish('stop', 'stop'), usage(26, 5)],
+  },
+  'ollama-tools.sse': {
+    parts: [
+      ...call(0, 'call_7y9k2m1q', 'add', '{"a":1,"b":2}'),
+      ...call(1, 'call_p0d8s3ab', 'add', '{"a":3,"b":4}'),
+      finish('tool_calls', 'tool_calls'),
+      usage(180, 40),
+    ],
+  },
+  'ollama-tools-no-index.sse': {
+    parts: [
+      ...call(0, 'call_ours0', 'add', '{"a":1}'),
+      ...call(1, 'call_ours1', 'now', '{}'),
+      finish('tool_calls', 'stop'),
+    ],
+  },
+  'openai.sse': { parts: [text('How can I help?'), finish('stop', 'stop'), usage(8, 6)] },
+  'openai-refusal.sse': {
+    parts: [text("I'm sorry."), finish('content_filter', 'content_filter'), usage(8, 4)],
+  },
+  'openai-parallel-tools.sse': {
+    parts: [
+      ...call(0, 'call_Zk1aA', 'first', '{"x":1}'),
+      ...call(1, 'call_Zk1bB', 'second', '{}'),
+      finish('tool_calls', 'tool_calls'),
+    ],
+  },
+  'legacy-function-call.sse': {
+    parts: [...call(0, 'call_ours0', 'lookup', '{"k":"v"}'), finish('tool_calls', 'function_call')],
+  },
+  'interleaved-tools.sse': {
+    parts: [
+      ...call(0, 'call_ours0', 'left', '{"l":1}'),
+      ...call(1, 'call_ours1', 'right', '{"r":[1,"}"]}'),
+      ...call(2, 'call_ours2', 'noop', '{}'),
+      finish('tool_calls', 'tool_calls'),
+    ],
+  },
+  'sluice.sse': {
+    parts: [reasoning('Hm…'), text('Yes, of course'), finish('stop', 'stop'), usage(7, 6, 4, 2)],
+  },
+  'sluice-failure.sse': { parts: [text('Half')], failure: ['unavailable', 'The model is busy, try again'] },
+  'odd-lines.sse': { parts: [text('äö€two lines'), finish('stop', 'stop')], malformed: 2 },
+  'ended-early.sse': {
+    parts: [text('Half a sen')],
+    failure: ['engine_unreachable', 'The engine ended its answer early'],
+  },
+  'done-without-finish.sse': { parts: [text('All of it'), finish('stop', null)] },
+  'aborted.sse': { parts: [text('Stopped'), finish('error', 'abort')] },
+  'spaced-json.sse': { parts: [text('é"q"😀text goes hereend'), finish('length', 'max_tokens')] },
+};
+
+t.test('every fixture, cut at every byte, parsed and by skeletons', async (t) => {
+  for (const [name, expected] of Object.entries(streams)) {
+    const bytes = fixture(name);
+    const choices = name.includes('n2') ? 2 : 1;
+    const whole = read([bytes], true, choices);
+    t.strictSame(
+      { parts: joined(whole.parts), failure: plain(whole).failure, malformed: whole.malformed },
+      { parts: expected.parts, failure: expected.failure, malformed: expected.malformed ?? 0 },
+      name,
+    );
+    const reference = JSON.stringify(plain(whole));
+    const same = (pieces: readonly Buffer[], skeletons: boolean): boolean =>
+      JSON.stringify(plain(read(pieces, skeletons, choices))) === reference;
+    const different: number[] = [];
+    for (let at = 0; at <= bytes.length; at++) {
+      if (!same([bytes.subarray(0, at), bytes.subarray(at)], at % 2 === 0)) different.push(at);
+    }
+    t.strictSame(different, [], `${name} cut in two`);
+    const single = [...bytes].map((byte) => Buffer.from([byte]));
+    t.ok(same(single, true) && same(single, false), `${name} byte by byte`);
+  }
+});
+
+t.test('any text in any layout: skeletons and parsing agree', async (t) => {
+  const layouts: readonly ((json: string) => string)[] = [
+    (json) => `{"id":"c","choices":[{"index":0,"delta":{"content":${json}},"finish_reason":null}]}`,
+    (json) => `{"choices":[{"delta":{"reasoning_content":${json},"content":null},"index":0}],"usage":null}`,
+    (json) => `{"choices": [{"delta": {"content": "", "reasoning": ${json}}, "index": 0}]}`,
+    (json) => `{"choices":[{"index":1,"delta":{"content":${json}}}]}`,
+    (json) => `{"content":"a","choices":[{"index":0,"delta":{"content":"x","content":${json}}}]}`,
+    (json) => `{"k\\"content":"v","choices":[{"delta":{"role":"assistant","content":${json}}}]}`,
+    (json) => `{"choices":[{"delta":{"content":${json}}}],"n":{"content":"text goes here"}}`,
+  ];
+  const escapings: readonly ((words: string) => string)[] = [
+    (words) => JSON.stringify(words),
+    (words) => `"${[...words].map((unit) => escapeAll(unit)).join('')}"`,
+    (words) => JSON.stringify(words).replaceAll('/', '\\/'),
+    // No JSON: the event is to be skipped by both.
+    (words) => `"${words}`,
+    (words) => `"${words}\\"`,
+    (words) => `"${words}\u0001"`,
+  ];
+  const words = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.constantFrom(
+      '',
+      '"',
+      '\\',
+      '","finish_reason":"stop',
+      '<think>',
+      '</think>',
+      '</',
+      'text goes here',
+      '\ud83d',
+    ),
+  );
+  const events = fc.array(
+    fc.tuple(words, fc.nat(escapings.length - 1), fc.integer({ min: 0, max: layouts.length - 1 })),
+    { maxLength: 12 },
+  );
+  fc.assert(
+    fc.property(events, fc.array(fc.nat(2000), { maxLength: 6 }), (list, cuts) => {
+      const stream = list.map(([word, escaping, layout]) =>
+        event(layouts[layout]?.(escapings[escaping]?.(word) ?? '') ?? ''),
+      );
+      const bytes = Buffer.from(`${stream.join('')}data: [DONE]\n\n`);
+      const parsed = JSON.stringify(plain(read([bytes], false, 2)));
+      return (
+        JSON.stringify(plain(read([bytes], true, 2))) === parsed &&
+        JSON.stringify(plain(read(pieces(bytes, cuts), true, 2))) === parsed
+      );
+    }),
+    { numRuns: 1500 },
+  );
+  t.pass('agreed');
+});
+
+const event = (json: string): string => `data: ${json.replaceAll(/[\r\n]/g, ' ')}\n\n`;
+
+const escapeAll = (character: string): string =>
+  character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('');
+
+const pieces = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
+  const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)).sort((a, b) => a - b), bytes.length];
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+};
+
+t.test('a stretch is JSON text exactly when JSON says so', async (t) => {
+  const units = fc.constantFrom(
+    'a',
+    'é',
+    '"',
+    '\\',
+    '\\n',
+    '\\u00e9',
+    '\\u00g0',
+    '\\x',
+    '\n',
+    '\u007f',
+    '😀',
+  );
+  fc.assert(
+    fc.property(fc.array(units, { maxLength: 8 }), (list) => {
+      const body = list.join('');
+      let valid = true;
+      try {
+        valid = typeof JSON.parse(`"${body}"`) === 'string';
+      } catch {
+        valid = false;
+      }
+      return isJsonText(body, 0, body.length) === valid;
+    }),
+    { numRuns: 3000 },
+  );
+  t.pass('agreed');
+});
+
+t.test('most tokens of a stream are never parsed', async (t) => {
+  const chunk = (word: string) =>
+    `data: {"id":"c","choices":[{"index":0,"delta":{"content":"${word}"},"finish_reason":null}]}\n\n`;
+  const decoder = new OpenAiStreamDecoder(options(true, 1));
+  const parse = JSON.parse;
+  let parses = 0;
+  JSON.parse = (json: string) => {
+    parses++;
+    return parse(json);
+  };
+  try {
+    for (let index = 0; index < 100; index++) decoder.push(Buffer.from(chunk(`t${index}`)));
+  } finally {
+    JSON.parse = parse;
+  }
+  t.equal(parses, 2, 'one to read the first chunk, one to prove its skeleton');
+});
+
+t.test('garbage in place of an answer', async (t) => {
+  fc.assert(
+    fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 5 }), (list) => {
+      const { failure } = read(list.map((piece) => Buffer.from(piece)));
+      return failure?.kind === 'engine_unreachable';
+    }),
+  );
+  const wild = fc.array(
+    fc.oneof(fc.json(), fc.constantFrom('{"choices":[{"delta":{"tool_calls":[null,1,{"function":7}]}}]}')),
+    { maxLength: 40 },
+  );
+  fc.assert(
+    fc.property(wild, (list) => {
+      read([Buffer.from(list.map(event).join(''))]);
+      return true;
+    }),
+  );
+  const bad = read([Buffer.from('data: {\n\n'.repeat(40))]);
+  t.strictSame(plain(bad).failure, ['engine_unreachable', 'The engine sent an answer that cannot be read']);
+  const odd = read([
+    Buffer.from('data: {"choices":[{"index":7,"delta":{"content":"x"}},3]}\n\ndata: [DONE]\n\n'),
+  ]);
+  t.strictSame(plain(odd), {
+    parts: [],
+    failure: ['engine_unreachable', 'The engine ended its answer early'],
+    malformed: 2,
+  });
+});
+
+t.test('bounds: calls, held arguments, a line', async (t) => {
+  const calls = (list: readonly object[]) =>
+    event(JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: list } }] }));
+  const many = Array.from({ length: 200 }, (_, index) => ({
+    index,
+    function: { name: 'f', arguments: '{}' },
+  }));
+  t.equal(read([Buffer.from(calls(many))]).failure?.message, 'The engine called too many tools');
+  const long = [
+    calls([{ index: 0, function: { name: 'a', arguments: '{' } }]),
+    ...Array.from({ length: 5 }, () =>
+      calls([{ index: 1, function: { name: 'b', arguments: 'x'.repeat(1 << 20) } }]),
+    ),
+  ];
+  t.equal(
+    read(long.map((piece) => Buffer.from(piece))).failure?.message,
+    'The engine sent arguments that are too long',
+  );
+  const line = Buffer.alloc(1 << 20, 'x');
+  t.equal(
+    thrown(() => read([Buffer.from('data: '), line, line, line, line, line]))?.kind,
+    'engine_unreachable',
+  );
+});
+
+t.test('whole answers', async (t) => {
+  const whole = (name: string, choices = 1) => joined(decodeWhole(fixture(name), options(true, choices)));
+  const logprob = (word: string, value: number) => ({
+    token: word,
+    logprob: value,
+    bytes: [...Buffer.from(word)],
+    top_logprobs: [],
+  });
+  t.strictSame(whole('vllm-whole.json'), [
+    reasoning('2+2'),
+    { ...text('Four.'), logprobs: [logprob('Four', -0.1), logprob('.', -0.2)] },
+    finish('stop', 'stop', 0, '##'),
+    usage(9, 6, 8),
+  ]);
+  t.strictSame(whole('ollama-whole-tools.json'), [
+    ...call(0, 'call_x1', 'add', '{"a":1}'),
+    ...call(1, 'call_ours0', 'now', '{}'),
+    finish('tool_calls', 'stop'),
+    usage(5, 7),
+  ]);
+  t.strictSame(whole('llama-cpp-whole-think-n2.json', 2), [
+    reasoning('hm\n'),
+    text('Sure'),
+    finish('stop', 'stop'),
+    { type: 'reasoning', choice: 1, text: 'never ends' },
+    finish('length', 'length', 1),
+  ]);
+  t.match(
+    thrown(() => whole('tgi-whole-error.json')),
+    {
+      kind: 'invalid_request',
+      message: 'Input validation error: `inputs` must have less than 4096 tokens. Given: 5000',
+    },
+  );
+  for (const body of ['', '{"choices":', '<html>', '[]', '{}', '{"choices":[]}', 'null']) {
+    t.equal(thrown(() => decodeWhole(Buffer.from(body), options(true, 1)))?.kind, 'engine_unreachable', body);
+  }
+});
+
+t.test('think tags are text for a model that does not reason', async (t) => {
+  const decoder = openAiWire.decodeStream(sampleModel(), sampleCall());
+  const parts = [...decoder.push(fixture('llama-cpp-think.sse'))];
+  t.match(joined(parts)[0], text('<think>\nSo a<b and </think>\n\nDone: </think> stays'));
+  t.match(
+    joined([...openAiWire.decodeStream(thinker, sampleCall()).push(fixture('llama-cpp-think.sse'))])[0],
+    {
+      type: 'reasoning',
+    },
+  );
+});
+
+t.test('ids of ours look like ids', async (t) => {
+  const parts = openAiWire.decodeWhole(thinker, sampleCall(), fixture('ollama-whole-tools.json'));
+  t.match(
+    parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
+    ['call_x1', /^call_[0-9a-f]{24}$/],
+  );
+});

@@ -65,19 +65,18 @@ export function promptTokens(call: ChatCall): number {
   return count;
 }
 
+/** The same for a call and for what an engine's wire makes of it: text parts joined, `developer` called `system`. */
 function hashConversation(call: ChatCall, asked: number, question: string): number {
   const end = call.continueFinal ? call.messages.length - 1 : call.messages.length;
   let hash = hashText('conversation');
-  for (let index = 0; index < end; index += 1) {
-    const message = call.messages[index];
-    if (message === undefined) continue;
-    hash = hashText(message.role, hash);
-    if (index === asked) hash = hashText(question, hash);
+  for (const [index, message] of call.messages.slice(0, end).entries()) {
+    hash = hashText(message.role === 'developer' ? 'system' : message.role, hash);
+    const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    hash = hashText(index === asked ? question : texts.join('\n'), hash);
+    // A picture is told by its size and both ends: hashing megabytes would hold up every other stream.
     for (const part of message.content) {
-      // A picture is told by its size and both ends: hashing megabytes would hold up every other stream.
-      if (part.type !== 'text') {
-        hash = hashText(`${part.base64.length}${part.base64.slice(0, 64)}${part.base64.slice(-64)}`, hash);
-      } else if (index !== asked) hash = hashText(part.text, hash);
+      if (part.type === 'text') continue;
+      hash = hashText(`${part.base64.length}${part.base64.slice(0, 64)}${part.base64.slice(-64)}`, hash);
     }
   }
   return hash;

@@ -1,0 +1,35 @@
+/** A row of the command table: what `sluice` understands under one name, and what its help says. */
+
+export interface Command {
+  /** The words after `sluice`: `keys create`. */
+  readonly name: string;
+  /** Operands as the usage line shows them: `NAME`, `[KEY…]`, or nothing. */
+  readonly operands: string;
+  /** Fewest and most of them. */
+  readonly arity: readonly [fewest: number, most: number];
+  readonly summary: string;
+  /** More for `--help`, where a line is not enough. */
+  readonly details?: string;
+  readonly options: Readonly<Record<string, Option>>;
+  run(input: Input): Promise<void>;
+}
+
+export interface Option {
+  /** Name of its value in the usage line; without one it is a switch. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export interface Input {
+  readonly operands: readonly string[];
+  /** Value of an option; undefined when it was not given. */
+  text(name: string): string | undefined;
+  given(name: string): boolean;
+}
+
+/** The command line cannot be understood: one line, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+export const json: Option = { help: 'print JSON, for scripts' };

@@ -1,0 +1,7 @@
+/** The command table. A new command is a row here and a file beside it. */
+import type { Command } from './command.ts';
+import { keys } from './keys.ts';
+import { serve } from './serve.ts';
+import { subscriptions } from './subscriptions.ts';
+
+export const commands: readonly Command[] = [serve, ...keys, ...subscriptions];

@@ -1,0 +1,87 @@
+/** The words after `sluice` in; what they ask for done, and the exit code out: 0, 1 when it failed, 2 when it was not understood. */
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ApiError } from '../errors.ts';
+import { type Command, type Input, UsageError } from './command.ts';
+import { commands } from './commands.ts';
+import { commandHelp, groupHelp, overview } from './help.ts';
+import { print, remark } from './output.ts';
+import { version } from './version.ts';
+
+export const run = async (argv: readonly string[]): Promise<number> => {
+  // `sluice keys list | head -1` stops reading early; that is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+  const command = commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
+  try {
+    if (command === undefined) print(withoutCommand(argv));
+    else await runCommand(command, argv.slice(command.name.split(' ').length));
+    return 0;
+  } catch (error) {
+    remark(`sluice${command === undefined ? '' : ` ${command.name}`}: ${sentence(error)}`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+};
+
+const runCommand = async (command: Command, words: readonly string[]): Promise<void> => {
+  const input = understand(command, words);
+  if (input.given('help')) {
+    print(commandHelp(command));
+    return;
+  }
+  const [fewest, most] = command.arity;
+  if (input.operands.length < fewest) throw new UsageError(`${command.operands} is missing`);
+  const extra = input.operands[most];
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`);
+  await command.run(input);
+};
+
+const understand = (command: Command, words: readonly string[]): Input => {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([name, { value }]) => [
+      name,
+      { type: value === undefined ? ('boolean' as const) : ('string' as const) },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...words],
+      options: { ...options, help: { type: 'boolean', short: 'h' } },
+      allowPositionals: true,
+    });
+    const value = (name: string): unknown => (values as Readonly<Record<string, unknown>>)[name];
+    return {
+      operands: positionals,
+      text: (name) => {
+        const found = value(name);
+        return typeof found === 'string' ? found : undefined;
+      },
+      given: (name) => value(name) !== undefined,
+    };
+  } catch (error) {
+    // Node explains at length; its first sentence names the fault.
+    throw new UsageError(sentence(error).split('. ', 1)[0]);
+  }
+};
+
+/** Help, the version, or what is wrong with the first words. */
+const withoutCommand = ([first, second]: readonly string[]): string => {
+  const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help';
+  if (first === undefined || isHelp(first)) return overview(commands);
+  if (first === '--version') return version();
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length === 0) throw new UsageError(`there is no command "${first}"; sluice --help lists them`);
+  if (isHelp(second)) return groupHelp(first, group);
+  const choices = group.map(({ name }) => name.slice(first.length + 1)).join(', ');
+  throw new UsageError(`${first} takes one of ${choices}${second === undefined ? '' : `, not "${second}"`}`);
+};
+
+/** An operator may know what a client may not: behind a 503 stands what really happened. */
+const sentence = (error: unknown): string => {
+  if (error instanceof ApiError && error.cause instanceof Error) return error.cause.message;
+  return error instanceof Error ? error.message : String(error);
+};
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
+  process.exitCode = await run(process.argv.slice(2));

@@ -99,6 +99,7 @@ export function start(
   { reasoning }: ThinkingModel = plainModel,
   options: SimulatorOptions = {},
   engine = createSimulator({ clock, ...options }),
+  onEmission: (demand: Demand) => void = () => {},
 ): Recording {
   if (anyModel === undefined) throw new Error('the default catalog is empty');
   const { reasoning: _, ...rest } = anyModel;
@@ -111,6 +112,7 @@ export function start(
     next(emission) {
       emissions.push({ at: clock.now(), parts: emission });
       parts.push(...emission);
+      onEmission(demand);
     },
     error(error) {
       outcome.error = error;

@@ -35,20 +35,20 @@ const tokenLimit = 1_000_000;
 const timeLimit = 600_000;
 const callLimit = 32;
 
-const failures: Readonly<Record<string, ErrorKind>> = {
-  400: 'invalid_request',
-  401: 'authentication',
-  404: 'not_found',
-  409: 'conflict',
-  413: 'payload_too_large',
-  422: 'unprocessable',
-  429: 'rate_limited',
-  500: 'internal',
-  502: 'engine_unreachable',
-  503: 'unavailable',
-  504: 'timeout',
-  529: 'overloaded',
-};
+const failures: ReadonlyMap<string, ErrorKind> = new Map([
+  ['400', 'invalid_request'],
+  ['401', 'authentication'],
+  ['404', 'not_found'],
+  ['409', 'conflict'],
+  ['413', 'payload_too_large'],
+  ['422', 'unprocessable'],
+  ['429', 'rate_limited'],
+  ['500', 'internal'],
+  ['502', 'engine_unreachable'],
+  ['503', 'unavailable'],
+  ['504', 'timeout'],
+  ['529', 'overloaded'],
+]);
 const finishes: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
 
 /** Reads one directive's value into the result; returns what it must be when it is not. */
@@ -113,10 +113,10 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   fail(value, into) {
     const [status = '', position] = value.split('@', 2);
-    const kind = failures[status];
+    const kind = failures.get(status);
     const after = place(position);
     if (kind === undefined || after === undefined) {
-      return `must be a status and a place, such as 503@10; statuses are ${Object.keys(failures).join(', ')}`;
+      return `must be a status and a place, such as 503@10; statuses are ${[...failures.keys()].join(', ')}`;
     }
     into.faults.push({ type: 'fail', after, kind, status: Number(status) });
     return undefined;

@@ -19,28 +19,28 @@ const small = span(0x61, 0x7a);
 const capital = span(0x41, 0x5a);
 const word = [...small, ...capital, ...digits, '_'];
 
-const escapes: Readonly<Record<string, readonly string[]>> = {
-  d: digits,
-  w: word,
-  s: [' '],
-  D: without(digits),
-  W: without(word),
-  S: without([' ']),
-  n: ['\n'],
-  t: ['\t'],
-  r: ['\r'],
-  f: ['\f'],
-  v: ['\v'],
-};
+const escapes: ReadonlyMap<string, readonly string[]> = new Map([
+  ['d', digits],
+  ['w', word],
+  ['s', [' ']],
+  ['D', without(digits)],
+  ['W', without(word)],
+  ['S', without([' '])],
+  ['n', ['\n']],
+  ['t', ['\t']],
+  ['r', ['\r']],
+  ['f', ['\f']],
+  ['v', ['\v']],
+]);
 
-const properties: Readonly<Record<string, readonly string[]>> = {
-  L: small,
-  Letter: small,
-  Ll: small,
-  Lu: capital,
-  N: digits,
-  Nd: digits,
-};
+const properties: ReadonlyMap<string, readonly string[]> = new Map([
+  ['L', small],
+  ['Letter', small],
+  ['Ll', small],
+  ['Lu', capital],
+  ['N', digits],
+  ['Nd', digits],
+]);
 
 /** Throws for look-around, back references, word borders and anchors in odd places. */
 export function readPattern(pattern: string): PatternNode {
@@ -150,7 +150,7 @@ class PatternReader {
     if (code !== null) return [this.#character(code[1] ?? code[2] ?? code[3] ?? '')];
     const property = this.#match(/^p\{(\w+)\}/);
     const letter = property === null ? this.#next() : '';
-    const known = property === null ? escapes[letter] : properties[property[1] ?? ''];
+    const known = property === null ? escapes.get(letter) : properties.get(property[1] ?? '');
     if (known !== undefined) return known;
     if (/^[A-Za-z0-9]?$/.test(letter)) throw this.#unsupported();
     return [letter];

@@ -26,7 +26,7 @@ export function makeString(
   const high = Math.floor(keywords.maxLength ?? Number.POSITIVE_INFINITY);
   if (low > high) throw new SchemaProblem('asks for a string longer than its own "maxLength"');
   budget.text(low);
-  const format = keywords.format === undefined ? undefined : formats[keywords.format];
+  const format = keywords.format === undefined ? undefined : formats.get(keywords.format);
   const text =
     keywords.pattern !== undefined
       ? matchingText(keywords.pattern, random, low, high)
@@ -67,25 +67,25 @@ const uuid = (random: Random): string =>
 const address = (random: Random): string => `https://${host(random)}/${noun(random)}`;
 const email = (random: Random): string => `${noun(random)}@example.com`;
 
-const formats: Readonly<Record<string, ((random: Random) => string) | undefined>> = {
-  'date-time': (random) => `${date(random)}T${time(random)}`,
-  date,
-  time,
-  duration: (random) => `PT${random.integer(1, 59)}M`,
-  email,
-  'idn-email': email,
-  hostname: host,
-  'idn-hostname': host,
-  ipv4: (random) => `192.0.2.${random.integer(1, 254)}`,
-  ipv6: (random) => `2001:db8::${random.integer(1, 9999)}`,
-  uri: address,
-  url: address,
-  iri: address,
-  'uri-reference': (random) => `/${noun(random)}`,
-  'iri-reference': (random) => `/${noun(random)}`,
-  'uri-template': (random) => `/${noun(random)}/{id}`,
-  uuid,
-  'json-pointer': (random) => `/${noun(random)}`,
-  'relative-json-pointer': (random) => `0/${noun(random)}`,
-  regex: (random) => `^${noun(random)}$`,
-};
+const formats: ReadonlyMap<string, (random: Random) => string> = new Map([
+  ['date-time', (random) => `${date(random)}T${time(random)}`],
+  ['date', date],
+  ['time', time],
+  ['duration', (random) => `PT${random.integer(1, 59)}M`],
+  ['email', email],
+  ['idn-email', email],
+  ['hostname', host],
+  ['idn-hostname', host],
+  ['ipv4', (random) => `192.0.2.${random.integer(1, 254)}`],
+  ['ipv6', (random) => `2001:db8::${random.integer(1, 9999)}`],
+  ['uri', address],
+  ['url', address],
+  ['iri', address],
+  ['uri-reference', (random) => `/${noun(random)}`],
+  ['iri-reference', (random) => `/${noun(random)}`],
+  ['uri-template', (random) => `/${noun(random)}/{id}`],
+  ['uuid', uuid],
+  ['json-pointer', (random) => `/${noun(random)}`],
+  ['relative-json-pointer', (random) => `0/${noun(random)}`],
+  ['regex', (random) => `^${noun(random)}$`],
+]);

@@ -95,7 +95,9 @@ class Answer implements Paced {
     });
     this.#response.cork(() => {
       this.#response.writeHeader('content-type', 'text/event-stream; charset=utf-8');
+      // As model servers do: the role is said when the first token is there.
       this.#write(chunks.roleChunk(this.#start));
+      this.#token();
     });
     if (this.period === 0) wakeEager(this);
     else pacer.add(this);

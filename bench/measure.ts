@@ -32,6 +32,13 @@ export const cpuBetween = (before: CpuSample, after: CpuSample): number => {
   return nanoseconds / 1e6;
 };
 
+/** The part of it that fell to the main threads: where JavaScript runs that is not in a worker. */
+export const mainCpuBetween = (before: CpuSample, after: CpuSample, pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const thread = `${pid}/${pid}`;
+    return sum + ((after.threads.get(thread) ?? 0) - (before.threads.get(thread) ?? 0)) / 1e6;
+  }, 0);
+
 /** Resident memory of some processes together, in megabytes. */
 export const residentMegabytes = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (linux ? residentOf(pid) : psOf(pid).resident), 0);

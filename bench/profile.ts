@@ -1,20 +1,34 @@
 /** Where a subject's processor time goes: a sampled profile of one scenario in, the functions that took most of it out. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { SourceMap } from 'node:module';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Outcome } from './load.ts';
 import { closeStage, measureOnce, openStage, warmUp } from './run.ts';
 import type { Scenario } from './scenarios.ts';
 import { type SubjectRow, startSubject } from './subjects.ts';
 
+interface CallFrame {
+  readonly functionName: string;
+  readonly url: string;
+  readonly lineNumber: number;
+  readonly columnNumber: number;
+}
+
 interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+    readonly callFrame: CallFrame;
+    readonly children?: readonly number[];
   }[];
   readonly samples: readonly number[];
   readonly timeDeltas: readonly number[];
 }
 
-const shown = 45;
+const shown = 40;
+/** `dispatch` without a file is the profiler being started. */
+const uninteresting = new Set(['(idle)', '(program)', 'dispatch']);
+const root = path.dirname(import.meta.dirname);
 const results = path.join(import.meta.dirname, 'results');
 
 export const profileAll = async (
@@ -30,11 +44,11 @@ export const profileAll = async (
       await warmUp(stage, subject);
       for (const scenario of scenarios) {
         const file = path.join(results, `${row.name}-${scenario.name}.cpuprofile`);
+        say(`profiling ${row.name} ${scenario.name}`);
         await subject.startProfile();
         const outcome = await measureOnce(stage, subject, scenario.load);
         await subject.stopProfile(file);
-        if ('result' in outcome) say(`${row.name} ${scenario.name} ${JSON.stringify(outcome.result)}`);
-        process.stdout.write(`\n${row.name}, ${scenario.name}\n${topOf(file)}\n`);
+        process.stdout.write(`\n${row.name}, ${scenario.title}: ${costOf(outcome)}\n${tops(file)}\n`);
       }
       await subject.stop();
     }
@@ -43,31 +57,69 @@ export const profileAll = async (
   }
 };
 
-/** Own time of each function, as a share of the time the process was not idle. */
-const topOf = (file: string): string => {
+const costOf = (outcome: Outcome): string =>
+  'failure' in outcome ? outcome.failure : JSON.stringify(outcome.result.metrics);
+
+/**
+ * Three views, as shares of the time that was not idle: own time of every function; time of the project's functions with
+ * the libraries they call; and with everything they call.
+ */
+const tops = (file: string): string => {
   const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile;
   const places = new Map(profile.nodes.map(({ id, callFrame }) => [id, placeOf(callFrame)]));
-  const times = new Map<string, number>();
-  let busy = 0;
-  profile.samples.forEach((node, index) => {
-    const place = places.get(node) ?? '';
-    const time = profile.timeDeltas[index] ?? 0;
-    if (place.startsWith('(idle)') || place.startsWith('(program)')) return;
-    busy += time;
+  const parents = new Map(
+    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id])),
+  );
+  const own = new Map<string, number>();
+  const near = new Map<string, number>();
+  const whole = new Map<string, number>();
+  const add = (times: Map<string, number>, place: string, time: number): unknown =>
     times.set(place, (times.get(place) ?? 0) + time);
+  let busy = 0;
+  profile.samples.forEach((sampled, index) => {
+    const time = profile.timeDeltas[index] ?? 0;
+    const place = places.get(sampled) ?? '';
+    if (uninteresting.has(place)) return;
+    busy += time;
+    add(own, place, time);
+    const seen = new Set<string>();
+    for (let node: number | undefined = sampled; node !== undefined; node = parents.get(node)) {
+      const caller = places.get(node) ?? '';
+      if (caller.includes('.ts:')) seen.add(caller);
+    }
+    const [nearest = '(none of the project)'] = seen;
+    add(near, nearest, time);
+    for (const caller of seen) add(whole, caller, time);
   });
-  return [...times]
-    .toSorted(([, one], [, other]) => other - one)
-    .slice(0, shown)
-    .map(([place, time]) => `${((time / busy) * 100).toFixed(1).padStart(5)} %  ${place}`)
-    .join('\n');
+  return `own time\n${list(own, busy)}\nwith libraries\n${list(near, busy)}\nwith everything\n${list(whole, busy)}`;
 };
 
-const placeOf = (frame: CpuProfile['nodes'][number]['callFrame']): string => {
-  const name = frame.functionName === '' ? '(anonymous)' : frame.functionName;
-  const file = frame.url.replace(/^.*\/node_modules\//, '').replace(/^file:\/\//, '');
-  const inRoot = path.relative(path.dirname(import.meta.dirname), file);
-  return frame.url === ''
-    ? name
-    : `${name}  ${inRoot.startsWith('..') ? file : inRoot}:${frame.lineNumber + 1}`;
+const list = (times: ReadonlyMap<string, number>, busy: number): string =>
+  [...times]
+    .toSorted(([, one], [, other]) => other - one)
+    .slice(0, shown)
+    .map(([place, time]) => `${((time / busy) * 100).toFixed(1).padStart(6)} %  ${place}`)
+    .join('\n');
+
+const placeOf = ({ functionName, url, lineNumber, columnNumber }: CallFrame): string => {
+  const name = functionName === '' ? '(anonymous)' : functionName;
+  if (url === '') return name;
+  if (!url.startsWith('file://')) return `${name}  ${url}:${lineNumber + 1}`;
+  const file = fileURLToPath(url);
+  const packaged = file.lastIndexOf('/node_modules/');
+  if (packaged >= 0) return `${name}  ${file.slice(packaged + 14)}:${lineNumber + 1}`;
+  const source = mapOf(file)?.findEntry(lineNumber, columnNumber);
+  if (source === undefined || !('originalSource' in source))
+    return `${name}  ${path.relative(root, file)}:${lineNumber + 1}`;
+  const original = path.resolve(path.dirname(file), source.originalSource);
+  return `${name}  ${path.relative(root, original)}:${source.originalLine + 1}`;
+};
+
+const maps = new Map<string, SourceMap | undefined>();
+const mapOf = (file: string): SourceMap | undefined => {
+  if (!maps.has(file)) {
+    const map = `${file}.map`;
+    maps.set(file, existsSync(map) ? new SourceMap(JSON.parse(readFileSync(map, 'utf8'))) : undefined);
+  }
+  return maps.get(file);
 };

@@ -108,6 +108,7 @@ export const runClosed = async (settings: ClosedSettings): Promise<RunResult> =>
       cpu_us_per_request: (cost.cpuMilliseconds * 1000) / tally.requests,
       cpu_us_per_chunk: (cost.cpuMilliseconds * 1000) / tally.events,
       cpu_cores: cost.cpuMilliseconds / 1000 / cost.seconds,
+      cpu_main_share: cost.mainShare,
       latency_p50_ms: tally.latency.percentile(0.5),
       latency_p99_ms: tally.latency.percentile(0.99),
       first_token_p50_ms: tally.firstByte.percentile(0.5),

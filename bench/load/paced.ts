@@ -96,6 +96,7 @@ export const runPaced = async (settings: PacedSettings): Promise<RunResult> => {
       chunks_per_second: events / cost.seconds,
       cpu_us_per_chunk: (cost.cpuMilliseconds * 1000) / events,
       cpu_cores: cost.cpuMilliseconds / 1000 / cost.seconds,
+      cpu_main_share: cost.mainShare,
       first_token_p50_ms: tally.firstToken.percentile(0.5),
       first_token_p99_ms: tally.firstToken.percentile(0.99),
       gap_p50_ms: gaps.percentile(0.5),

@@ -1,12 +1,14 @@
 /** The stretch of time that counts: processor time, memory and whatever a scenario tallies, between open and close. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CpuSample, cpuBetween, residentMegabytes, sampleCpu } from '../measure.ts';
+import { type CpuSample, cpuBetween, mainCpuBetween, residentMegabytes, sampleCpu } from '../measure.ts';
 
 export type Metrics = Record<string, number>;
 
 export interface WindowCost {
   readonly seconds: number;
   readonly cpuMilliseconds: number;
+  /** Share of it that the main threads used. */
+  readonly mainShare: number;
   readonly residentPeak: number;
   readonly residentGrowth: number;
 }
@@ -50,11 +52,13 @@ export class Window {
     const seconds = (performance.now() - this.#openedAt) / 1000;
     clearInterval(this.#timer);
     this.resident();
-    const cpuMilliseconds = this.#before === undefined ? 0 : cpuBetween(this.#before, after);
+    const before = this.#before ?? after;
+    const cpuMilliseconds = cpuBetween(before, after);
     this.#before = undefined;
     return {
       seconds,
       cpuMilliseconds,
+      mainShare: mainCpuBetween(before, after, this.#pids) / cpuMilliseconds,
       residentPeak: this.#peak,
       residentGrowth: this.#peak - this.#baseline,
     };

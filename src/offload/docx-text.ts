@@ -59,8 +59,7 @@ const partText = (xml: string, bounds: DocumentBounds): string => {
         else if (name === 'w:tc') {
           cell--;
           add('\t');
-        } else if (name === 'w:tr') add('\n');
-        else if (name === 'w:tbl') add('\n');
+        } else if (name === 'w:tr' || name === 'w:tbl') add('\n');
       },
       ontext: (text) => {
         if (inText && hidden === 0) add(text);
@@ -69,9 +68,9 @@ const partText = (xml: string, bounds: DocumentBounds): string => {
     { xmlMode: true },
   );
   parser.end(xml);
-  return pieces
-    .join('')
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/ \t/g, '\t')
+  const lines = pieces.join('').split('\n');
+  return lines
+    .map((line) => line.replaceAll(' \t', '\t').trimEnd())
+    .join('\n')
     .replace(/\n{3,}/g, '\n\n');
 };

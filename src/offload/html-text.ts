@@ -33,6 +33,8 @@ class PageText {
   readonly #bounds: DocumentBounds;
   readonly #lines: string[] = [];
   #line = '';
+  /** What is added next begins a word. */
+  #spaced = true;
   #length = 0;
   #hidden = 0;
   #preformatted = 0;
@@ -45,13 +47,13 @@ class PageText {
     if (unseen.has(name)) this.#hidden++;
     if (blocks.has(name)) this.#endLine();
     if (name === 'pre') this.#preformatted++;
-    if (name === 'li') this.#line = '- ';
+    if (name === 'li' && this.#hidden === 0) this.#line = '- ';
   }
 
   close(name: string): void {
     if (unseen.has(name)) this.#hidden--;
     if (name === 'pre') this.#preformatted--;
-    if (cells.has(name)) this.#line += '\t';
+    if (cells.has(name)) this.#append('\t');
     if (blocks.has(name)) this.#endLine();
   }
 
@@ -60,11 +62,11 @@ class PageText {
     this.#length += text.length;
     checkLength(this.#length, this.#bounds);
     if (this.#preformatted > 0) {
-      this.#line += text;
+      this.#append(text);
       return;
     }
     const words = text.replace(/\s+/g, ' ');
-    this.#line += /(?:^|\s)$/.test(this.#line) ? words.trimStart() : words;
+    this.#append(this.#spaced ? words.trimStart() : words);
   }
 
   text(): string {
@@ -72,9 +74,16 @@ class PageText {
     return this.#lines.join('\n');
   }
 
+  #append(text: string): void {
+    if (text === '') return;
+    this.#line += text;
+    this.#spaced = /\s$/.test(text.slice(-1));
+  }
+
   #endLine(): void {
     const line = this.#line.trimEnd();
     if (line !== '' && line !== '-') this.#lines.push(line);
     this.#line = '';
+    this.#spaced = true;
   }
 }

@@ -15,6 +15,14 @@ const quiet = { verbosity: 0, isEvalSupported: false, disableFontFace: true, use
 
 export const pdfText = async (bytes: Buffer, bounds: DocumentBounds): Promise<string> => {
   const pdf = await open(bytes);
+  try {
+    return await textOf(pdf, bounds);
+  } finally {
+    await pdf.destroy();
+  }
+};
+
+const textOf = async (pdf: Pdf, bounds: DocumentBounds): Promise<string> => {
   if (pdf.numPages > bounds.maxPages) {
     throw unreadable(`the PDF has ${pdf.numPages} pages, more than the limit of ${bounds.maxPages}`);
   }
@@ -26,7 +34,6 @@ export const pdfText = async (bytes: Buffer, bounds: DocumentBounds): Promise<st
     checkLength(length, bounds);
     if (text !== '') pages.push(text);
   }
-  await pdf.destroy();
   if (length === 0) throw unreadable('the PDF holds no text; its pages may be scanned pictures');
   return pages.join('\n\n');
 };

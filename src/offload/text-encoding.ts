@@ -18,8 +18,17 @@ export const decodeText = (bytes: Buffer): string | undefined => {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeAs('utf-16be', bytes);
   if (isUtf8(bytes)) return bytes.includes(0) ? undefined : decodeAs('utf-8', bytes);
   if (bytes.some((byte) => odd[byte] === 1)) return undefined;
-  return decodeAs(declaredEncoding(bytes) ?? 'windows-1252', bytes);
+  const encoding = declaredEncoding(bytes) ?? 'windows-1252';
+  return encoding === 'windows-1252' ? decodeWindows(bytes) : decodeAs(encoding, bytes);
 };
+
+/** From 0x80 to 0x9f, where Windows has characters in place of Latin-1's controls; not every decoder knows them. */
+const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
+
+const decodeWindows = (bytes: Buffer): string =>
+  bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => {
+    return windowsCharacters.charAt(character.charCodeAt(0) - 0x80);
+  });
 
 const decodeAs = (encoding: string, bytes: Buffer): string | undefined => {
   const text = new TextDecoder(encoding).decode(bytes);

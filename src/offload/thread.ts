@@ -38,9 +38,10 @@ export class Thread {
   /** Holds the process alive only while it works. */
   constructor(entry: URL, heapMegabytes: number, onEnd: () => void) {
     this.#worker = new Worker(startable(entry), {
-      // Libraries that read strangers' files need to know nothing of this process.
+      // Libraries that read strangers' files need to know nothing of this process, nor what it was started with.
       env: {},
       argv: [],
+      execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 64 },
     });
     this.#worker.unref();

@@ -1,6 +1,6 @@
 /** One request as a server library hands it over, and the way back to its client: all that the edge asks of a server. */
 import type { Logger } from 'pino';
-import type { Answer, Head } from '../ports/exchange.ts';
+import type { Answer, Head, HeaderName } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
 export interface Channel {
@@ -9,8 +9,8 @@ export interface Channel {
   /** As sent, without the query. */
   readonly path: string;
   readonly query: string;
-  /** By lower-case name; empty string when absent. */
-  header(name: string): string;
+  /** Empty string when absent. */
+  header(name: HeaderName): string;
 
   /** Set before the request is handled; told of everything that happens afterwards. */
   owner: ChannelOwner | undefined;
@@ -19,8 +19,8 @@ export interface Channel {
   readonly lendsBody: boolean;
   pauseBody(): void;
   resumeBody(): void;
-  /** A body arrives slowly but well enough: any time-out of the server's own starts anew. */
-  excuseBody(): void;
+  /** The client is slow but within our bounds: any time-out of the server's own starts anew. */
+  excuse(): void;
 
   /** The whole response. */
   answer(answer: Answer, frame: Frame): void;

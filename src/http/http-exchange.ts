@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
 import { Demand } from '../ports/demand.ts';
-import type { Exchange, IncomingBody } from '../ports/exchange.ts';
+import type { Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import type { Params } from './route-table.ts';
@@ -47,7 +47,7 @@ export class HttpExchange implements Exchange {
     return this.#channel.query;
   }
 
-  header(name: string): string {
+  header(name: HeaderName): string {
     return this.#channel.header(name);
   }
 

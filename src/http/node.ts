@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Answer, Head, HeaderList } from '../ports/exchange.ts';
+import type { Answer, Head, HeaderList, HeaderName } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame, Server, ServerOptions } from './channel.ts';
 import { corsHeaders, reasonPhrase } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -88,7 +88,7 @@ class NodeChannel implements Channel {
     request.on('error', () => {});
   }
 
-  header(name: string): string {
+  header(name: HeaderName): string {
     const value = this.#request.headers[name];
     return typeof value === 'string' ? value : (value?.join(', ') ?? '');
   }
@@ -101,7 +101,7 @@ class NodeChannel implements Channel {
     this.#request.resume();
   }
 
-  excuseBody(): void {}
+  excuse(): void {}
 
   answer(answer: Answer, frame: Frame): void {
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;

@@ -49,10 +49,9 @@ export class RequestBody implements IncomingBody {
     this.#opened = true;
     this.#sink = undefined;
     this.#held.length = 0;
-    if (this.length === undefined || this.length - this.#received > smallRest) return false;
     if (this.#stopped) this.#channel.resumeBody();
     this.#stopped = false;
-    return true;
+    return this.length !== undefined && this.length - this.#received <= smallRest;
   }
 
   /** What a client that is too slow is told; undefined while all is well. Asked at every tick. */
@@ -73,7 +72,7 @@ export class RequestBody implements IncomingBody {
     const slowest = (limits.bodyMinBytesPerSecond * waited) / 1000;
     if (waited >= limits.bodyIdleMs && this.#received - this.#receivedBefore < slowest)
       return `The request body arrived more slowly than ${limits.bodyMinBytesPerSecond} bytes per second`;
-    this.#channel.excuseBody();
+    this.#channel.excuse();
     return undefined;
   }
 

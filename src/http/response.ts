@@ -130,6 +130,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
       if (late !== undefined) this.error(fail('invalid_request', late));
     } else if (this.#full || this.#phase === 'ended') {
       if (now - this.#touched >= limits.stalledReaderMs) this.#cut('reader stalled');
+      else this.#channel.excuse();
     } else if (
       this.#phase === 'streaming' &&
       this.#keepAlive !== undefined &&

@@ -14,8 +14,8 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>;
   /** Raw query string without the question mark. */
   readonly query: string;
-  /** Header by lower-case name; empty string when absent. */
-  header(name: string): string;
+  /** Empty string when absent. */
+  header(name: HeaderName): string;
   readonly body: IncomingBody;
   /** What the client is ready to take: paused while its socket is full. */
   readonly demand: Demand;
@@ -23,6 +23,24 @@ export interface Exchange {
   readonly dialect: ErrorDialect;
   readonly log: Logger;
 }
+
+/** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
+export const keptHeaders = [
+  'content-type',
+  'content-encoding',
+  'user-agent',
+  'anthropic-version',
+  'range',
+] as const;
+
+/** The rest is of use only before the pipeline starts. */
+export type HeaderName =
+  | (typeof keptHeaders)[number]
+  | 'authorization'
+  | 'x-api-key'
+  | 'content-length'
+  | 'transfer-encoding'
+  | 'access-control-request-headers';
 
 export interface IncomingBody {
   /** Declared length in bytes; undefined for chunked bodies. */
@@ -79,10 +97,10 @@ export type KeyedPipeline = (exchange: Exchange, caller: Caller) => Observable<R
 
 const jsonHeaders: HeaderList = { 'content-type': 'application/json' };
 
-export const jsonAnswer = (value: unknown, status = 200, headers: HeaderList = {}): Answer => ({
+export const jsonAnswer = (value: unknown, status = 200, headers?: HeaderList): Answer => ({
   kind: 'answer',
   status,
-  headers: { ...jsonHeaders, ...headers },
+  headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers },
   body: JSON.stringify(value),
 });
 

@@ -1,0 +1,259 @@
+/** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { type Answer, type Head, type HeaderList, type HeaderName, keptHeaders } from '../ports/exchange.ts';
+import type { Channel, ChannelOwner, Frame } from './channel.ts';
+import { corsHeaders, statusLine } from './common-headers.ts';
+import type { EdgeLimits } from './limits.ts';
+
+/** What is handed to the library at once: beyond what the socket takes it keeps a copy, and moves it with each send. */
+const pieceBytes = 64 * 1024;
+/** What is still read of a body after an early answer. */
+const lingerBytes = 1024 * 1024;
+
+/** The library reads bytes faster than strings. */
+const encodedNames: { readonly [name in HeaderName]: Uint8Array } = {
+  'content-type': Buffer.from('content-type'),
+  'content-encoding': Buffer.from('content-encoding'),
+  'user-agent': Buffer.from('user-agent'),
+  'anthropic-version': Buffer.from('anthropic-version'),
+  range: Buffer.from('range'),
+  authorization: Buffer.from('authorization'),
+  'x-api-key': Buffer.from('x-api-key'),
+  'content-length': Buffer.from('content-length'),
+  'transfer-encoding': Buffer.from('transfer-encoding'),
+  'access-control-request-headers': Buffer.from('access-control-request-headers'),
+};
+
+export class UwsChannel implements Channel {
+  readonly method: string;
+  readonly path: string;
+  readonly lendsBody = true;
+  owner: ChannelOwner | undefined;
+  readonly #response: HttpResponse;
+  readonly #limits: EdgeLimits;
+  /** The library's own, until the handler returns. */
+  #request: HttpRequest | undefined;
+  readonly #headers: { [name in HeaderName]?: string } = {};
+  #query: string | undefined;
+  /** Inside a callback of the library, where writes are packed together without being told to. */
+  #corked = true;
+  /** The response object may not be touched any more. */
+  #over = false;
+  /** Bytes that wait for room. */
+  #rest: Buffer[] = [];
+  #ending: Frame | undefined;
+
+  constructor(response: HttpResponse, request: HttpRequest, limits: EdgeLimits) {
+    this.#response = response;
+    this.#request = request;
+    this.#limits = limits;
+    this.method = request.getCaseSensitiveMethod();
+    this.path = request.getUrl();
+  }
+
+  get query(): string {
+    return this.#query ?? this.#request?.getQuery() ?? '';
+  }
+
+  header(name: HeaderName): string {
+    const known = this.#headers[name];
+    if (known !== undefined || this.#request === undefined) return known ?? '';
+    const value = this.#request.getHeader(encodedNames[name]);
+    this.#headers[name] = value;
+    return value;
+  }
+
+  /** The request object dies now: what may still be asked of it is copied, and the rest of its life is listened to. */
+  leaveHandler(): void {
+    this.#corked = false;
+    if (!this.#over) {
+      for (const name of keptHeaders) this.header(name);
+      this.#query = this.query;
+      this.#response.onAborted(() => {
+        this.#over = true;
+        this.owner?.gone();
+      });
+      if (this.header('content-length') !== '' || this.header('transfer-encoding') !== '')
+        this.#response.onData((chunk, last) => this.#data(chunk, last));
+    }
+    this.#request = undefined;
+  }
+
+  #data(chunk: ArrayBuffer, last: boolean): void {
+    this.#corked = true;
+    this.owner?.data(new Uint8Array(chunk), last);
+    this.#corked = false;
+  }
+
+  pauseBody(): void {
+    if (!this.#over) this.#response.pause();
+  }
+
+  resumeBody(): void {
+    if (!this.#over) this.#response.resume();
+  }
+
+  /**
+   * The library ends a connection whose reader has been full, or whose body came with less than 16 KB/s, for 10 s.
+   * Pausing stops that clock (and every event), resuming starts it anew.
+   */
+  excuse(): void {
+    this.#response.pause();
+    this.#response.resume();
+  }
+
+  answer(answer: Answer, frame: Frame): void {
+    this.#cork(() => {
+      const response = this.#response;
+      // 200 is what it says by itself.
+      if (answer.status !== 200) response.writeStatus(statusLine(answer.status));
+      response.writeHeader(firstName, headerLines(answer.headers, frame));
+      if (frame.unread) this.#linger(answer, frame);
+      else if (frame.bodiless) this.#endWithoutBody(answer, frame);
+      else if (answer.body.length > pieceBytes) this.#endLarge(Buffer.from(answer.body));
+      else {
+        response.end(answer.body, frame.close);
+        this.#finish();
+      }
+    });
+  }
+
+  /** Told a length here, the library waits for a body that never comes; so it is written as a header. */
+  #endWithoutBody(answer: Answer, frame: Frame): void {
+    if (answer.status !== 204)
+      this.#response.writeHeader('content-length', String(Buffer.byteLength(answer.body)));
+    if (frame.close) this.#response.writeHeader('connection', 'close');
+    this.#response.endWithoutBody();
+    this.#finish();
+  }
+
+  /** Only what the socket takes is handed over, and the rest when it has room. */
+  #endLarge(body: Buffer): void {
+    const send = (from: number): boolean => {
+      const [room, done] = this.#response.tryEnd(body.subarray(from), body.length);
+      if (done) this.#finish();
+      return room;
+    };
+    if (send(0) || this.#over) return;
+    this.#response.onWritable((offset) => {
+      this.owner?.writable();
+      return send(offset);
+    });
+  }
+
+  /**
+   * A connection that is ended while its client still sends is reset, and the client may lose the answer it was sent.
+   * Written as part of the head, the answer is whole and the response still open: what comes is thrown away for a while.
+   */
+  #linger(answer: Answer, frame: Frame): void {
+    const body = Buffer.from(answer.body);
+    const text = frame.bodiless ? '' : body.toString();
+    this.#response.writeHeader('connection', `close\r\ncontent-length: ${body.length}\r\n\r\n${text}`);
+    const owner = this.owner;
+    const timer = setTimeout(() => this.destroy(), this.#limits.lingerMs);
+    let received = 0;
+    this.owner = {
+      data: (chunk) => {
+        received += chunk.byteLength;
+        if (received > lingerBytes) this.pauseBody();
+      },
+      gone: () => clearTimeout(timer),
+      writable: () => {},
+      sent: () => {},
+    };
+    owner?.sent();
+  }
+
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
+    const response = this.#response;
+    let room = true;
+    this.#cork(() => {
+      response.writeStatus(statusLine(head.status));
+      response.writeHeader(firstName, headerLines(head.headers, frame));
+      // The library holds the end of the head back until there are bytes to write.
+      if (bytes !== undefined) room = this.#send(bytes);
+    });
+    response.onWritable(() => this.#writable());
+    return room;
+  }
+
+  write(bytes: string | Uint8Array): boolean {
+    if (this.#corked) return this.#send(bytes);
+    let room = true;
+    this.#response.cork(() => {
+      room = this.#send(bytes);
+    });
+    return room;
+  }
+
+  #send(bytes: string | Uint8Array): boolean {
+    if (bytes.length <= pieceBytes && this.#rest.length === 0) return this.#response.write(bytes);
+    this.#rest.push(Buffer.from(bytes));
+    return this.#sendRest();
+  }
+
+  /** False while bytes wait. */
+  #sendRest(): boolean {
+    for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) {
+      if (next.length > pieceBytes) this.#rest.unshift(next.subarray(pieceBytes));
+      if (!this.#response.write(next.subarray(0, pieceBytes))) return false;
+    }
+    return true;
+  }
+
+  #writable(): boolean {
+    this.#cork(() => {
+      // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
+      if (this.#rest.length > 0 && !this.#sendRest()) return;
+      if (this.#ending === undefined) this.owner?.writable();
+      else this.#end(this.#ending);
+    });
+    return true;
+  }
+
+  end(frame: Frame): void {
+    if (this.#rest.length > 0) this.#ending = frame;
+    else this.#cork(() => this.#end(frame));
+  }
+
+  #end(frame: Frame): void {
+    this.#response.end(undefined, frame.close);
+    this.#finish();
+  }
+
+  destroy(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.owner = undefined;
+    this.#response.close();
+  }
+
+  #finish(): void {
+    this.#over = true;
+    this.owner?.sent();
+  }
+
+  #cork(write: () => void): void {
+    if (this.#corked) write();
+    else this.#response.cork(write);
+  }
+}
+
+const [[firstName, firstValue], ...otherCorsHeaders] = corsHeaders;
+const commonLines = [firstValue, ...otherCorsHeaders.map(([name, value]) => `${name}: ${value}`)].join(
+  '\r\n',
+);
+
+/**
+ * All headers as the value of the first: the library writes a value as it is, and each call into it costs more than the
+ * lines do. Nothing in here may break a line, so values are checked.
+ */
+const headerLines = (headers: HeaderList, { requestId }: Frame): string => {
+  let lines = `${commonLines}\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}`;
+  for (const name in headers) lines += `\r\n${name}: ${oneLine(headers[name] ?? '')}`;
+  return lines;
+};
+
+const lineBreak = /[\r\n]/;
+const oneLine = (value: string): string =>
+  lineBreak.test(value) ? value.replaceAll('\r', ' ').replaceAll('\n', ' ') : value;

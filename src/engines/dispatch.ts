@@ -29,6 +29,7 @@ export class Dispatch {
   readonly #pool: Pool;
   readonly #basePath: string;
   readonly #deadlines: Deadlines;
+  readonly #connections = { fresh: false };
   readonly #streamLimits: CallLimits;
   readonly #wholeLimits: CallLimits;
 
@@ -47,12 +48,15 @@ export class Dispatch {
       bodyTimeout: 0,
       connect: { timeout: limits.connect, ...(ca === undefined ? {} : { ca }) },
     });
+    this.#pool.on('connect', () => {
+      this.#connections.fresh = true;
+    });
   }
 
   send(request: EngineRequest, flow: Flow): Observable<EngineBytes> {
     return new Observable((subscriber) => {
       const limits = request.streams ? this.#streamLimits : this.#wholeLimits;
-      const call = new HttpCall(subscriber, limits, this.#deadlines, request.explain);
+      const call = new HttpCall(subscriber, limits, this.#deadlines, this.#connections, request.explain);
       if (request.streams) flow.demand.attach(call);
       subscriber.add(() => {
         flow.demand.detach(call);

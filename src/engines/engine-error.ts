@@ -79,8 +79,11 @@ const busy = (verdict: Verdict, cause: unknown, retryAfter: string | undefined):
   });
 };
 
-/** A connection that could not be made or broke. `answered`: the head of an answer had come. */
-export const connectionError = (cause: Error, answered: boolean): EngineError => {
+/** How far a call had come: not a byte on a connection that had served before, not the whole head, the whole head. */
+export type Progress = 'stale' | 'waiting' | 'answered';
+
+/** A connection that could not be made or broke. */
+export const connectionError = (cause: Error, progress: Progress): EngineError => {
   if (hasCode(cause, 'UND_ERR_CONNECT_TIMEOUT')) {
     const verdict = { retry: 'elsewhere', fault: 'connection' } as const;
     return new EngineError('timeout', 'The engine could not be reached in time', verdict, { cause });
@@ -88,12 +91,11 @@ export const connectionError = (cause: Error, answered: boolean): EngineError =>
   if (hasCode(cause, 'UND_ERR_CLOSED') || hasCode(cause, 'UND_ERR_DESTROYED')) {
     return new EngineError('unavailable', 'The engine was taken out of service', blameless, { cause });
   }
-  if (answered) {
+  if (progress === 'answered') {
     return new EngineError('engine_unreachable', 'The connection to the engine broke', lateServer, { cause });
   }
-  const verdict: Verdict = wasUsedBefore(cause)
-    ? { retry: 'anywhere', fault: 'none' }
-    : { retry: 'elsewhere', fault: 'connection' };
+  const verdict: Verdict =
+    progress === 'stale' ? { retry: 'anywhere', fault: 'none' } : { retry: 'elsewhere', fault: 'connection' };
   return new EngineError('engine_unreachable', 'The engine could not be reached', verdict, { cause });
 };
 
@@ -105,10 +107,3 @@ export const timeoutError = (limit: Limit, milliseconds: number): EngineError =>
   });
 
 const hasCode = (error: Error, code: string): boolean => 'code' in error && error.code === code;
-
-/** undici tells how much a broken socket had read: more than nothing means that it had answered an earlier call. */
-const wasUsedBefore = (error: Error): boolean => {
-  const socket: unknown = 'socket' in error ? error.socket : undefined;
-  if (typeof socket !== 'object' || socket === null || !('bytesRead' in socket)) return false;
-  return typeof socket.bytesRead === 'number' && socket.bytesRead > 0;
-};

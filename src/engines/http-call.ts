@@ -3,7 +3,14 @@ import type { Subscriber } from 'rxjs';
 import type { Dispatcher } from 'undici';
 import type { DemandListener } from '../ports/demand.ts';
 import type { Deadlines, Expiring } from './deadlines.ts';
-import { connectionError, type EngineError, type Limit, statusError, timeoutError } from './engine-error.ts';
+import {
+  connectionError,
+  type EngineError,
+  type Limit,
+  type Progress,
+  statusError,
+  timeoutError,
+} from './engine-error.ts';
 
 /** In milliseconds. */
 export interface CallLimits {
@@ -22,6 +29,11 @@ export interface EngineHead {
   settle(): void;
 }
 
+/** Shared by the calls to one replica. undici starts a call on a new connection in the same breath as it tells of it. */
+export interface Connections {
+  fresh: boolean;
+}
+
 /** What may be read ahead of the reader. */
 const HELD_LIMIT = 64 * 1024;
 const ERROR_BODY_LIMIT = 64 * 1024;
@@ -33,10 +45,13 @@ export class HttpCall implements Dispatcher.DispatchHandler, DemandListener, Exp
   readonly #reader: Subscriber<EngineBytes>;
   readonly #limits: CallLimits;
   readonly #deadlines: Deadlines;
+  readonly #connections: Connections;
   readonly #explain: (body: string) => string | undefined;
   readonly #begun: number;
   #lastRead: number;
   #controller: Dispatcher.DispatchController | undefined;
+  #reused = false;
+  #answering = false;
   #status = 0;
   #retryAfter: string | undefined;
   #anyBytes = false;
@@ -57,11 +72,13 @@ export class HttpCall implements Dispatcher.DispatchHandler, DemandListener, Exp
     reader: Subscriber<EngineBytes>,
     limits: CallLimits,
     deadlines: Deadlines,
+    connections: Connections,
     explain: (body: string) => string | undefined,
   ) {
     this.#reader = reader;
     this.#limits = limits;
     this.#deadlines = deadlines;
+    this.#connections = connections;
     this.#explain = explain;
     deadlines.add(this);
     this.#begun = deadlines.now;
@@ -100,9 +117,16 @@ export class HttpCall implements Dispatcher.DispatchHandler, DemandListener, Exp
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
+    this.#reused = !this.#connections.fresh;
+    this.#connections.fresh = false;
     this.#lastRead = this.#deadlines.now;
     if (this.#closed || this.#error !== undefined) controller.abort(new Error('The call was given up'));
     else if (this.#paused) controller.pause();
+  }
+
+  /** The first byte of a head has come: from here on the connection was no stale one. */
+  onResponseStarted(): void {
+    this.#answering = true;
   }
 
   onResponseStart(
@@ -148,7 +172,12 @@ export class HttpCall implements Dispatcher.DispatchHandler, DemandListener, Exp
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     this.#deadlines.delete(this);
-    if (!this.#closed) this.#fail(connectionError(error, this.#status > 0));
+    if (!this.#closed) this.#fail(connectionError(error, this.#progress()));
+  }
+
+  #progress(): Progress {
+    if (this.#status > 0) return 'answered';
+    return this.#reused && !this.#answering ? 'stale' : 'waiting';
   }
 
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,341 @@
+/** Several replicas, several answers, several engines: who gets a call, who is left alone, what a reload keeps. */
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import t from 'tap';
+import { Deadlines } from '../../src/engines/deadlines.ts';
+import { Dispatch } from '../../src/engines/dispatch.ts';
+import { milliseconds } from '../../src/engines/duration.ts';
+import type { RunningEngine } from '../../src/engines/engine.ts';
+import { EngineError } from '../../src/engines/engine-error.ts';
+import { Replica } from '../../src/engines/replica.ts';
+import { createEngines } from '../../src/engines/table.ts';
+import type { Engine } from '../../src/ports/engine.ts';
+import { ask, Collected, engineOn, silent, until } from './collect.ts';
+import { sampleModel } from './samples.ts';
+import { event, type ScriptedEngine, startScriptedEngine, token } from './scripted-engine.ts';
+
+const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
+const finish = (choice = 0) => ({ type: 'finish', choice, reason: 'stop', native: 'stop' });
+const said = (words: string) => ({ parts: [text(words), finish()], error: undefined });
+const unavailable = ['unavailable', 'The model is unavailable or busy, try again'];
+
+const start = (count: number): Promise<ScriptedEngine[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, index) => startScriptedEngine((visit) => visit.answer(`r${index}`))),
+  );
+
+const notAsked: Engine['chat'] = () => {
+  throw new Error('not asked');
+};
+
+const urls = (engines: readonly ScriptedEngine[]): string[] => engines.map((engine) => engine.url);
+
+const stopAll = async (subject: RunningEngine, engines: readonly ScriptedEngine[]): Promise<void> => {
+  await Promise.all(engines.map((engine) => engine.close()));
+  await subject.close();
+};
+
+t.test('calls go round between equals and to the least busy otherwise', async (t) => {
+  const engines = await start(3);
+  const subject = engineOn(urls(engines));
+  for (let count = 0; count < 6; count++) await ask(subject);
+  t.strictSame(
+    engines.map((engine) => engine.visits.length),
+    [2, 2, 2],
+  );
+
+  for (const engine of engines) engine.script = () => undefined;
+  const held = Array.from({ length: 4 }, () => new Collected(subject));
+  await until(() => engines.reduce((sum, engine) => sum + engine.visits.length, 0) === 10);
+  const idle = engines.filter((engine) => engine.visits.length === 3);
+  t.equal(idle.length, 2, 'two replicas have one call, one has two');
+  for (const engine of engines) engine.script = (visit) => visit.answer();
+  const before = idle.map((engine) => engine.visits.length);
+  await ask(subject);
+  await ask(subject);
+  t.ok(idle.reduce((sum, engine) => sum + engine.visits.length, 0) === before.reduce((a, b) => a + b, 0) + 2);
+  for (const collected of held) collected.subscription.unsubscribe();
+  await stopAll(subject, engines);
+});
+
+t.test('a replica takes no more than its share; all full is a 503', async (t) => {
+  const engines = await start(2);
+  for (const engine of engines) engine.script = () => undefined;
+  const subject = engineOn(urls(engines), { concurrency: 2 });
+  const held = Array.from({ length: 4 }, () => new Collected(subject));
+  await until(() => engines.every((engine) => engine.visits.length === 2));
+  t.strictSame(await ask(subject), { parts: [], error: unavailable });
+  held[0]?.subscription.unsubscribe();
+  for (const engine of engines) engine.script = (visit) => visit.answer('ok');
+  t.strictSame(await ask(subject), said('ok'));
+  t.equal(subject.health(), 'ok');
+  for (const collected of held) collected.subscription.unsubscribe();
+  await stopAll(subject, engines);
+});
+
+t.test('another replica is tried before the first byte, and only then', async (t) => {
+  const engines = await start(2);
+  const [first, second] = engines;
+  if (first === undefined || second === undefined) throw new Error('two replicas were started');
+  for (const [name, script] of Object.entries({
+    reset: (visit) => visit.reset(),
+    '500': (visit) => visit.json(500, {}),
+    '503': (visit) => visit.json(503, {}),
+    '429': (visit) => visit.json(429, {}),
+    '404': (visit) => visit.json(404, {}),
+  } satisfies Record<string, ScriptedEngine['script']>)) {
+    first.script = script;
+    const subject = engineOn(urls(engines));
+    t.strictSame(
+      [await ask(subject), await ask(subject, { stream: false })].map((outcome) => outcome.error),
+      [undefined, early],
+      name,
+    );
+    await subject.close();
+  }
+  const never: Record<string, ScriptedEngine['script']> = {
+    '400': (visit) => visit.json(400, {}),
+    '504': (visit) => visit.json(504, {}),
+    'a head': (visit) => {
+      visit.streamHead();
+      visit.socket.end();
+    },
+    'a token': (visit) => {
+      visit.streamHead();
+      visit.chunk(token('Hel'));
+      visit.socket.end();
+    },
+  };
+  for (const [name, script] of Object.entries(never)) {
+    first.script = script;
+    const visits = second.visits.length;
+    const subject = engineOn(urls(engines));
+    const outcome = await ask(subject);
+    t.ok(outcome.error !== undefined || outcome.parts.length === 2, name);
+    t.equal(second.visits.length, visits, `${name}: the other replica was left alone`);
+    await subject.close();
+  }
+  await Promise.all(engines.map((engine) => engine.close()));
+});
+
+/** The second replica streams whatever was asked: what matters is that it was reached. */
+const early = ['engine_unreachable', 'The engine sent an answer that cannot be read'];
+
+t.test('a connection that had gone stale is replaced, on the same replica too', async (t) => {
+  const engine = await startScriptedEngine((visit) => (visit.number === 1 ? visit.reset() : visit.answer()));
+  const subject = engineOn([engine.url]);
+  t.strictSame(await ask(subject), said('Hello'));
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+  t.strictSame(await ask(subject), said('Hello'));
+  t.equal(engine.visits.length, 3);
+  t.equal(subject.health(), 'ok');
+
+  engine.script = (visit) => {
+    visit.answer();
+    visit.socket.end();
+  };
+  t.strictSame(await ask(subject), said('Hello'), 'closed by the peer after the answer');
+  t.strictSame(await ask(subject), said('Hello'));
+  await stopAll(subject, [engine]);
+});
+
+t.test('a replica that fails is left alone, and comes back', async (t) => {
+  const lines: string[] = [];
+  const log = pino(new Writable({ write: (line, _, done) => done(void lines.push(String(line))) }));
+  const engines = await start(2);
+  const [first, second] = engines;
+  if (first === undefined || second === undefined) throw new Error('two replicas were started');
+  first.script = (visit) => visit.reset();
+  const table = createEngines(
+    { 'pool-a': { wire: 'openai', replicas: urls(engines) } },
+    { simulator: { chat: notAsked }, log, env: {} },
+  );
+  const subject = {
+    chat: table.of(sampleModel()).chat,
+    health: () => 'ok',
+    close: () => table.close(),
+  } as RunningEngine;
+  for (let count = 0; count < 8; count++) t.strictSame(await ask(subject), said('r1'));
+  t.equal(first.visits.length, 2, 'two failures are enough');
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ msg: 'engine replica is left alone for a while', engine: 'pool-a' }],
+  );
+  first.script = (visit) => visit.answer('r0');
+  // Its pause is over after half a second: the next call is its trial.
+  let back = false;
+  for (let count = 0; count < 400 && !back; count++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    back = (await ask(subject)).parts.some((part) => 'text' in part && part.text === 'r0');
+  }
+  t.ok(back, 'the replica is tried again');
+  t.match(JSON.parse(lines.at(-1) ?? ''), { msg: 'engine replica is back' });
+  await Promise.all(engines.map((engine) => engine.close()));
+  await table.close();
+});
+
+t.test('standing: thresholds, growing pauses, one trial at a time', async (t) => {
+  const limits = { connect: 1, firstByte: 1, idle: 1, total: 1 };
+  const replica = new Replica(
+    'http://x',
+    new Dispatch('http://127.0.0.1:1', new Deadlines(1), { limits, ca: undefined }),
+  );
+  const free = (now: number) => replica.canTake(now, 2);
+  t.notOk(replica.failed('connection', 0));
+  t.ok(free(0));
+  t.ok(replica.failed('connection', 0), 'goes out');
+  t.strictSame([free(499), free(500)], [false, true]);
+  replica.busy = 1;
+  t.notOk(free(500), 'one trial at a time');
+  replica.busy = 0;
+  t.notOk(replica.failed('server', 500), 'is out already');
+  t.strictSame([free(1499), free(1500)], [false, true]);
+  for (let count = 0; count < 10; count++) replica.failed('connection', 0);
+  t.strictSame([free(29_999), free(30_000)], [false, true], 'pauses grow to half a minute');
+  t.ok(replica.succeeded());
+  t.notOk(replica.out);
+  for (let count = 0; count < 4; count++) t.notOk(replica.failed('server', 0));
+  t.notOk(replica.failed('none', 0));
+  t.ok(replica.failed('server', 0), 'five server errors in a row');
+  replica.succeeded();
+  replica.busy = 2;
+  t.notOk(free(0), 'full');
+});
+
+t.test('all replicas down is a 503, after the 502 that showed it', async (t) => {
+  const engine = await startScriptedEngine(() => undefined);
+  await engine.close();
+  const subject = engineOn([engine.url]);
+  const kinds: (string | undefined)[] = [];
+  for (let count = 0; count < 3; count++) kinds.push((await ask(subject)).error?.[0]);
+  t.strictSame(kinds, ['engine_unreachable', 'engine_unreachable', 'unavailable']);
+  t.equal(subject.health(), 'down');
+  await subject.close();
+});
+
+t.test('probes find out without being asked for an answer', async (t) => {
+  const engine = await startScriptedEngine((visit) => visit.json(500, {}));
+  const subject = engineOn([engine.url], { probe: { path: '/health?x=1', interval: '20ms' } });
+  await until(() => subject.health() === 'down');
+  t.match(engine.visits[0]?.head, /^GET \/health\?x=1 HTTP\/1\.1\r\n/);
+  engine.script = (visit) => (visit.head.startsWith('GET') ? visit.json(200, {}) : visit.answer());
+  await until(() => subject.health() === 'ok');
+  t.strictSame(await ask(subject), said('Hello'));
+  await stopAll(subject, [engine]);
+});
+
+t.test('n answers, made by the engine or by n calls', async (t) => {
+  const engine = await startScriptedEngine((visit) => {
+    const { seed } = JSON.parse(visit.body);
+    visit.streamHead();
+    visit.chunk(token(`seed ${seed}`));
+    visit.chunk(
+      event({
+        choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 5, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1 } },
+      }),
+    );
+    visit.end();
+  });
+  const subject = engineOn([engine.url], { fan_out_n: true });
+  const collected = new Collected(subject, { n: 3, sampling: { seed: 7 } });
+  const { parts, error } = await collected.outcome();
+  t.equal(error, undefined);
+  t.strictSame(
+    [0, 1, 2].map((choice) => parts.filter((part) => 'choice' in part && part.choice === choice)),
+    [0, 1, 2].map((choice) => [text(`seed ${7 + choice}`, choice), finish(choice)]),
+  );
+  t.strictSame(parts.at(-1), { type: 'usage', usage: { prompt: 5, completion: 6, cached: 1, reasoning: 0 } });
+  t.strictSame(
+    engine.visits.map((visit) => JSON.parse(visit.body).n),
+    [undefined, undefined, undefined],
+  );
+  await subject.close();
+
+  const native = engineOn([engine.url]);
+  await ask(native, { n: 2 });
+  t.equal(JSON.parse(engine.visits[3]?.body ?? '{}').n, 2);
+  await stopAll(native, [engine]);
+});
+
+t.test('n calls fail, pause and stop as one', async (t) => {
+  const engine = await startScriptedEngine(
+    (visit) => void (visit.number === 1 ? visit.json(400, {}) : undefined),
+  );
+  const subject = engineOn([engine.url], { fan_out_n: true });
+  t.strictSame(
+    (await ask(subject, { n: 2 })).error?.[0],
+    'invalid_request',
+    'before the first part: an error',
+  );
+  await (await engine.visit(0)).gone;
+
+  const later = new Collected(subject, { n: 2 }, (self) => self.demand.pause());
+  const [third, fourth] = [await engine.visit(2), await engine.visit(3)];
+  third.streamHead();
+  third.chunk(token('Hel'));
+  await later.more();
+  fourth.streamHead();
+  fourth.chunk(token('Bon'));
+  await until(() => fourth.socket.writableLength === 0);
+  t.equal(later.parts.length, 1, 'both are paused');
+  const more = later.more();
+  later.demand.resume();
+  await more;
+  later.demand.resume();
+  fourth.reset();
+  t.match(await later.outcome(), { parts: [{}, {}, ['failure', 'engine_unreachable']], error: undefined });
+  await third.gone;
+  t.pass('the failure of one ends all');
+  await stopAll(subject, [engine]);
+});
+
+t.test('the table: which engine serves a model, and what a reload keeps', async (t) => {
+  const simulator: Engine = { chat: notAsked };
+  const engines = await start(2);
+  const [first, second] = engines;
+  if (first === undefined || second === undefined) throw new Error('two replicas were started');
+  const rowOf = (engine: ScriptedEngine, concurrency = 9) => ({
+    wire: 'openai' as const,
+    replicas: [engine.url],
+    concurrency,
+  });
+  const table = createEngines({ a: rowOf(first), b: rowOf(second) }, { simulator, log: silent, env: {} });
+  const engineOf = (name: string) => table.of(sampleModel({ engine: name }));
+  t.equal(engineOf('simulator'), simulator);
+  t.throws(() => engineOf('c'), {
+    message: 'The model acme/writer-large is unavailable: its engine is missing',
+  });
+  t.strictSame(table.health(), { simulator: 'ok', a: 'ok', b: 'ok' });
+
+  const kept = engineOf('a');
+  const removed = engineOf('b') as RunningEngine;
+  second.script = () => undefined;
+  const running = new Collected(removed);
+  const visit = await second.visit(0);
+  table.replace({ a: rowOf(first) });
+  t.equal(engineOf('a'), kept);
+  t.throws(() => engineOf('b'));
+  visit.answer('to the end');
+  t.strictSame(await running.outcome(), said('to the end'));
+
+  t.throws(() => table.replace({ b: rowOf(second), a: { ...rowOf(first), key_env: 'NO_SUCH_KEY' } }));
+  t.equal(engineOf('a'), kept, 'a bad row changes nothing');
+  table.replace({ a: rowOf(first, 8) });
+  t.not(engineOf('a'), kept, 'a changed row is a new engine');
+  await table.close();
+  t.strictSame(await ask(kept as RunningEngine), {
+    parts: [],
+    error: ['unavailable', 'The engine was taken out of service'],
+  });
+  await Promise.all(engines.map((engine) => engine.close()));
+});
+
+t.test('durations and errors', async (t) => {
+  t.strictSame(['500ms', '2s', '1.5m', '1h', '0s'].map(milliseconds), [500, 2000, 90_000, 3_600_000, 0]);
+  t.throws(() => milliseconds('2 weeks'), {
+    message: '"2 weeks" is no duration: write 500ms, 2s, 10m or 1h',
+  });
+  const error = new EngineError('timeout', 'm', { retry: 'never', fault: 'server' });
+  t.match(error, { status: 504, name: 'EngineError', misconfigured: false });
+});

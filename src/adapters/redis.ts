@@ -20,8 +20,12 @@ export class RedisConnection {
   readonly #redis: Redis;
   readonly #patience: number;
   readonly #address: string;
-  #downSince = Date.now();
+  /** Undefined while connected. */
+  #downSince: number | undefined = Date.now();
   #lastError: Error | undefined;
+  /** Why this address can never be used. */
+  #refusal: Error | undefined;
+  /** The wait for a lost connection to come back. */
   #return: Promise<void> | undefined;
 
   constructor(url: string, { patience = 3_000 }: RedisSettings = {}) {
@@ -34,6 +38,8 @@ export class RedisConnection {
       autoResendUnfulfilledCommands: false,
       maxRetriesPerRequest: 0,
       connectTimeout: patience,
+      // On a stream that is gone already the library waits this out before the process may end.
+      disconnectTimeout: 100,
       commandTimeout: patience,
       // A peer that vanished without a word is dropped, and dialled again.
       socketTimeout: patience + 1_000,
@@ -42,13 +48,19 @@ export class RedisConnection {
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     });
     this.#redis.on('ready', () => {
+      this.#downSince = undefined;
       this.#lastError = undefined;
     });
+    // Also after each attempt to come back that fails.
     this.#redis.on('close', () => {
-      this.#downSince = Date.now();
+      this.#downSince ??= Date.now();
     });
     this.#redis.on('error', (error: Error) => {
       this.#lastError = error;
+      if (!error.message.includes('DB index is out of range')) return;
+      // The library would go on in database 0, which may be somebody else's.
+      this.#refusal = error;
+      this.#redis.disconnect();
     });
   }
 
@@ -89,7 +101,7 @@ export class RedisConnection {
 
   /** Waits for the connection, but not for one that has been gone for longer than a call may take. */
   #ready(): Promise<void> {
-    const left = this.#downSince + this.#patience - Date.now();
+    const left = (this.#downSince ?? Date.now()) + this.#patience - Date.now();
     if (left <= 0 || this.#redis.status === 'end') return Promise.reject(new Error('not connected'));
     // All calls that come meanwhile share one wait.
     this.#return ??= new Promise<void>((resolve, reject) => {
@@ -111,8 +123,11 @@ export class RedisConnection {
   }
 
   #explain(error: unknown): Error {
-    const reason = this.#lastError ?? error;
-    const words = reason instanceof Error ? reason.message || reason.name : String(reason);
+    const reason = this.#refusal ?? this.#lastError ?? error;
+    const words = (reason instanceof Error ? reason.message || reason.name : String(reason)).replace(
+      /\.+$/,
+      '',
+    );
     return new Error(`Redis at ${this.#address} cannot be used: ${words}.`, { cause: error });
   }
 }

@@ -49,6 +49,13 @@ t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await state.update('kind', 'b', 1, { value: 2 }), true);
   });
 
+  await t.test('a database that does not exist is refused, not replaced by another', async (t) => {
+    const redisUrl = `${service.url}/99`;
+    await t.rejects(openState({ dataDir: 'unused', redisUrl }), {
+      message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: ERR DB index is out of range\.$/,
+    });
+  });
+
   await t.test('a restart loses nothing, and the same connection goes on', async (t) => {
     await service.restart();
     await eventually(() => state.check());
@@ -70,11 +77,15 @@ t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
     },
   );
 
-  await t.test('a server that is gone fails calls at once', async (t) => {
+  await t.test('a server that is gone fails calls, and after a while at once', async (t) => {
     await service.stop();
     await t.rejects(state.update('kind', 'b', 2, { value: 4 }), { name: 'ApiError', kind: 'unavailable' });
     await t.rejects(state.check(), {
       message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\.$/,
+    });
+    await eventually(async () => {
+      const first = await Promise.race([state.get('kind', 'b').catch(() => 'failed'), turns(3)]);
+      if (first !== 'failed') throw new Error('the call waits');
     });
     const redisUrl = service.url.replace('redis://', 'redis://user:secret@');
     await t.rejects(openState({ dataDir: 'unused', redisUrl }), {
@@ -88,6 +99,11 @@ const removeAll = async (url: string, prefix: string): Promise<void> => {
   for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1000 }))
     if (keys.length > 0) await redis.del(keys);
   redis.disconnect();
+};
+
+/** A few rounds of the event loop: less than any waiting takes. */
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 };
 
 /** The connection comes back in its own time. */

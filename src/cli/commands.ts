@@ -2,6 +2,7 @@
 import type { Command } from './command.ts';
 import { keys } from './keys.ts';
 import { serve } from './serve.ts';
+import { simulate } from './simulate.ts';
 import { subscriptions } from './subscriptions.ts';
 
-export const commands: readonly Command[] = [serve, ...keys, ...subscriptions];
+export const commands: readonly Command[] = [serve, ...keys, ...subscriptions, simulate];

@@ -1,98 +1,73 @@
-/** `sluice simulate`: runs the simulator as an HTTP engine until it is told to stop. */
-import { parseArgs } from 'node:util';
+/** `sluice simulate`: the simulator as an HTTP engine of its own, until a signal ends it. */
+import { once } from 'node:events';
 import { quirkNames, readQuirks } from '../engines/simulator/server/quirks.ts';
-import { type SimulatorServerOptions, startSimulatorServer } from '../engines/simulator/server/server.ts';
+import type { SimulatorServerOptions } from '../engines/simulator/server/server.ts';
+import { type Command, type Input, UsageError } from './command.ts';
+import { print } from './output.ts';
 
-export const simulateUsage = `sluice simulate [options]
+export const simulate: Command = {
+  name: 'simulate',
+  operands: '',
+  arity: [0, 0],
+  summary: 'start an OpenAI-compatible engine without a model, for tests and for trying a gateway',
+  details: `QUIRKS are habits of real engines:\n  ${inLines(quirkNames, 76).join(',\n  ')}.`,
+  options: {
+    port: { value: 'NUMBER', help: 'port to listen on; 0 for any free one (9000)' },
+    host: { value: 'ADDRESS', help: 'address to listen on (127.0.0.1)' },
+    rate: { value: 'NUMBER', help: 'tokens a second of each answer, or max (200)' },
+    first: { value: 'MS', help: 'milliseconds before the first token (0)' },
+    models: { value: 'IDS', help: 'ids to serve, with commas between them (every id)' },
+    key: { value: 'KEY', help: 'key that requests must carry as a bearer token' },
+    quirks: { value: 'QUIRKS', help: 'habits to take on, with commas between them' },
+  },
+  run: async (input) => {
+    const options = readOptions(input);
+    // Loaded when asked for: the other commands start without it.
+    const { startSimulatorServer } = await import('../engines/simulator/server/server.ts');
+    const server = await startSimulatorServer(options);
+    print(`Simulator listens on ${server.url}`);
+    await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+    await server.close();
+  },
+};
 
-An OpenAI-compatible chat engine without a model, for tests and for trying a gateway.
-
-  --port <number>    port to listen on; 0 for any free one (default 9000)
-  --host <address>   address to listen on (default 127.0.0.1)
-  --rate <number>    tokens a second of each answer, or max (default 200)
-  --first <ms>       milliseconds before the first token (default 0)
-  --models <ids>     ids to serve, with commas between them (default: every id)
-  --key <key>        key that requests must carry as a bearer token
-  --quirks <names>   habits of real engines, with commas between them:
-${listed(quirkNames)}
-`;
-
-/** Resolves with the exit code once `stopped` resolves: by default at SIGINT or SIGTERM. */
-export async function simulate(args: readonly string[], stopped = signalled): Promise<number> {
-  let options: SimulatorServerOptions | undefined;
-  try {
-    options = readOptions(args);
-  } catch (thrown) {
-    process.stderr.write(`sluice simulate: ${thrown instanceof Error ? thrown.message : String(thrown)}\n`);
-    return 2;
-  }
-  if (options === undefined) {
-    process.stdout.write(simulateUsage);
-    return 0;
-  }
-  const server = await startSimulatorServer(options);
-  process.stdout.write(`Simulator listens on ${server.url}\n`);
-  await stopped();
-  await server.close();
-  return 0;
-}
-
-/** Undefined when help is asked for. */
-function readOptions(args: readonly string[]): SimulatorServerOptions | undefined {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      port: text,
-      host: text,
-      rate: text,
-      first: text,
-      models: text,
-      key: text,
-      quirks: text,
-      help: { type: 'boolean', short: 'h' },
-    },
-  });
-  if (values.help) return undefined;
+const readOptions = (input: Input): SimulatorServerOptions => {
+  const [host, rate, first, models, key] = ['host', 'rate', 'first', 'models', 'key'].map(input.text);
   return {
-    port: numberOf('port', values.port ?? '9000', 0, 65_535),
-    ...(values.host === undefined ? {} : { host: values.host }),
-    ...(values.rate === undefined ? {} : { rate: rateOf(values.rate) }),
-    ...(values.first === undefined ? {} : { first: numberOf('first', values.first, 0, 600_000) }),
-    ...(values.models === undefined ? {} : { models: values.models.split(',') }),
-    ...(values.key === undefined ? {} : { key: values.key }),
-    quirks: readQuirks(values.quirks ?? ''),
+    port: numberOf('port', input.text('port') ?? '9000', 0, 65_535),
+    ...(host === undefined ? {} : { host }),
+    ...(rate === undefined ? {} : { rate: rateOf(rate) }),
+    ...(first === undefined ? {} : { first: numberOf('first', first, 0, 600_000) }),
+    ...(models === undefined ? {} : { models: models.split(',') }),
+    ...(key === undefined ? {} : { key }),
+    quirks: quirksOf(input.text('quirks') ?? ''),
   };
-}
+};
 
 const rateOf = (text: string): number =>
   text === 'max' ? Number.POSITIVE_INFINITY : numberOf('rate', text, 0.1, 1_000_000);
 
-function numberOf(name: string, text: string, low: number, high: number): number {
+const numberOf = (name: string, text: string, low: number, high: number): number => {
   const value = text.trim() === '' ? Number.NaN : Number(text);
   if (!(value >= low && value <= high))
-    throw new RangeError(`--${name} must be a number from ${low} to ${high}`);
+    throw new UsageError(`--${name} must be a number from ${low} to ${high}`);
   return value;
-}
+};
 
-function signalled(): Promise<void> {
-  return new Promise((resolve) => {
-    const stop = (): void => {
-      process.off('SIGINT', stop);
-      process.off('SIGTERM', stop);
-      resolve();
-    };
-    process.on('SIGINT', stop);
-    process.on('SIGTERM', stop);
-  });
-}
-
-function listed(names: readonly string[]): string {
-  const lines: string[] = [];
-  for (const name of names) {
-    const last = lines.at(-1);
-    if (last === undefined || last.length + name.length > 76) lines.push(`                     ${name}`);
-    else lines[lines.length - 1] = `${last}, ${name}`;
+const quirksOf = (text: string) => {
+  try {
+    return readQuirks(text);
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
   }
-  return lines.join(',\n');
+};
+
+function inLines(words: readonly string[], width: number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last}, ${word}`;
+  }
+  return lines;
 }

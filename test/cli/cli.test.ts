@@ -87,6 +87,8 @@ t.test('wrong words are told in one line, exit code 2', async (t) => {
     ['keys revoke key_1 --name n', `sluice keys revoke: ${which}`],
     ['subscriptions create', 'sluice subscriptions create: NAME is missing'],
     ['subscriptions close a b', 'sluice subscriptions close: "b" is one word too many'],
+    ['simulate --port none', 'sluice simulate: --port must be a number from 0 to 65535'],
+    ['simulate --rate 0', 'sluice simulate: --rate must be a number from 0.1 to 1000000'],
     ['serve now', 'sluice serve: "now" is one word too many'],
   ];
   for (const [words, err] of wrong)
@@ -202,8 +204,11 @@ t.test('what fails is told in one line, exit code 1', async (t) => {
       /^sluice keys list: Redis at 127\.0\.0\.1:1 cannot be used: connect ECONNREFUSED 127\.0\.0\.1:1\.\n$/,
     ],
   ];
-  for (const [environment, words, err] of cases)
-    t.match(await sluice(environment, ...words.split(' ')), { code: 1, out: '', err }, words);
+  await Promise.all(
+    cases.map(async ([environment, words, err]) =>
+      t.match(await sluice(environment, ...words.split(' ')), { code: 1, out: '', err }, words),
+    ),
+  );
 });
 
 t.test('processes that start together on a new file all succeed', async (t) => {
@@ -217,6 +222,19 @@ t.test('processes that start together on a new file all succeed', async (t) => {
   const found = await createKeys(state).listSubscriptions();
   await state.close();
   t.strictSame(found.map(({ name }) => name).sort(), names);
+});
+
+t.test('the simulator runs until it is told to stop', async (t) => {
+  const child = spawn(process.execPath, ['--import=tsx', main, 'simulate', '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const exit = once(child, 'exit');
+  const [line] = await once(child.stdout, 'data');
+  const url = /^Simulator listens on (http:\/\/127\.0\.0\.1:\d+\/v1)\n$/.exec(String(line))?.[1];
+  t.equal((await fetch(`${url}/models`)).status, 200);
+  child.kill('SIGTERM');
+  t.strictSame(await exit, [0, null]);
 });
 
 t.test('keys in Redis', { skip: redisMissing({ own: true }) ?? false }, async (t) => {

@@ -17,6 +17,8 @@ import {
   user,
 } from './hand-made.ts';
 
+fc.configureGlobal({ seed: 20260101 });
+
 const question = 'How do the tides of the harbour work?';
 
 t.test('the same call has the same answer, another seed another one', async (t) => {

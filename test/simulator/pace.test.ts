@@ -9,6 +9,8 @@ import { ApiError } from '../../src/errors.ts';
 import type { Demand } from '../../src/ports/demand.ts';
 import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './hand-made.ts';
 
+fc.configureGlobal({ seed: 20260101 });
+
 const tokensIn = (parts: readonly { type: string }[]): number =>
   parts.filter((part) => part.type === 'text').length;
 

@@ -1,6 +1,7 @@
-/** A schema and a value in; whether the value fits out. It spends a budget and runs no pattern somebody else wrote. */
-import { type Budget, SchemaProblem } from './budget.ts';
+/** A schema and a value in; whether the value certainly fits out. It spends a budget and runs no pattern somebody else wrote. */
+import type { Budget } from './budget.ts';
 import { canonical } from './canonical.ts';
+import { isFormatted } from './formats.ts';
 import {
   isObject,
   type JsonType,
@@ -9,68 +10,83 @@ import {
   readKeywords,
   type SchemaObject,
 } from './keywords.ts';
+import { matches } from './pattern.ts';
 import { resolveReference } from './reference.ts';
 
-export interface Check {
+const no = 'no';
+/** For patterns and formats that are not understood well enough to say. */
+const maybe = 'maybe';
+const yes = 'yes';
+type Verdict = typeof no | typeof maybe | typeof yes;
+
+interface Check {
   readonly root: unknown;
   readonly budget: Budget;
-  /**
-   * Strings are made to fit `pattern` and `format`, so that both may count as met: a `no` is certain, a `yes` nearly.
-   * Where a `yes` must be certain too (a condition, a double negation), schemas with either are refused.
-   */
-  readonly trust: 'no' | 'no, negated' | 'both';
 }
 
 export function fits(schema: unknown, value: unknown, check: Check): boolean {
-  if (typeof schema === 'boolean') return schema;
-  if (!isObject(schema)) return true;
-  return check.budget.step(
-    () => fitsKeywords(readKeywords(schema), value, check) && fitsBranches(schema, value, check),
-  );
+  return judge(schema, value, check) === yes;
 }
 
-/** The keywords of one schema, its references and branches aside. */
+/** The keywords of one schema alone, its references and branches aside. */
 export function fitsKeywords(keywords: Keywords, value: unknown, check: Check): boolean {
-  if (keywords.types !== undefined && !keywords.types.some((type) => isOf(value, type))) return false;
-  if (
-    keywords.values !== undefined &&
-    !keywords.values.some((one) => one === value || canonical(one) === canonical(value))
-  )
-    return false;
-  if (typeof value === 'number') return fitsNumber(keywords, value);
-  if (typeof value === 'string') return fitsString(keywords, value, check);
-  if (Array.isArray(value)) return fitsArray(keywords, value, check);
-  return isObject(value) ? fitsObject(keywords, value, check) : true;
+  return judgeKeywords(keywords, value, check) === yes;
 }
 
-function fitsBranches(schema: SchemaObject, value: unknown, check: Check): boolean {
-  const one = (branch: unknown) => fits(branch, value, check);
-  if (typeof schema.$ref === 'string' && !one(resolveReference(check.root, schema.$ref))) return false;
-  if (Array.isArray(schema.allOf) && !schema.allOf.every(one)) return false;
-  if (Array.isArray(schema.anyOf) && !schema.anyOf.some(one)) return false;
-  if (Array.isArray(schema.oneOf) && !fitsExactlyOne(schema.oneOf, value, check)) return false;
-  if ('not' in schema && fits(schema.not, value, negated(check))) return false;
-  if ('if' in schema) {
-    const condition = fits(schema.if, value, { ...check, trust: 'both' });
-    if (!one((condition ? schema.then : schema.else) ?? true)) return false;
+function judge(schema: unknown, value: unknown, check: Check): Verdict {
+  if (schema === false) return no;
+  if (!isObject(schema)) return yes;
+  return check.budget.step(() => {
+    const own = judgeKeywords(readKeywords(schema), value, check);
+    return own === no ? no : allOf([own, ...judgeBranches(schema, value, check)]);
+  });
+}
+
+function judgeBranches(schema: SchemaObject, value: unknown, check: Check): readonly Verdict[] {
+  const verdicts: Verdict[] = [];
+  const one = (branch: unknown) => judge(branch, value, check);
+  if (typeof schema.$ref === 'string') verdicts.push(one(resolveReference(check.root, schema.$ref)));
+  if (Array.isArray(schema.allOf)) verdicts.push(...schema.allOf.map(one));
+  if (Array.isArray(schema.anyOf)) verdicts.push(anyOf(schema.anyOf.map(one)));
+  if (Array.isArray(schema.oneOf)) verdicts.push(judgeOneOf(schema.oneOf, value, check));
+  if ('not' in schema) verdicts.push(opposite(one(schema.not)));
+  if ('if' in schema) verdicts.push(judgeCondition(schema, value, check));
+  for (const [name, dependent] of mapOf(schema.dependentSchemas) ?? []) {
+    if (isObject(value) && Object.hasOwn(value, name)) verdicts.push(one(dependent));
   }
-  return fitsDependents(mapOf(schema.dependentSchemas), value, check);
+  return verdicts;
 }
 
-function fitsExactlyOne(branches: readonly unknown[], value: unknown, check: Check): boolean {
-  const counted: Check = check.trust === 'no' ? check : { ...check, trust: 'both' };
-  return branches.filter((branch) => fits(branch, value, counted)).length === 1;
+function opposite(verdict: Verdict): Verdict {
+  return verdict === maybe ? maybe : verdict === yes ? no : yes;
 }
 
-const negated = (check: Check): Check => ({ ...check, trust: check.trust === 'no' ? 'no, negated' : 'both' });
+function judgeOneOf(branches: readonly unknown[], value: unknown, check: Check): Verdict {
+  const verdicts = branches.map((branch) => judge(branch, value, check));
+  const certain = verdicts.filter((verdict) => verdict === yes).length;
+  const possible = verdicts.filter((verdict) => verdict !== no).length;
+  if (certain > 1 || possible === 0) return no;
+  return certain === 1 && possible === 1 ? yes : maybe;
+}
 
-function fitsDependents(
-  schemas: ReadonlyMap<string, unknown> | undefined,
-  value: unknown,
-  check: Check,
-): boolean {
-  if (schemas === undefined || !isObject(value)) return true;
-  return [...schemas].every(([name, schema]) => !Object.hasOwn(value, name) || fits(schema, value, check));
+function judgeCondition(schema: SchemaObject, value: unknown, check: Check): Verdict {
+  const outcome = (branch: unknown) => judge(branch ?? true, value, check);
+  const condition = judge(schema.if, value, check);
+  if (condition !== maybe) return outcome(condition === yes ? schema.then : schema.else);
+  const [one, other] = [outcome(schema.then), outcome(schema.else)];
+  return one === other ? one : maybe;
+}
+
+function judgeKeywords(keywords: Keywords, value: unknown, check: Check): Verdict {
+  if (keywords.types !== undefined && !keywords.types.some((type) => isOf(value, type))) return no;
+  if (keywords.values !== undefined) {
+    const text = canonical(value);
+    if (!keywords.values.some((one) => canonical(one) === text)) return no;
+  }
+  if (typeof value === 'number') return fitsNumber(keywords, value) ? yes : no;
+  if (typeof value === 'string') return judgeString(keywords, value);
+  if (Array.isArray(value)) return judgeArray(keywords, value, check);
+  return isObject(value) ? judgeObject(keywords, value, check) : yes;
 }
 
 function fitsNumber(keywords: Keywords, value: number): boolean {
@@ -84,39 +100,55 @@ function fitsNumber(keywords: Keywords, value: number): boolean {
   return Math.abs(times - Math.round(times)) < 1e-9;
 }
 
-function fitsString(keywords: Keywords, value: string, check: Check): boolean {
-  const { minLength, maxLength, pattern, format } = keywords;
-  if (check.trust === 'both' && (pattern !== undefined || format !== undefined)) {
-    throw new SchemaProblem('uses "pattern" or "format" in a condition, which the simulator cannot decide');
-  }
-  if (minLength === undefined && maxLength === undefined) return true;
-  const length = [...value].length;
-  return length >= (minLength ?? 0) && length <= (maxLength ?? Number.POSITIVE_INFINITY);
+function judgeString(keywords: Keywords, value: string): Verdict {
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = keywords;
+  const length = minLength > 0 || maxLength < value.length ? [...value].length : value.length;
+  if (length < minLength || length > maxLength) return no;
+  const isCertain =
+    (pattern === undefined || matches(pattern, value)) &&
+    (format === undefined || isFormatted(format, value));
+  return isCertain ? yes : maybe;
 }
 
-function fitsArray(keywords: Keywords, value: readonly unknown[], check: Check): boolean {
+function judgeArray(keywords: Keywords, value: readonly unknown[], check: Check): Verdict {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, prefix = [], items, contains } = keywords;
-  if (value.length < minItems || value.length > maxItems) return false;
-  if (keywords.unique && new Set(value.map(canonical)).size < value.length) return false;
-  if (contains !== undefined && !value.some((item) => fits(contains, item, check))) return false;
-  return value.every((item, index) =>
-    fits(index < prefix.length ? prefix[index] : (items ?? true), item, check),
+  if (value.length < minItems || value.length > maxItems) return no;
+  if (keywords.unique && new Set(value.map(canonical)).size < value.length) return no;
+  const verdicts = value.map((item, index) =>
+    judge(index < prefix.length ? prefix[index] : (items ?? true), item, check),
   );
+  if (contains !== undefined) verdicts.push(anyOf(value.map((item) => judge(contains, item, check))));
+  return allOf(verdicts);
 }
 
-function fitsObject(keywords: Keywords, value: SchemaObject, check: Check): boolean {
+function judgeObject(keywords: Keywords, value: SchemaObject, check: Check): Verdict {
+  const { properties, required = [], additional, names: namesSchema, dependent } = keywords;
+  const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = keywords;
   const names = Object.keys(value);
-  const { properties, required = [], additional, minProperties = 0, dependent } = keywords;
-  if (names.length < minProperties || names.length > (keywords.maxProperties ?? Number.POSITIVE_INFINITY))
-    return false;
-  if (!required.every((name) => Object.hasOwn(value, name))) return false;
+  if (names.length < minProperties || names.length > maxProperties) return no;
+  if (!required.every((name) => Object.hasOwn(value, name))) return no;
   for (const [name, needed] of dependent ?? []) {
-    if (Object.hasOwn(value, name) && !needed.every((other) => Object.hasOwn(value, other))) return false;
+    if (Object.hasOwn(value, name) && !needed.every((other) => Object.hasOwn(value, other))) return no;
   }
-  return names.every((name) => {
-    if (keywords.names !== undefined && !fits(keywords.names, name, check)) return false;
-    return fits(properties?.has(name) ? properties.get(name) : (additional ?? true), value[name], check);
-  });
+  const verdicts: Verdict[] = keywords.patterned && names.length > 0 ? [maybe] : [];
+  for (const name of names) {
+    if (namesSchema !== undefined) verdicts.push(judge(namesSchema, name, check));
+    const isNamed = properties?.has(name) === true;
+    // What `patternProperties` names is not additional, and is not told apart here.
+    if (!isNamed && keywords.patterned) continue;
+    verdicts.push(judge(isNamed ? properties.get(name) : (additional ?? true), value[name], check));
+  }
+  return allOf(verdicts);
+}
+
+function allOf(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes(no)) return no;
+  return verdicts.includes(maybe) ? maybe : yes;
+}
+
+function anyOf(verdicts: readonly Verdict[]): Verdict {
+  if (verdicts.includes(yes)) return yes;
+  return verdicts.includes(maybe) ? maybe : no;
 }
 
 function isOf(value: unknown, type: JsonType): boolean {

@@ -39,7 +39,7 @@ function tryOften(schema: unknown, random: Random, offered: Offer, depth: number
     try {
       const maker = new InstanceMaker(schema, random.fork(`attempt ${attempt}`), budget, words, depth);
       const value = maker.make(schema, '', 0);
-      if (fits(schema, value, { root: schema, budget, trust: 'no' })) return value;
+      if (fits(schema, value, { root: schema, budget })) return value;
     } catch (thrown) {
       if (!(thrown instanceof SchemaProblem)) throw thrown;
       problem = thrown;
@@ -88,8 +88,7 @@ class InstanceMaker implements Maker {
   }
 
   #oneOf(keywords: Keywords, values: readonly unknown[]): unknown {
-    const check = { root: this.root, budget: this.budget, trust: 'no' } as const;
-    const fitting = values.filter((value) => fitsKeywords(keywords, value, check));
+    const fitting = values.filter((value) => fitsKeywords(keywords, value, this));
     if (fitting.length === 0) throw new Contradiction('has no enum value that meets the rest of it');
     return fitting[this.random.integer(0, fitting.length - 1)];
   }
@@ -178,8 +177,10 @@ class InstanceMaker implements Maker {
   #invented({ additional, names, minProperties = 0 }: Keywords): readonly string[] {
     if (additional === false || minProperties === 0) return [];
     if (minProperties > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} properties`);
-    const known = isObject(names) ? flatten(names, this, true).values : undefined;
-    if (known !== undefined) return known.filter((name) => typeof name === 'string');
-    return Array.from({ length: minProperties }, (_, index) => `property${index + 1}`);
+    return Array.from({ length: minProperties * 2 }, (_, index) =>
+      isObject(names)
+        ? String(this.make({ allOf: [{ type: 'string' }, names] }, '', 0))
+        : `property${index + 1}`,
+    );
   }
 }

@@ -39,3 +39,67 @@ function write(node: PatternNode, random: Random, stretch: number, limit: number
     }
   }
 }
+
+/** Steps of one match: enough for every text written here. */
+const matchLimit = 100_000;
+
+/**
+ * True when the text certainly matches as a whole. Positions are followed all at once, so that no pattern takes long;
+ * a pattern that is not understood, or too much work, is no match.
+ */
+export function matches(pattern: string, text: string): boolean {
+  const characters = [...text];
+  const node = understood(pattern);
+  if (node === undefined) return false;
+  return ends(node, characters, new Set([0]), { left: matchLimit }).has(characters.length);
+}
+
+function understood(pattern: string): PatternNode | undefined {
+  try {
+    return readPattern(pattern);
+  } catch (thrown) {
+    if (thrown instanceof SchemaProblem) return undefined;
+    throw thrown;
+  }
+}
+
+/** Where the node may end when it starts at one of these positions. */
+function ends(
+  node: PatternNode,
+  text: readonly string[],
+  starts: ReadonlySet<number>,
+  room: { left: number },
+): ReadonlySet<number> {
+  room.left -= starts.size;
+  if (room.left < 0 || starts.size === 0) return new Set();
+  switch (node.type) {
+    case 'set':
+      return new Set([...starts].filter((at) => includes(node.characters, text[at])).map((at) => at + 1));
+    case 'sequence':
+      return node.nodes.reduce((reached, one) => ends(one, text, reached, room), starts);
+    case 'choice':
+      return new Set(node.nodes.flatMap((one) => [...ends(one, text, starts, room)]));
+    case 'repeat':
+      return repeatedEnds(node, text, starts, room);
+  }
+}
+
+function repeatedEnds(
+  { node, low, high }: PatternNode & { type: 'repeat' },
+  text: readonly string[],
+  starts: ReadonlySet<number>,
+  room: { left: number },
+): ReadonlySet<number> {
+  let frontier = starts;
+  for (let times = 0; times < low && frontier.size > 0; times += 1)
+    frontier = ends(node, text, frontier, room);
+  const reached = new Set(frontier);
+  for (let times = low; times < high && frontier.size > 0; times += 1) {
+    frontier = new Set([...ends(node, text, frontier, room)].filter((at) => !reached.has(at)));
+    for (const at of frontier) reached.add(at);
+  }
+  return reached;
+}
+
+const includes = (characters: readonly string[], one: string | undefined): boolean =>
+  one !== undefined && characters.includes(one);

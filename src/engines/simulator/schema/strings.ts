@@ -2,8 +2,9 @@
 import { noun, statement } from '../prose.ts';
 import type { Random } from '../random.ts';
 import { type Budget, SchemaProblem } from './budget.ts';
+import { makeFormatted } from './formats.ts';
 import type { Keywords } from './keywords.ts';
-import { matchingText } from './pattern.ts';
+import { matches, matchingText } from './pattern.ts';
 
 /** What the conversation offers: each hint is used once, in order, before words are made up. */
 export interface Words {
@@ -26,13 +27,19 @@ export function makeString(
   const high = Math.floor(keywords.maxLength ?? Number.POSITIVE_INFINITY);
   if (low > high) throw new SchemaProblem('asks for a string longer than its own "maxLength"');
   budget.text(low);
-  const format = keywords.format === undefined ? undefined : formats.get(keywords.format);
   const text =
-    keywords.pattern !== undefined
-      ? matchingText(keywords.pattern, random, low, high)
-      : (format?.(random) ?? fitLength(freeText(name, words, random, high), low, high, random));
+    formattedText(keywords, random) ??
+    (keywords.pattern === undefined
+      ? fitLength(freeText(name, words, random, high), low, high, random)
+      : matchingText(keywords.pattern, random, low, high));
   budget.text(text.length);
   return text;
+}
+
+/** Beside a format a pattern only says it again, or says no. */
+function formattedText({ format, pattern }: Keywords, random: Random): string | undefined {
+  const text = format === undefined ? undefined : makeFormatted(format, random);
+  return text === undefined || pattern === undefined || matches(pattern, text) ? text : undefined;
 }
 
 function freeText(name: string, words: Words, random: Random, high: number): string {
@@ -55,37 +62,3 @@ function fitLength(text: string, low: number, high: number, random: Random): str
   }
   return length > high ? [...long].slice(0, high).join('') : long;
 }
-
-const two = (value: number): string => String(value).padStart(2, '0');
-const date = (random: Random): string =>
-  `${random.integer(2000, 2035)}-${two(random.integer(1, 12))}-${two(random.integer(1, 28))}`;
-const time = (random: Random): string =>
-  `${two(random.integer(0, 23))}:${two(random.integer(0, 59))}:${two(random.integer(0, 59))}Z`;
-const host = (random: Random): string => `${noun(random)}.example.com`;
-const uuid = (random: Random): string =>
-  `${random.hex(8)}-${random.hex(4)}-4${random.hex(3)}-${random.pick(['8', '9', 'a', 'b'])}${random.hex(3)}-${random.hex(12)}`;
-const address = (random: Random): string => `https://${host(random)}/${noun(random)}`;
-const email = (random: Random): string => `${noun(random)}@example.com`;
-
-const formats: ReadonlyMap<string, (random: Random) => string> = new Map([
-  ['date-time', (random) => `${date(random)}T${time(random)}`],
-  ['date', date],
-  ['time', time],
-  ['duration', (random) => `PT${random.integer(1, 59)}M`],
-  ['email', email],
-  ['idn-email', email],
-  ['hostname', host],
-  ['idn-hostname', host],
-  ['ipv4', (random) => `192.0.2.${random.integer(1, 254)}`],
-  ['ipv6', (random) => `2001:db8::${random.integer(1, 9999)}`],
-  ['uri', address],
-  ['url', address],
-  ['iri', address],
-  ['uri-reference', (random) => `/${noun(random)}`],
-  ['iri-reference', (random) => `/${noun(random)}`],
-  ['uri-template', (random) => `/${noun(random)}/{id}`],
-  ['uuid', uuid],
-  ['json-pointer', (random) => `/${noun(random)}`],
-  ['relative-json-pointer', (random) => `0/${noun(random)}`],
-  ['regex', (random) => `^${noun(random)}$`],
-]);

@@ -4,20 +4,26 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 const bench = import.meta.dirname;
-let built: string | undefined;
+const built = new Map<string, string>();
 
-/** Folder of the compiled engine, floor and load generator; made once, gone when this process ends. */
-export const buildParts = (): string => {
-  if (built !== undefined) return built;
+/** Folder of the compiled engine, floor and load generator. */
+export const buildParts = (): string => build(path.join(bench, 'tsconfig.json'));
+
+/** File of the compiled micro-benchmarks, with the product's code as it stands. */
+export const buildMicro = (): string =>
+  path.join(build(path.join(bench, 'micro', 'tsconfig.json')), 'bench', 'micro', 'main.js');
+
+/** Made once, gone when this process ends. */
+const build = (project: string): string => {
+  const known = built.get(project);
+  if (known !== undefined) return known;
   const parent = path.join(bench, 'results');
   mkdirSync(parent, { recursive: true });
   // Inside the project, so that its packages are found from there.
   const folder = mkdtempSync(path.join(parent, 'build-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const compiler = path.join(bench, '..', 'node_modules', 'typescript', 'bin', 'tsc');
-  execFileSync(process.execPath, [compiler, '-p', path.join(bench, 'tsconfig.json'), '--outDir', folder], {
-    stdio: ['ignore', 2, 2],
-  });
-  built = folder;
+  execFileSync(process.execPath, [compiler, '-p', project, '--outDir', folder], { stdio: ['ignore', 2, 2] });
+  built.set(project, folder);
   return folder;
 };

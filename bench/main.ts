@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { judge } from './bounds.ts';
+import { buildMicro } from './build.ts';
 import { describeMachine } from './measure.ts';
-import { runMicro } from './micro/run.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { profileAll } from './profile.ts';
 import { boundsTable, scenarioTable } from './report.ts';
@@ -92,6 +92,6 @@ const profile = async (options: Options): Promise<void> => {
 
 const options = readOptions(process.argv.slice(2));
 if (options.help) process.stdout.write(usage);
-else if (options.micro) await runMicro(options.only);
+else if (options.micro) execFileSync(process.execPath, [buildMicro(), ...options.only], { stdio: 'inherit' });
 else if (options.profile) await profile(options);
 else process.exitCode = (await measure(options)) ? 0 : 1;

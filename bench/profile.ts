@@ -26,6 +26,8 @@ interface CpuProfile {
 }
 
 const shown = 40;
+/** Microseconds. A sample that took longer found the process waiting for the processor. */
+const longestSample = 400;
 /** `dispatch` without a file is the profiler being started. */
 const uninteresting = new Set(['(idle)', '(program)', 'dispatch']);
 const root = path.dirname(import.meta.dirname);
@@ -77,7 +79,7 @@ const tops = (file: string): string => {
     times.set(place, (times.get(place) ?? 0) + time);
   let busy = 0;
   profile.samples.forEach((sampled, index) => {
-    const time = profile.timeDeltas[index] ?? 0;
+    const time = Math.min(profile.timeDeltas[index] ?? 0, longestSample);
     const place = places.get(sampled) ?? '';
     if (uninteresting.has(place)) return;
     busy += time;

@@ -24,11 +24,10 @@ interface Stage {
 }
 
 const longestRun = 120;
-const maximumWarmUps = 5;
-const warmUpRequests = 3000;
-const warmUps: readonly (Load & { kind: 'closed' })[] = [
-  { kind: 'closed', stream: false, knobs: { tokens: 64 }, clients: 32, warmSeconds: 0, windowSeconds: 0.7 },
-  { kind: 'closed', stream: true, knobs: { tokens: 200 }, clients: 32, warmSeconds: 0, windowSeconds: 0.8 },
+const maximumWarmUps = 12;
+const warmUps: readonly Load[] = [
+  { kind: 'closed', stream: false, knobs: { tokens: 64 }, clients: 64, warmSeconds: 0, windowSeconds: 0.6 },
+  { kind: 'closed', stream: true, knobs: { tokens: 200 }, clients: 64, warmSeconds: 0, windowSeconds: 0.6 },
 ];
 
 /** Engine and load generator, each in its own process; they serve one run. */
@@ -50,15 +49,22 @@ export const closeStage = async (stage: Stage): Promise<void> => {
   await Promise.all([stop(stage.engine), stop(stage.generator)]);
 };
 
-/** By requests, not by time: a slow subject must have its code compiled as well as a fast one. */
+/**
+ * Until it gets no cheaper any more: a subject with much code is compiled later than one with little, and the more so
+ * the busier the machine is.
+ */
 export const warmUp = async (stage: Stage, subject: Subject): Promise<void> => {
-  let requests = 0;
-  for (let turn = 0; turn < maximumWarmUps && requests < warmUpRequests; turn += 1) {
-    for (const load of warmUps) {
+  const best = warmUps.map(() => Number.POSITIVE_INFINITY);
+  let idle = 0;
+  for (let turn = 0; turn < maximumWarmUps && idle < 2; turn += 1) {
+    let cheaper = false;
+    for (const [index, load] of warmUps.entries()) {
       const outcome = await measureOnce(stage, subject, load);
-      if ('result' in outcome)
-        requests += (outcome.result.metrics.requests_per_second ?? 0) * load.windowSeconds;
+      const cost = 'result' in outcome ? (outcome.result.metrics.cpu_us_per_request ?? 0) : 0;
+      if (cost < (best[index] ?? 0) * 0.93) cheaper = true;
+      best[index] = Math.min(best[index] ?? 0, cost);
     }
+    idle = cheaper ? 0 : idle + 1;
   }
 };
 
@@ -70,37 +76,43 @@ export const measureOnce = async (stage: Stage, subject: Subject, load: Load): P
   return outcome;
 };
 
+/** The subjects are started and warmed up once: compiled code is kept for all rounds. */
 export const run = async (plan: Plan): Promise<Results> => {
   const results = new Results();
   const stage = await openStage();
+  const subjects: Subject[] = [];
   try {
-    for (let round = 1; round <= plan.rounds; round += 1) await runRound(plan, stage, round, results);
+    for (const row of plan.rows) {
+      plan.say(`starting ${row.name} and warming it up`);
+      const subject = await startSubject(row, stage.enginePort);
+      subjects.push(subject);
+      await warmUp(stage, subject);
+    }
+    for (let round = 1; round <= plan.rounds; round += 1) {
+      await runRound(plan, stage, round, rotate(subjects, round - 1), results);
+    }
   } finally {
+    await Promise.all(subjects.map((subject) => subject.stop()));
     await closeStage(stage);
   }
   return results;
 };
 
-const runRound = async (plan: Plan, stage: Stage, round: number, results: Results): Promise<void> => {
-  const subjects: Subject[] = [];
-  try {
-    for (const row of rotate(plan.rows, round - 1)) {
-      plan.say(`round ${round} of ${plan.rounds}: starting ${row.name}`);
-      const subject = await startSubject(row, stage.enginePort);
-      subjects.push(subject);
-      await warmUp(stage, subject);
+const runRound = async (
+  plan: Plan,
+  stage: Stage,
+  round: number,
+  subjects: readonly Subject[],
+  results: Results,
+): Promise<void> => {
+  for (const scenario of plan.scenarios) {
+    if (round > 1 && !scenario.everyRound && !plan.full) continue;
+    for (const subject of subjects) await runScenario(plan, stage, round, scenario, subject, results);
+    if (!scenario.everyRound) continue;
+    // There and back again: what drifts within a round meets the first and the last alike.
+    for (const subject of subjects.filter((each) => each.pids.length > 0).toReversed()) {
+      await runScenario(plan, stage, round + 0.5, scenario, subject, results);
     }
-    for (const scenario of plan.scenarios) {
-      if (round > 1 && !scenario.everyRound && !plan.full) continue;
-      for (const subject of subjects) await runScenario(plan, stage, round, scenario, subject, results);
-      if (!scenario.everyRound) continue;
-      // There and back again: what drifts within a round meets the first and the last alike.
-      for (const subject of subjects.filter((each) => each.pids.length > 0).toReversed()) {
-        await runScenario(plan, stage, round + 0.5, scenario, subject, results);
-      }
-    }
-  } finally {
-    await Promise.all(subjects.map((subject) => subject.stop()));
   }
 };
 

@@ -1,5 +1,17 @@
 /** All micro-benchmarks in the order they are run. */
+import { frameCases } from './frame-cases.ts';
 import { histogramCases } from './histogram-cases.ts';
+import { pipelineCases } from './pipeline-cases.ts';
+import { requestCases } from './request-cases.ts';
 import type { MicroCase } from './run.ts';
+import { usageCases } from './usage-cases.ts';
+import { wireCases } from './wire-cases.ts';
 
-export const cases: readonly MicroCase[] = [...histogramCases];
+export const cases: readonly MicroCase[] = [
+  ...requestCases,
+  ...wireCases,
+  ...frameCases,
+  ...usageCases,
+  ...pipelineCases,
+  ...histogramCases,
+];

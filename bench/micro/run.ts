@@ -1,5 +1,6 @@
-/** Small pieces of the hot path, each timed alone: wall and processor time of one operation. */
+/** Small pieces of the hot path, each timed alone: processor time of one operation. */
 import { figure } from '../report.ts';
+import { median } from '../results.ts';
 
 export interface MicroCase {
   readonly name: string;
@@ -9,42 +10,45 @@ export interface MicroCase {
 
 const batchMilliseconds = 10;
 const totalMilliseconds = 700;
-const warmMilliseconds = 200;
+const warmMilliseconds = 800;
 
 let sink: unknown;
 
-const timeBatch = (run: () => unknown, count: number): number => {
-  const before = performance.now();
+const runBatch = (run: () => unknown, count: number): void => {
   for (let index = 0; index < count; index += 1) sink = run();
-  return performance.now() - before;
 };
 
-/** The median batch says what an operation takes; all batches together what it costs the processor, garbage collection included. */
-const measureCase = ({ run }: MicroCase): { wall: number; cpu: number } => {
+const cpuMicroseconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+/** The usual batch says what an operation costs; all batches together what it costs with garbage collection and all else. */
+const measureCase = ({ run }: MicroCase): { usual: number; all: number } => {
   let count = 1;
   const warmUntil = performance.now() + warmMilliseconds;
   while (performance.now() < warmUntil) {
-    if (timeBatch(run, count) < batchMilliseconds) count *= 2;
+    const before = cpuMicroseconds();
+    runBatch(run, count);
+    if (cpuMicroseconds() - before < batchMilliseconds * 1000) count *= 2;
   }
   const batches: number[] = [];
   const until = performance.now() + totalMilliseconds;
-  const cpuBefore = process.cpuUsage();
-  while (performance.now() < until) batches.push(timeBatch(run, count));
-  const cpu = process.cpuUsage(cpuBefore);
-  batches.sort((one, other) => one - other);
-  return {
-    wall: ((batches[batches.length >> 1] ?? 0) * 1000) / count,
-    cpu: (cpu.user + cpu.system) / (count * batches.length),
-  };
+  const first = cpuMicroseconds();
+  while (performance.now() < until) {
+    const before = cpuMicroseconds();
+    runBatch(run, count);
+    batches.push((cpuMicroseconds() - before) / count);
+  }
+  return { usual: median(batches) ?? 0, all: (cpuMicroseconds() - first) / (count * batches.length) };
 };
 
-export const runMicro = async (only: readonly string[]): Promise<void> => {
-  const { cases } = await import('./cases.ts');
+export const runMicro = (cases: readonly MicroCase[], only: readonly string[]): void => {
   for (const each of cases) {
     if (only.length > 0 && !only.some((part) => each.name.includes(part))) continue;
-    const { wall, cpu } = measureCase(each);
+    const { usual, all } = measureCase(each);
     process.stdout.write(
-      `${each.name.padEnd(56)} ${figure(wall).padStart(8)} µs ${figure(cpu).padStart(8)} µs CPU\n`,
+      `${each.name.padEnd(56)} ${figure(usual).padStart(8)} µs, ${figure(all).padStart(8)} µs on average\n`,
     );
   }
   if (sink === runMicro) throw new Error('unreachable');

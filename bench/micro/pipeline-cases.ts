@@ -1,0 +1,64 @@
+/** The whole chat pipeline without sockets: what the stages cost together, an engine that answers at once behind them. */
+import { NEVER, type Observable, of, Subject } from 'rxjs';
+import { chatCompletions } from '../../pipelines/chat-completions.ts';
+import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
+import type { Parts } from '../../src/ports/chat.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { MicroCase } from './run.ts';
+import { caller, exchangeOf, model, requestBody, tokenParts, wholeParts } from './samples.ts';
+
+const absent = (): never => {
+  throw new Error('not part of this benchmark');
+};
+const never = (): Observable<never> => NEVER;
+
+/** Everything but the engine and admission is a stand-in that costs nothing. */
+const portsFor = (answer: () => Observable<Parts>): Ports => ({
+  keys: { authenticate: never },
+  state: new Proxy(Object.create(null), { get: absent }),
+  catalog: {
+    list: () => [model],
+    resolve: () => ({ model, variant: undefined }),
+    find: () => model,
+    findPublic: () => model,
+  },
+  engines: {
+    of: () => ({ chat: answer }),
+    health: () => ({}),
+    close: () => Promise.resolve(),
+  },
+  admission: createLocalAdmission(),
+  usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
+  media: { read: never, decode: absent, close: () => Promise.resolve() },
+  offload: { parseJson: absent, countTokens: absent, documentText: absent, close: () => Promise.resolve() },
+  publicUrl: () => '',
+});
+
+let reply: Reply | undefined;
+const keep = (next: Reply): void => {
+  reply = next;
+};
+
+const wholePipeline = chatCompletions(portsFor(() => of(wholeParts)));
+const wholeExchange = exchangeOf(requestBody(false));
+
+const stream = new Subject<Parts>();
+chatCompletions(portsFor(() => stream))(exchangeOf(requestBody(true)), caller).subscribe(keep);
+
+export const pipelineCases: readonly MicroCase[] = [
+  {
+    name: 'pipeline: a whole answer, engine and sockets aside',
+    run: () => {
+      wholePipeline(wholeExchange, caller).subscribe(keep);
+      return reply;
+    },
+  },
+  {
+    name: 'pipeline: one token of a running stream',
+    run: () => {
+      stream.next(tokenParts);
+      return reply;
+    },
+  },
+];

@@ -1,0 +1,17 @@
+/** The way in: bytes → JSON → checked request. */
+
+import { validate } from '../../pipelines/stages/validate.ts';
+import { ChatRequest } from '../../schemas/chat.ts';
+import type { MicroCase } from './run.ts';
+import { requestBody } from './samples.ts';
+
+const bytes = requestBody(false);
+const text = bytes.toString();
+const parsed: unknown = JSON.parse(text);
+const check = validate(ChatRequest);
+
+export const requestCases: readonly MicroCase[] = [
+  { name: 'request: bytes to text', run: () => bytes.toString() },
+  { name: 'request: JSON.parse', run: () => JSON.parse(text) },
+  { name: 'request: validation', run: () => check(parsed) },
+];

@@ -1,0 +1,53 @@
+/** Counting: admission, the usage event of a request, its line in the journal, its row in the ledger. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Tally } from '../../pipelines/stages/tally.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
+import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { tokenCost } from '../../src/billing/cost.ts';
+import { encodeLine } from '../../src/billing/journal/line.ts';
+import type { MicroCase } from './run.ts';
+import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
+
+const admission = createLocalAdmission();
+const asked = {
+  subscription: caller.subscription,
+  model: model.id,
+  limits: { concurrency: 100_000, requestsPerMinute: 100_000_000 },
+};
+const lease = { waited: 0, release: () => undefined };
+const task = { model, call, promptTokens: undefined, framing: undefined };
+const exchange = exchangeOf(requestBody(false));
+const usage = { prompt: 120, completion: 64, cached: 0, reasoning: 0 };
+
+const newEvent = (): UsageEvent => {
+  const tally = new Tally({ exchange, caller, route: '/chat/completions', task, lease });
+  for (const part of wholeParts) tally.add(part);
+  return tally.event('completed', 200);
+};
+const event = newEvent();
+const json = JSON.stringify(event);
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-bench-micro-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const ledger = openLibsqlLedger(path.join(folder, 'ledger.db'));
+let count = 0;
+const hundredEvents = (): UsageEvent[] =>
+  Array.from({ length: 100 }, () => {
+    count += 1;
+    return { ...event, id: `usage_req_${count}` };
+  });
+
+export const usageCases: readonly MicroCase[] = [
+  {
+    name: 'admission: admit and release',
+    run: () => admission.admit(asked).subscribe((next) => next.release()),
+  },
+  { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
+  { name: 'usage: event of a request', run: newEvent },
+  { name: 'usage: event as JSON', run: () => JSON.stringify(event) },
+  { name: 'journal: line with its checksum', run: () => encodeLine(json) },
+  { name: 'ledger: 100 events inserted', run: () => ledger.insert(hundredEvents()) },
+];

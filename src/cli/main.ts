@@ -9,10 +9,7 @@ import { print, remark } from './output.ts';
 import { version } from './version.ts';
 
 export const run = async (argv: readonly string[]): Promise<number> => {
-  // `sluice keys list | head -1` stops reading early; that is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
+  process.stdout.off('error', onOutputError).on('error', onOutputError);
   const command = commands.find(({ name }) => name.split(' ').every((word, index) => argv[index] === word));
   try {
     if (command === undefined) print(withoutCommand(argv));
@@ -22,6 +19,11 @@ export const run = async (argv: readonly string[]): Promise<number> => {
     remark(`sluice${command === undefined ? '' : ` ${command.name}`}: ${sentence(error)}`);
     return error instanceof UsageError ? 2 : 1;
   }
+};
+
+/** `sluice keys list | head -1` stops reading early; that is no failure. */
+const onOutputError = (error: NodeJS.ErrnoException): void => {
+  if (error.code !== 'EPIPE') throw error;
 };
 
 const runCommand = async (command: Command, words: readonly string[]): Promise<void> => {

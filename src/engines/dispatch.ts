@@ -1,9 +1,8 @@
-/** One replica's connections: a request in, the head of its answer and then its bytes out, as fast as demand allows. */
-import { Observable } from 'rxjs';
+/** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as demand allows. */
 import { Pool } from 'undici';
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
-import { type CallLimits, type EngineBytes, HttpCall } from './http-call.ts';
+import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST';
@@ -53,19 +52,20 @@ export class Dispatch {
     });
   }
 
-  send(request: EngineRequest, flow: Flow): Observable<EngineBytes> {
-    return new Observable((subscriber) => {
-      const limits = request.streams ? this.#streamLimits : this.#wholeLimits;
-      const call = new HttpCall(subscriber, limits, this.#deadlines, this.#connections, request.explain);
-      if (request.streams) flow.demand.attach(call);
-      subscriber.add(() => {
-        flow.demand.detach(call);
-        call.close();
-      });
-      const { method, headers, body } = request;
-      const path = request.fromRoot === true ? request.path : this.#basePath + request.path;
-      this.#pool.dispatch({ path, method, headers, body }, call);
+  /** The reader hears nothing before this has returned. */
+  send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
+    const { method, headers, body, streams, explain } = request;
+    const call = new HttpCall({
+      reader,
+      limits: streams ? this.#streamLimits : this.#wholeLimits,
+      deadlines: this.#deadlines,
+      connections: this.#connections,
+      demand: streams ? flow.demand : undefined,
+      explain,
     });
+    const path = request.fromRoot === true ? request.path : this.#basePath + request.path;
+    this.#pool.dispatch({ path, method, headers, body }, call);
+    return call;
   }
 
   /** Lets running calls end, then closes the connections. */

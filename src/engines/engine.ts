@@ -1,16 +1,17 @@
 /** A row of `engines` in, a running engine out: encode → replica pool → dispatch → decode. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { defer, type Observable, type Subscription } from 'rxjs';
+import { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
+import { AnswerReader } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
-import { decodeAnswer } from './decode-answer.ts';
 import { Dispatch, type EngineRequest } from './dispatch.ts';
 import { milliseconds } from './duration.ts';
 import { fanOut } from './fan-out.ts';
+import type { EngineCall } from './http-call.ts';
 import { ReplicaPool } from './pool.ts';
 import { Replica } from './replica.ts';
 import type { Wire } from './wire.ts';
@@ -38,7 +39,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const probing = startProbing(row, pool, headers);
 
   const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
-    defer(() => {
+    new Observable((subscriber) => {
       const request: EngineRequest = {
         method: 'POST',
         path: wire.chatPath,
@@ -47,15 +48,15 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         streams: call.stream,
         explain: wire.errorSentence,
       };
-      return pool.send(request, flow).pipe(
-        decodeAnswer({
-          streams: call.stream,
-          stream: () => wire.decodeStream(model, call),
-          whole: (body) => wire.decodeWhole(model, call, body),
-          malformed: (events) =>
-            log.warn({ requestId: flow.requestId, events }, 'engine sent malformed events'),
-        }),
-      );
+      const decoding = {
+        streams: call.stream,
+        stream: () => wire.decodeStream(model, call),
+        whole: (body: Buffer) => wire.decodeWhole(model, call, body),
+        malformed: (events: number) =>
+          log.warn({ requestId: flow.requestId, events }, 'engine sent malformed events'),
+      };
+      const running = pool.send(request, flow, new AnswerReader(decoding, subscriber));
+      return () => running.close();
     });
 
   return {
@@ -117,18 +118,21 @@ const startProbing = (row: EngineRow, pool: ReplicaPool, headers: string[]): { s
     streams: true,
     explain: () => undefined,
   };
-  let running: Subscription | undefined;
+  let running: readonly EngineCall[] = [];
+  const end = (): void => {
+    for (const call of running) call.close();
+  };
   const timer = setInterval(
     () => {
-      running?.unsubscribe();
-      running = pool.probe(request).subscribe();
+      end();
+      running = pool.probe(request);
     },
     milliseconds(row.probe.interval ?? '10s'),
   ).unref();
   return {
     stop: () => {
       clearInterval(timer);
-      running?.unsubscribe();
+      end();
     },
   };
 };

@@ -1,29 +1,20 @@
-/** The replicas of one engine: a request in, the bytes of the least busy replica's answer out; another one's if that fails at the door. */
+/** The replicas of one engine: a request in, the answer of the least busy replica out; another one's if that fails at the door. */
 import type { Logger } from 'pino';
-import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { EngineError } from './engine-error.ts';
-import type { EngineBytes } from './http-call.ts';
+import type { EngineCall, EngineHead, EngineReader } from './http-call.ts';
 import type { Replica } from './replica.ts';
 
 const ATTEMPT_LIMIT = 3;
-const none: Attempts = { count: 0, tried: [], last: undefined };
 
 export interface PoolOptions {
   readonly replicas: readonly Replica[];
   /** Calls at once on one replica. */
   readonly concurrency: number;
   readonly log: Logger;
-}
-
-/** What a call has been through so far. */
-interface Attempts {
-  readonly count: number;
-  readonly tried: readonly Replica[];
-  readonly last: ApiError | undefined;
 }
 
 export class ReplicaPool {
@@ -39,73 +30,36 @@ export class ReplicaPool {
     this.#log = log;
   }
 
-  send(request: EngineRequest, flow: Flow): Observable<EngineBytes> {
-    return new Observable((subscriber) => this.#attempt(request, flow, subscriber, none));
+  /** Throws `unavailable` when every replica is full or out. The reader hears nothing before this has returned. */
+  send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
+    const call = new PooledCall(this, request, flow, reader);
+    if (!call.start()) throw fail('unavailable', 'The model is unavailable or busy, try again');
+    return call;
   }
 
   health(): 'ok' | 'down' {
     return this.#replicas.some((replica) => !replica.out) ? 'ok' : 'down';
   }
 
-  /** Asks every replica once, all at the same time; what they say counts like the outcome of a call. */
-  probe(request: EngineRequest): Observable<never> {
-    return new Observable((subscriber) => {
-      const flow = { requestId: 'probe', demand: new Demand() };
-      for (const replica of this.#replicas) {
-        subscriber.add(
-          replica.dispatch.send(request, flow).subscribe({
-            error: (error: unknown) => this.#failed(replica, error),
-            complete: () => this.#succeeded(replica),
-          }),
-        );
-      }
-    });
+  /** Asks every replica once; what they say counts like the outcome of a call. */
+  probe(request: EngineRequest): readonly EngineCall[] {
+    const flow = { requestId: 'probe', demand: new Demand() };
+    return this.#replicas.map((replica) =>
+      replica.dispatch.send(request, flow, {
+        head: () => undefined,
+        bytes: () => undefined,
+        end: () => this.succeeded(replica),
+        error: (error) => this.failed(replica, error),
+      }),
+    );
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map((replica) => replica.dispatch.close()));
   }
 
-  #attempt(request: EngineRequest, flow: Flow, subscriber: Subscriber<EngineBytes>, past: Attempts): void {
-    const replica = this.#pick(past.tried);
-    if (replica === undefined) {
-      subscriber.error(past.last ?? fail('unavailable', 'The model is unavailable or busy, try again'));
-      return;
-    }
-    replica.busy++;
-    let running = true;
-    let answered = false;
-    const leave = (): void => {
-      if (running) replica.busy--;
-      running = false;
-    };
-    subscriber.add(() => {
-      // A reader that goes once it has what it wanted is no failure of the replica's.
-      if (running && answered) this.#succeeded(replica);
-      leave();
-    });
-    subscriber.add(
-      replica.dispatch.send(request, flow).subscribe({
-        next: (bytes) => {
-          // A replica that was out is back with its first word; one that was not must also end well.
-          if (!answered && replica.out) this.#succeeded(replica);
-          answered = true;
-          subscriber.next(bytes);
-        },
-        error: (error: unknown) => {
-          leave();
-          this.#failed(replica, error);
-          const next = afterFailure(error, replica, past);
-          if (next === undefined || subscriber.closed) subscriber.error(error);
-          else this.#attempt(request, flow, subscriber, next);
-        },
-        complete: () => subscriber.complete(),
-      }),
-    );
-  }
-
   /** The least busy of those that can take a call and were not tried yet. */
-  #pick(tried: readonly Replica[]): Replica | undefined {
+  pick(tried: readonly Replica[]): Replica | undefined {
     const now = performance.now();
     const count = this.#replicas.length;
     let best: Replica | undefined;
@@ -119,11 +73,11 @@ export class ReplicaPool {
     return best;
   }
 
-  #succeeded(replica: Replica): void {
+  succeeded(replica: Replica): void {
     if (replica.succeeded()) this.#log.info({ replica: replica.url }, 'engine replica is back');
   }
 
-  #failed(replica: Replica, error: unknown): void {
+  failed(replica: Replica, error: ApiError): void {
     if (!(error instanceof EngineError)) return;
     if (error.misconfigured)
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
@@ -134,10 +88,81 @@ export class ReplicaPool {
   }
 }
 
-/** Undefined: the call is not to be tried again. Nothing of an answer may have been seen: `retry` says so. */
-const afterFailure = (error: unknown, replica: Replica, past: Attempts): Attempts | undefined => {
-  const count = past.count + 1;
-  if (!(error instanceof EngineError) || error.retry === 'never' || count >= ATTEMPT_LIMIT) return undefined;
-  const tried = error.retry === 'anywhere' ? past.tried : [...past.tried, replica];
-  return { count, tried, last: error };
-};
+/** One call on its way through the replicas; most see one only. */
+class PooledCall implements EngineReader, EngineCall {
+  readonly #pool: ReplicaPool;
+  readonly #request: EngineRequest;
+  readonly #flow: Flow;
+  readonly #reader: EngineReader;
+  #attempts = 0;
+  readonly #tried: Replica[] = [];
+  /** Where it runs now. */
+  #replica: Replica | undefined;
+  #call: EngineCall | undefined;
+  #answered = false;
+
+  constructor(pool: ReplicaPool, request: EngineRequest, flow: Flow, reader: EngineReader) {
+    this.#pool = pool;
+    this.#request = request;
+    this.#flow = flow;
+    this.#reader = reader;
+  }
+
+  start(): boolean {
+    const replica = this.#pool.pick(this.#tried);
+    if (replica === undefined) return false;
+    this.#attempts++;
+    replica.busy++;
+    this.#replica = replica;
+    this.#call = replica.dispatch.send(this.#request, this.#flow, this);
+    return true;
+  }
+
+  head(head: EngineHead): void {
+    this.#answered = true;
+    // A replica that was out is back with its first word; one that was not must also end well.
+    if (this.#replica?.out === true) this.#pool.succeeded(this.#replica);
+    this.#reader.head(head);
+  }
+
+  bytes(bytes: Buffer): void {
+    this.#reader.bytes(bytes);
+  }
+
+  end(): void {
+    this.#leaveWell();
+    this.#reader.end();
+  }
+
+  error(error: EngineError): void {
+    const replica = this.#leave();
+    if (replica !== undefined) this.#pool.failed(replica, error);
+    if (!this.#mayGoOn(error, replica) || !this.start()) this.#reader.error(error);
+  }
+
+  /** A reader that goes once it has what it wanted is no failure of the replica's. */
+  close(): void {
+    this.#leaveWell();
+    this.#call?.close();
+  }
+
+  /** Nothing of an answer may have been seen: `retry` says so. */
+  #mayGoOn(error: EngineError, replica: Replica | undefined): boolean {
+    if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
+    // A stale connection says nothing of its replica, which may be picked again.
+    if (error.retry === 'elsewhere' && replica !== undefined) this.#tried.push(replica);
+    return true;
+  }
+
+  #leaveWell(): void {
+    const replica = this.#leave();
+    if (replica !== undefined && this.#answered) this.#pool.succeeded(replica);
+  }
+
+  #leave(): Replica | undefined {
+    const replica = this.#replica;
+    this.#replica = undefined;
+    if (replica !== undefined) replica.busy--;
+    return replica;
+  }
+}

@@ -7,8 +7,12 @@ export const encodeMessage = (message: ChatMessage) => {
     case 'developer':
       // Chat templates know `system`; to most of them `developer` is an error.
       return { role: 'system', content: plainText(message.content), name: message.name };
-    case 'user':
-      return { role: 'user', content: encodeContent(message.content), name: message.name };
+    case 'user': {
+      const content = encodeContent(message.content);
+      return message.name === undefined
+        ? { role: 'user', content }
+        : { role: 'user', content, name: message.name };
+    }
     case 'assistant':
       return {
         role: 'assistant',

@@ -23,6 +23,8 @@ const carriers = { content: 'text', reasoning: 'reasoning', reasoning_content: '
 const carrierKeys = ['content', 'reasoning', 'reasoning_content'] as const;
 /** Stands in for the text while a skeleton is proved; any non-empty text that JSON need not escape would do. */
 const PROBE = 'text goes here';
+const QUOTE = 34;
+const BACKSLASH = 92;
 
 /**
  * The text between the skeleton's ends, or undefined when the chunk has another shape. The chunk is
@@ -108,23 +110,27 @@ function* valueStarts(json: string, key: string): Generator<number> {
   }
 }
 
-const closingQuote = (json: string, from: number): number => {
-  let at = json.indexOf('"', from);
-  while (at >= 0 && !isJsonText(json, from, at)) at = json.indexOf('"', at + 1);
-  return at;
+/** Index of the quote that ends the JSON string whose text begins here; below 0 when it is no such string. */
+export const closingQuote = (json: string, from: number): number => {
+  const end = endOfJsonText(json, from, json.length);
+  return json.charCodeAt(end) === QUOTE ? end : -1;
 };
 
 /** Whether this stretch could stand between the quotes of a JSON string. */
-export const isJsonText = (text: string, from: number, to: number): boolean => {
-  for (let index = from; index < to; index++) {
+export const isJsonText = (text: string, from: number, to: number): boolean =>
+  endOfJsonText(text, from, to) === to;
+
+/** Index of the first character that could not stand there. */
+const endOfJsonText = (text: string, from: number, to: number): number => {
+  let index = from;
+  while (index < to) {
     const character = text.charCodeAt(index);
-    if (character === 34 || character < 32) return false;
-    if (character !== 92) continue;
-    const length = escapeLength(text, index, to);
-    if (length === 0) return false;
-    index += length - 1;
+    if (character === QUOTE || character < 32) return index;
+    const length = character === BACKSLASH ? escapeLength(text, index, to) : 1;
+    if (length === 0) return index;
+    index += length;
   }
-  return true;
+  return to;
 };
 
 /** Characters of the escape that begins here; 0 when it is none. */

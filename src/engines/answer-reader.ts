@@ -1,8 +1,8 @@
 /** The bytes of an engine's answer in, the parts of it out: read by read when it streams, all at once when it does not. */
-import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { type ApiError, asApiError, fail } from '../errors.ts';
 import type { Parts } from '../ports/chat.ts';
-import type { EngineBytes, EngineHead } from './http-call.ts';
+import type { EngineHead, EngineReader } from './http-call.ts';
 import type { StreamDecoder } from './wire.ts';
 
 export interface AnswerDecoding {
@@ -16,19 +16,7 @@ export interface AnswerDecoding {
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
 /** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. */
-export const decodeAnswer =
-  (decoding: AnswerDecoding): OperatorFunction<EngineBytes, Parts> =>
-  (source) =>
-    new Observable((subscriber) => {
-      const reader = new AnswerReader(decoding, subscriber);
-      return source.subscribe({
-        next: (bytes) => (Buffer.isBuffer(bytes) ? reader.bytes(bytes) : reader.head(bytes)),
-        error: (error: unknown) => reader.error(error),
-        complete: () => reader.end(),
-      });
-    });
-
-class AnswerReader {
+export class AnswerReader implements EngineReader {
   readonly #decoding: AnswerDecoding;
   readonly #subscriber: Subscriber<Parts>;
   #head: EngineHead | undefined;

@@ -3,6 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import { countTokens, splitTokens } from '../../src/engines/simulator/tokens.ts';
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
+import { countTokens as countAs } from '../../src/tokens/count.ts';
+import { fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
 import {
   argumentsOf,
   assistant,
@@ -80,6 +82,22 @@ t.test('tokens put together again are the text, and never more than its bytes', 
       );
     }),
   );
+});
+
+t.test('the prompt is counted as the gateway counts it', async (t) => {
+  const messages: ChatMessage[] = [
+    { role: 'system', content: [{ type: 'text', text: `Be brief. ${'x'.repeat(500)}` }] },
+    user('/sim tokens=3\nWie hoch ist die Flut? 潮汐 👋'),
+    {
+      role: 'assistant',
+      content: [],
+      toolCalls: [{ id: 'call_1', name: 'get_tide', arguments: '{"at":"noon"}' }],
+    },
+    { role: 'tool', callId: 'call_1', content: [{ type: 'text', text: '4.20 m' }] },
+  ];
+  const call = callOf(messages, { tools: [weather], toolChoice: 'none' });
+  const counted = fixedTokens(call) + (await countAs(promptTexts(call), 'simulator'));
+  t.equal(usageOf(run(call).parts)?.prompt, counted);
 });
 
 t.test('n answers are told apart and differ', async (t) => {

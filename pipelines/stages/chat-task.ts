@@ -1,13 +1,19 @@
 /** A chat request on its way to an engine, whatever dialect it came in and goes back out in. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { ChatCall, Effort } from '../../src/ports/chat.ts';
+import type { ChatCall, Effort, Thinking } from '../../src/ports/chat.ts';
+import type { Prompt } from '../../src/tokens/prompt.ts';
 
 /** What a dialect's reader makes of a request. */
 export interface ChatDraft<Framing> {
   readonly model: Model;
   /** `:express` was asked for: a thinking budget is derived where the model can keep one. */
   readonly express: boolean;
-  readonly call: Omit<ChatCall, 'maxTokens' | 'thinking'>;
+  /** What fills the window. */
+  readonly prompt: Prompt;
+  /** The prompt's field in this dialect, named in errors. */
+  readonly promptField: string;
+  /** The call, once its limits are settled. */
+  readonly call: (maxTokens: number, thinking: Thinking) => ChatCall;
   /** Completion limit the client asked for. */
   readonly limit: number | undefined;
   readonly thinking: ThinkingWish;

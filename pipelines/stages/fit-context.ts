@@ -20,12 +20,12 @@ export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, 
     const limit = askedLimit(draft);
     const window = draft.model.context_length;
     if (window === undefined) return of(taskOf(draft, limit, undefined));
-    const room = window - margin - limit - fixedTokens(draft.call);
+    const room = window - margin - limit - fixedTokens(draft.prompt);
     if (draft.textBytes !== undefined && draft.textBytes <= room) return of(taskOf(draft, limit, undefined));
-    const texts = promptTexts(draft.call);
+    const texts = promptTexts(draft.prompt);
     if (fitsBytes(texts, room)) return of(taskOf(draft, limit, undefined));
     return counted(offload, texts, draft.model.tokenizer).pipe(
-      map((tokens) => cut(draft, limit, window, tokens + fixedTokens(draft.call))),
+      map((tokens) => cut(draft, limit, window, tokens + fixedTokens(draft.prompt))),
     );
   });
 
@@ -43,7 +43,7 @@ const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: numb
   if (room < 1) {
     throw fail(
       'invalid_request',
-      `messages fill the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
+      `${draft.promptField} fills the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
     );
   }
   return taskOf(draft, Math.min(limit, room), prompt);
@@ -55,7 +55,7 @@ const taskOf = <F>(
   promptTokens: number | undefined,
 ): ChatTask<F> => ({
   model: draft.model,
-  call: { ...draft.call, maxTokens, thinking: budgetThinking(draft, maxTokens) },
+  call: draft.call(maxTokens, budgetThinking(draft, maxTokens)),
   promptTokens,
   framing: draft.framing,
 });

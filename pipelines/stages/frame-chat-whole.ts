@@ -1,19 +1,14 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
 import { Observable, type OperatorFunction } from 'rxjs';
-import { fail } from '../../src/errors.ts';
-import type { JsonText, Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
-
-/** Characters of one answer kept in memory; a model that says more is out of its senses. */
-const longestAnswer = 64 * 1024 * 1024;
 
 export const frameChatWhole =
   (completion: Completion): OperatorFunction<Parts, Reply> =>
   (source) =>
     new Observable((subscriber) => {
       const choices = Array.from({ length: completion.choices }, (_, index) => new Choice(index));
-      let length = 0;
       return source.subscribe({
         next: (parts) => {
           for (const part of parts) {
@@ -23,11 +18,9 @@ export const frameChatWhole =
             } else if (part.type === 'failure') {
               subscriber.error(part.error);
             } else {
-              length += choices[part.choice]?.add(part) ?? 0;
+              choices[part.choice]?.add(part);
             }
           }
-          if (length > longestAnswer)
-            subscriber.error(fail('engine_unreachable', 'The model answered too much'));
         },
         error: (error) => subscriber.error(error),
         complete: () => subscriber.complete(),
@@ -56,33 +49,27 @@ class Choice {
     this.#finish = silentFinish(index);
   }
 
-  /** The number of characters that came. */
-  add(part: Content): number {
+  add(part: Content): void {
     switch (part.type) {
       case 'text':
         for (const logprob of part.logprobs ?? []) this.#logprobs.push(logprob);
         this.#text += part.text;
-        return part.text.length;
+        break;
       case 'reasoning':
         this.#reasoning = (this.#reasoning ?? '') + part.text;
-        return part.text.length;
+        break;
       case 'tool-call':
         this.#calls.push({ id: part.id, name: part.name, text: '' });
-        return part.name.length;
-      case 'tool-arguments':
-        return this.#addArguments(part.text);
+        break;
+      case 'tool-arguments': {
+        // A call is complete before the next one starts.
+        const call = this.#calls[this.#calls.length - 1];
+        if (call !== undefined) call.text += part.text;
+        break;
+      }
       case 'finish':
         this.#finish = part;
-        return 0;
     }
-  }
-
-  /** A call is complete before the next one starts. */
-  #addArguments(text: JsonText): number {
-    const call = this.#calls[this.#calls.length - 1];
-    if (call === undefined) return 0;
-    call.text += text;
-    return text.length;
   }
 
   json(withLogprobs: boolean): string {

@@ -3,13 +3,16 @@
  * event is safe. One event per request, however it ends: completed, failed, or left by the client.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
-import { asApiError } from '../../src/errors.ts';
+import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { type Metered, Tally } from './tally.ts';
 
 /** What the log says of a client that closed the connection; no answer carries it. */
 const clientClosed = 499;
+
+/** Characters of one request's answers; an engine that says more does not stop by itself. */
+const longestAnswer = 64 * 1024 * 1024;
 
 export const meter =
   (usage: UsageLog, metered: Metered): MonoTypeOperatorFunction<Parts> =>
@@ -19,13 +22,25 @@ export const meter =
       let failure: Extract<Part, { type: 'failure' }> | undefined;
       let ended = false;
 
-      const endWith = (last: Part): void => {
-        subscriber.next([last]);
+      const last = (part: Part): void => {
+        subscriber.next([part]);
         subscriber.complete();
+      };
+
+      const end = (): void => {
+        ended = true;
+        const event = failure ? tally.event('failed', failure.error.status) : tally.event('completed', 200);
+        const ending = failure ?? { type: 'usage', usage: tally.usage() };
+        // Not undone when the client leaves now: the event is on its way.
+        usage.record(event).subscribe({
+          error: (error) => last({ type: 'failure', error: asApiError(error) }),
+          complete: () => last(ending),
+        });
       };
 
       const engine = source.subscribe({
         next: (parts) => {
+          if (ended) return;
           let ending = false;
           for (const part of parts) {
             tally.add(part);
@@ -37,23 +52,19 @@ export const meter =
           }
           const rest = ending ? parts.filter(isContent) : parts;
           if (rest.length > 0) subscriber.next(rest);
+          if (tally.characters > longestAnswer) {
+            failure = { type: 'failure', error: fail('engine_unreachable', 'The model did not stop') };
+            end();
+          }
         },
         complete: () => {
-          ended = true;
-          const event = failure ? tally.event('failed', failure.error.status) : tally.event('completed', 200);
-          const last = failure ?? { type: 'usage', usage: tally.usage() };
-          // Not undone when the client leaves now: the event is on its way.
-          usage.record(event).subscribe({
-            error: (error) => endWith({ type: 'failure', error: asApiError(error) }),
-            complete: () => endWith(last),
-          });
+          if (!ended) end();
         },
         error: (error) => {
           ended = true;
-          const fail = (): void => subscriber.error(error);
-          usage
-            .record(tally.event('failed', asApiError(error).status))
-            .subscribe({ error: fail, complete: fail });
+          const failed = (): void => subscriber.error(error);
+          const event = tally.event('failed', asApiError(error).status);
+          usage.record(event).subscribe({ error: failed, complete: failed });
         },
       });
 

@@ -25,7 +25,9 @@ export const readChatRequest = (
   switchMap((asked) => {
     const readings: Reading[] = [];
     const draft = readDraft(asked, readings, body.length);
-    return readings.length === 0 ? of(draft) : readMedia(readers, readings).pipe(map(() => draft));
+    return readings.length === 0
+      ? of(draft)
+      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
   });
 
 const readDraft = (
@@ -33,30 +35,39 @@ const readDraft = (
   readings: Reading[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
-  const conversation = continueFinal(
+  const { messages, continued } = continueFinal(
     readMessages(body.messages, model, readings),
     body.continue_final_message ?? false,
   );
   const tools = readTools(body.tools);
+  const sampling = readSampling(body);
+  const stop = readStop(body.stop);
+  const logprobs = readLogprobs(body);
+  const toolChoice = readToolChoice(body.tool_choice, tools);
+  const format = readFormat(body.response_format);
   return {
     model,
     express: variant === 'express',
-    call: {
-      messages: conversation.messages,
+    prompt: { messages, tools },
+    promptField: 'messages',
+    call: (maxTokens, thinking) => ({
+      messages,
       stream: body.stream ?? false,
+      maxTokens,
       n: body.n ?? 1,
-      continueFinal: conversation.continued,
-      sampling: readSampling(body),
-      stop: readStop(body.stop),
-      logprobs: readLogprobs(body),
+      continueFinal: continued,
+      thinking,
+      sampling,
+      stop,
+      logprobs,
       tools,
-      toolChoice: readToolChoice(body.tool_choice, tools),
+      toolChoice,
       parallelToolCalls: body.parallel_tool_calls,
-      format: readFormat(body.response_format),
+      format,
       user: body.user,
-    },
+    }),
     limit: body.max_completion_tokens ?? body.max_tokens,
-    thinking: readThinking(body, model, conversation.continued),
+    thinking: readThinking(body, model, continued),
     textBytes: readings.length === 0 ? bodyLength : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };

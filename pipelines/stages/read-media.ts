@@ -35,13 +35,17 @@ export interface MediaReaders {
   readonly offload: Offload;
 }
 
-/** Emits once, when all of it is in place. `readings` is not empty. */
-export const readMedia = (readers: MediaReaders, readings: readonly Reading[]): Observable<void> =>
+/** Emits once, when all of it is in place. `readings` is not empty; `field` is what they stand in. */
+export const readMedia = (
+  readers: MediaReaders,
+  readings: readonly Reading[],
+  field: string,
+): Observable<void> =>
   defer(() => {
     if (readings.length > mostReadings) {
       throw fail(
         'invalid_request',
-        `messages must not have more than ${mostReadings} media and document parts`,
+        `${field} must not have more than ${mostReadings} media and document parts`,
       );
     }
     let left = mostBytesTogether;
@@ -50,7 +54,7 @@ export const readMedia = (readers: MediaReaders, readings: readonly Reading[]): 
         switchMap((data) => {
           left -= data.size;
           if (left < 0)
-            throw fail('payload_too_large', `messages hold more than ${mostBytesTogether} bytes of media`);
+            throw fail('payload_too_large', `${field} holds more than ${mostBytesTogether} bytes of media`);
           return contentOf(readers.offload, reading, data);
         }),
         map((content) => reading.place(content)),

@@ -384,7 +384,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // the window
   [
     { model: 'mock/small', ...say({ role: 'user', content: 'word '.repeat(250) }) },
-    '400 messages fill the context window: the prompt has 258 tokens, model mock/small takes 256 with a margin of 32',
+    '400 messages fills the context window: the prompt has 258 tokens, model mock/small takes 256 with a margin of 32',
   ],
 ];
 

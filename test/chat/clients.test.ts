@@ -236,10 +236,66 @@ t.test('openai: a small window cuts the answer, a full one refuses', async (t) =
       status: 400,
       error: {
         message:
-          /^messages fill the context window: the prompt has 500\d tokens, model sluice\/chat-small takes 4096/,
+          /^messages fills the context window: the prompt has 500\d tokens, model sluice\/chat-small takes 4096/,
       },
     },
   );
+});
+
+t.test('openai: pictures, sound and documents', async (t) => {
+  const base64 = (...parts: (string | Buffer)[]) =>
+    Buffer.concat(parts.map((part) => Buffer.from(part))).toString('base64');
+  // Long enough to be parsed on a thread, where base64 stays bytes.
+  const picture = base64(Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(400_000, 'picture'));
+  const seen = await openai.chat.completions.create({
+    model: 'sluice/vision',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What are these?' },
+          { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
+          { type: 'input_audio', input_audio: { data: base64('RIFF\0\0\0\0WAVEfmt '), format: 'wav' } },
+        ],
+      },
+    ],
+  });
+  t.match(seen.choices[0]?.message.content, /image.*image\/png.*audio.*audio\/wav/s);
+
+  const read = await openai.chat.completions.create({
+    model,
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '/sim rate=max echo\nRead this:' },
+          {
+            type: 'file',
+            file: { filename: 'a.csv', file_data: `data:text/csv;base64,${base64('a,b\n1,2\n')}` },
+          },
+        ],
+      },
+    ],
+  });
+  t.match(read.choices[0]?.message.content, /^Read this:\na\.csv\n\na.*b.*1.*2/s);
+
+  const refused = (url: string) =>
+    thrownBy(
+      openai.chat.completions.create({
+        model: 'sluice/vision',
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url } }] }],
+      }),
+    );
+  const field = /^messages\[0\]\.content\[0\]\.image_url\.url /;
+  for (const url of [
+    'https://127.0.0.1/a.png',
+    'http://example.com/a.png',
+    'file:///etc/passwd',
+    'data:image/png;base64,!',
+    '',
+  ]) {
+    t.match(await refused(url), { status: 400, error: { message: field } }, url);
+  }
 });
 
 const envelope = (code: number, type: string, error_type: string, message: string | RegExp) => ({

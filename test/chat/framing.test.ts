@@ -1,4 +1,5 @@
 /** Any legal sequence of parts becomes chunks that a strict reader accepts and that add up to the whole answer. */
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { from, lastValueFrom, of, toArray } from 'rxjs';
 import t from 'tap';
@@ -31,9 +32,9 @@ const framed = (parts: readonly Parts[], form: Completion): Promise<Reply[]> =>
 /** The events of a stream, `[DONE]` included, read as strictly as a client may. */
 const events = (replies: readonly Reply[]): string[] => {
   const [head, ...rest] = replies;
-  t.equal(head?.kind, 'head');
+  assert.equal(head?.kind, 'head');
   const body = rest.map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : '')).join('');
-  t.ok(body.endsWith('\n\n'), 'the last block is closed');
+  assert.ok(body.endsWith('\n\n'), 'the last block is closed');
   return body
     .slice(0, -2)
     .split('\n\n')
@@ -45,7 +46,7 @@ const events = (replies: readonly Reply[]): string[] => {
 
 const chunksOf = (replies: readonly Reply[]): ChatChunk[] => {
   const all = events(replies);
-  t.equal(all.pop(), '[DONE]');
+  assert.equal(all.pop(), '[DONE]');
   return all.map((data) => {
     const chunk: unknown = JSON.parse(data);
     if (!isChunk.Check(chunk)) throw new Error(`${JSON.stringify(isChunk.Errors(chunk))} in ${data}`);
@@ -192,7 +193,7 @@ const sequence: fc.Arbitrary<{ parts: Parts[]; choices: number }> = fc
     return { parts, choices: answers.length };
   });
 
-t.test('chunks add up to the whole answer', async (t) => {
+t.test('chunks add up to the whole answer', async () => {
   await fc.assert(
     fc.asyncProperty(
       sequence,
@@ -206,16 +207,16 @@ t.test('chunks add up to the whole answer', async (t) => {
         const whole = await lastValueFrom(from(parts).pipe(frameChatWhole(form)));
         const answer: unknown = whole.kind === 'answer' && JSON.parse(String(whole.body));
         if (!isCompletion.Check(answer)) throw new Error(JSON.stringify(isCompletion.Errors(answer)));
-        t.strictSame(rebuilt(chunks, form), answer);
+        assert.deepEqual(rebuilt(chunks, form), answer);
         const last = chunks.at(-1);
-        t.equal(last?.choices.length, includeUsage ? 0 : 1, 'usage on the last finish, or alone');
+        assert.equal(last?.choices.length, includeUsage ? 0 : 1, 'usage on the last finish, or alone');
       },
     ),
     { numRuns: 150, seed: 7 },
   );
 });
 
-t.test('a failure ends every open answer, whatever came before', async (t) => {
+t.test('a failure ends every open answer, whatever came before', async () => {
   const error = fail('engine_unreachable', 'The model "broke"\n');
   await fc.assert(
     fc.asyncProperty(sequence, fc.nat(30), async ({ parts, choices }, cut) => {
@@ -225,20 +226,20 @@ t.test('a failure ends every open answer, whatever came before', async (t) => {
         await framed([...before.map((part) => [part]), [{ type: 'failure', error }]], form),
       );
       const last = chunks.pop();
-      t.strictSame(last?.error, errorBody(error));
+      assert.deepEqual(last?.error, errorBody(error));
       const ended = new Set(
         chunks.flatMap((chunk) =>
           chunk.choices.filter((each) => each.finish_reason !== null).map((each) => each.index),
         ),
       );
       const open = last?.choices.map((choice) => choice.index) ?? [];
-      t.same(
+      assert.deepEqual(
         [...ended, ...open].sort(),
         Array.from({ length: choices }, (_, index) => index),
         'each answer ends once',
       );
-      t.ok(open.length > 0 && last?.choices.every((choice) => choice.finish_reason === 'error'));
-      await t.rejects(
+      assert.ok(open.length > 0 && last?.choices.every((choice) => choice.finish_reason === 'error'));
+      await assert.rejects(
         lastValueFrom(from([before, [{ type: 'failure', error } as const]]).pipe(frameChatWhole(form))),
         error,
       );
@@ -293,14 +294,6 @@ t.test('the layout of a stream, byte by byte', async (t) => {
       bytes: `${start}{"index":0,"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}],"error":{"code":504,"message":"Too slow","type":"timeout_error","param":null,"metadata":{"error_type":"timeout"}}}\n\ndata: [DONE]\n\n`,
     },
   ]);
-});
-
-t.test('an answer without end is cut off', async (t) => {
-  const big = text('x'.repeat(1024 * 1024));
-  const source = from(Array.from({ length: 70 }, (): Parts => [big]));
-  await t.rejects(lastValueFrom(source.pipe(frameChatWhole(completion()))), {
-    message: 'The model answered too much',
-  });
 });
 
 t.test('an engine that says nothing of the end still gives a whole answer', async (t) => {

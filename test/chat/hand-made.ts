@@ -131,6 +131,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
           leases.push(granted);
           return of(granted);
         }),
+      figures: unused,
       check: () => Promise.resolve(),
       ...closes,
     },

@@ -1,5 +1,5 @@
 /** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
-import { defer, NEVER, type Observable, of, throwError } from 'rxjs';
+import { defer, lastValueFrom, NEVER, Observable, of, tap, throwError } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';
 import { admit } from '../../pipelines/stages/admit.ts';
@@ -365,6 +365,25 @@ t.test('meter', async (t) => {
       event: { outcome: 'completed', ...tokens(10, 4) },
     },
   ];
+  t.test('an engine that does not stop is stopped, and fails', async (t) => {
+    const big: Parts = [text('x'.repeat(1024 * 1024))];
+    const { ports, events } = house();
+    const metered = { exchange: exchange(), caller, route: '/chat/completions', task, lease: lease() };
+    let passed = 0;
+    const source = new Observable<Parts>((subscriber) => {
+      for (let count = 0; count < 100 && !subscriber.closed; count++) subscriber.next(big);
+    });
+    const last = await lastValueFrom(
+      source.pipe(
+        meter(ports.usage, metered),
+        tap(() => passed++),
+      ),
+    );
+    t.match(last, [{ type: 'failure', error: { status: 502, message: 'The model did not stop' } }]);
+    t.equal(passed, 66);
+    t.match(events(), [{ outcome: 'failed', status: 502, cost: '0' }]);
+  });
+
   for (const { name, source, recording = '|', expected, subscribed, leave, error, whole, event } of rows) {
     t.test(name, async (t) => {
       const events: UsageEvent[] = [];

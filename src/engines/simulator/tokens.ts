@@ -1,28 +1,27 @@
 /** Text in, tokens out, by a rule that is cheap enough for any prompt: what the simulator streams, counts and bills by. */
 
-const wordLimit = 12;
-const otherScriptLimit = 4;
-const digitLimit = 3;
-const spaceLimit = 16;
+const single = 0;
+const space = 1;
+const digit = 2;
+const word = 3;
+/** Letters of scripts whose words cost several tokens each. */
+const script = 4;
 
-type Kind = 'space' | 'word' | 'digit' | 'script' | 'single';
+/** The longest run of each kind that is one token. */
+const runLimits = [1, 16, 3, 12, 4] as const;
+const spaceLimit = runLimits[space];
 
-function kindOf(unit: number): Kind {
-  if (unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)) return 'space';
-  if (unit >= 0x30 && unit <= 0x39) return 'digit';
-  if ((unit >= 0x41 && unit <= 0x5a) || (unit >= 0x61 && unit <= 0x7a)) return 'word';
-  if (unit >= 0xc0 && unit < 0x250) return 'word';
-  if (unit >= 0x370 && unit < 0x1100) return 'script';
-  return 'single';
-}
+/** The kind of every UTF-16 unit up to the end of the table; all later ones stand alone. */
+const kinds = new Uint8Array(0x1100);
+kinds.fill(space, 0x09, 0x0e);
+kinds.fill(space, 0x20, 0x21);
+kinds.fill(digit, 0x30, 0x3a);
+kinds.fill(word, 0x41, 0x5b);
+kinds.fill(word, 0x61, 0x7b);
+kinds.fill(word, 0xc0, 0x250);
+kinds.fill(script, 0x370, 0x1100);
 
-const runLimit: Readonly<Record<Kind, number>> = {
-  space: spaceLimit,
-  word: wordLimit,
-  digit: digitLimit,
-  script: otherScriptLimit,
-  single: 1,
-};
+const kindAt = (text: string, at: number): number => kinds[text.charCodeAt(at)] ?? single;
 
 /**
  * Where the token that starts at `start` ends. White space belongs to the token after it, so that an answer cut
@@ -30,14 +29,17 @@ const runLimit: Readonly<Record<Kind, number>> = {
  */
 function tokenEnd(text: string, start: number): number {
   let at = start;
-  while (at < text.length && at - start < spaceLimit && kindOf(text.charCodeAt(at)) === 'space') at += 1;
-  if (at === text.length) return at;
-  const kind = kindOf(text.charCodeAt(at));
-  if (kind === 'space') return at;
-  if (kind === 'single') return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
-  const end = Math.min(text.length, at + runLimit[kind]);
+  let kind = kindAt(text, at);
+  while (kind === space && at - start < spaceLimit) {
+    at += 1;
+    if (at === text.length) return at;
+    kind = kindAt(text, at);
+  }
+  if (kind === space) return at;
+  if (kind === single) return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+  const end = Math.min(text.length, at + (runLimits[kind] ?? 1));
   do at += 1;
-  while (at < end && kindOf(text.charCodeAt(at)) === kind);
+  while (at < end && kindAt(text, at) === kind);
   return at;
 }
 

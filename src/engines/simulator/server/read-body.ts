@@ -7,7 +7,8 @@ const bodyLimit = 64 * 1024 * 1024;
 export async function readBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // The request outlives a refusal: the answer to it goes over the same socket.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > bodyLimit) throw fail('payload_too_large', `The body must be at most ${bodyLimit} bytes`);
     chunks.push(chunk);

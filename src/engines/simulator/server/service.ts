@@ -1,0 +1,94 @@
+/** HTTP requests in; the routes of an OpenAI-like engine out: chat, models, health, and its words for everything else. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { asApiError, fail } from '../../../errors.ts';
+import { Demand } from '../../../ports/demand.ts';
+import { type ChatPace, simulateChat } from '../chat.ts';
+import { paceOf } from '../simulator.ts';
+import type { ThinkingModel } from '../thinking.ts';
+import { systemClock, Ticker } from '../ticker.ts';
+import { answerChat } from './exchange.ts';
+import type { SimulatorServerOptions } from './options.ts';
+import type { Quirks } from './quirks.ts';
+import { readBody } from './read-body.ts';
+import { readRequest } from './read-request.ts';
+import { sendError, sendJson } from './send.ts';
+import type { Tally } from './tally.ts';
+
+interface Service {
+  readonly options: SimulatorServerOptions;
+  readonly quirks: Quirks;
+  readonly pace: ChatPace;
+  readonly ticker: Ticker;
+  readonly tally: Tally;
+}
+
+interface Route {
+  readonly method: string;
+  readonly run: (
+    service: Service,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => Promise<void> | void;
+}
+
+const routes: ReadonlyMap<string, Route> = new Map([
+  ['/v1/chat/completions', { method: 'POST', run: chat }],
+  ['/v1/models', { method: 'GET', run: models }],
+  ['/health', { method: 'GET', run: health }],
+]);
+
+const defaultModels = ['simulator', 'simulator-reasoning'];
+
+export function createService(options: SimulatorServerOptions, tally: Tally): RequestListener {
+  const quirks = new Set(options.quirks);
+  const ticker = new Ticker(options.clock ?? systemClock);
+  const service: Service = { options, quirks, ticker, tally, pace: paceOf(options) };
+  return (request, response) => {
+    serve(service, request, response).catch((thrown: unknown) =>
+      sendError(response, asApiError(thrown), quirks),
+    );
+  };
+}
+
+async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { key } = service.options;
+  const route = routes.get((request.url ?? '').split('?', 1)[0] ?? '');
+  if (route === undefined) throw fail('not_found', 'Not Found');
+  if (request.method !== route.method) {
+    throw fail('method_not_allowed', 'Method Not Allowed', { headers: { allow: route.method } });
+  }
+  if (key !== undefined && request.headers.authorization !== `Bearer ${key}`) {
+    throw fail('authentication', 'Unauthorized');
+  }
+  await route.run(service, request, response);
+}
+
+async function chat(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { options, quirks, pace, ticker, tally } = service;
+  const body = await readBody(request);
+  options.onRequest?.({ body, headers: request.headers });
+  const chatRequest = readRequest(body);
+  const { model, call } = chatRequest;
+  if (options.models !== undefined && !options.models.includes(model)) {
+    throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
+  }
+  const demand = new Demand();
+  const answer = simulateChat(playedModel(model), call, { requestId: '', demand }, pace, ticker);
+  answerChat(chatRequest, response, answer, demand, quirks, tally);
+}
+
+/** Every model thinks when asked; those with a telling name think unasked. */
+function playedModel(id: string): ThinkingModel {
+  const isThinker = /reason|think/i.test(id);
+  return { reasoning: { mandatory: false, supports_max_tokens: true, default_enabled: isThinker } };
+}
+
+function models({ options }: Service, _request: IncomingMessage, response: ServerResponse): void {
+  const model = { object: 'model', created: 0, owned_by: 'simulator' };
+  const data = (options.models ?? defaultModels).map((id) => ({ id, ...model }));
+  sendJson(response, JSON.stringify({ object: 'list', data }));
+}
+
+function health(_service: Service, _request: IncomingMessage, response: ServerResponse): void {
+  sendJson(response, '{"status":"ok"}');
+}

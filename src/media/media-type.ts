@@ -31,8 +31,11 @@ const imageType = (head: Buffer): string | undefined => {
 };
 
 const containerType = (head: Buffer): string | undefined => {
-  if (starts(head, 'ftyp', 4)) return brandedType(head.toString('latin1', 8, 12));
-  if (quickTimeBoxes.has(head.toString('latin1', 4, 8))) return 'video/quicktime';
+  // A box begins with its length, which is no text.
+  if (head[0] === 0) {
+    if (starts(head, 'ftyp', 4)) return brandedType(head.toString('latin1', 8, 12));
+    if (quickTimeBoxes.has(head.toString('latin1', 4, 8))) return 'video/quicktime';
+  }
   if (starts(head, '\x1a\x45\xdf\xa3')) {
     const start = head.toString('latin1', 0, 64);
     return start.includes('webm')
@@ -55,8 +58,8 @@ const brandedType = (brand: string): string => {
 const soundType = (head: Buffer): string | undefined => {
   if ((starts(head, 'RIFF') || starts(head, 'RF64')) && starts(head, 'WAVE', 8)) return 'audio/wav';
   if (starts(head, 'fLaC')) return 'audio/flac';
-  if (starts(head, 'OggS')) return 'audio/ogg';
-  if (starts(head, 'ID3')) return 'audio/mpeg';
+  if (starts(head, 'OggS\0')) return 'audio/ogg';
+  if (starts(head, 'ID3') && (head[3] ?? 0xff) < 0x10) return 'audio/mpeg';
   if (starts(head, 'ADIF')) return 'audio/aac';
   // Frames without a file header: eleven or twelve bits of sync, then the layer, which is 0 in AAC and 1 in MP3.
   const second = head[1] ?? 0;

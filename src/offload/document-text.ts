@@ -35,13 +35,14 @@ const textOf = async (bytes: Buffer, filename: string, bounds: DocumentBounds): 
   }
   if (starts(bytes, '{\\rtf'))
     throw unreadable('RTF documents are not supported; send PDF, DOCX or plain text');
-  if (mediaType !== undefined && mediaType !== 'application/pdf') {
-    const text = decodeText(bytes);
-    if (text === undefined) throw unreadable(`the document is ${mediaType}, which holds no text`);
-    return text;
-  }
   const text = decodeText(bytes);
-  if (text === undefined) throw unreadable('the document is not a PDF, a DOCX or text');
+  if (text === undefined) {
+    throw unreadable(
+      mediaType === undefined
+        ? 'the document is not a PDF, a DOCX or text'
+        : `the document is ${mediaType}, which holds no text`,
+    );
+  }
   return looksLikeHtml(text, filename) ? htmlText(text, bounds) : text;
 };
 

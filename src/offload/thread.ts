@@ -46,7 +46,7 @@ export class Thread {
     });
     this.#worker.unref();
     this.#worker.on('message', (outcome: unknown) => this.#running?.settle(outcome));
-    this.#worker.on('messageerror', (error) => this.#end('crash', error));
+    this.#worker.on('messageerror', () => void this.end('crash'));
     this.#worker.on('error', (error: NodeJS.ErrnoException) =>
       this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error),
     );

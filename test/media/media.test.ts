@@ -122,6 +122,8 @@ t.test('media types', async (t) => {
     ['%PDF-1.7', 'application/pdf'],
     ['PK\x03\x04', 'application/zip'],
     ['plain text', 'application/octet-stream'],
+    ['Get free stuff', 'application/octet-stream'],
+    ['ID3 tags explained', 'application/octet-stream'],
     ['RIFF\x10\0\0\0AVI ', 'application/octet-stream'],
     ['\xff', 'application/octet-stream'],
     ['', 'application/octet-stream'],

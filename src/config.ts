@@ -1,6 +1,7 @@
 /** The environment → one checked Config. Nothing else in the house reads `process.env`. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { AdmissionConfig } from './adapters/admission/open.ts';
 
 export interface Config {
   readonly host: string;
@@ -14,6 +15,7 @@ export interface Config {
   readonly bootstrapKey: string | undefined;
   readonly logLevel: LogLevel;
   readonly redisUrl: string | undefined;
+  readonly admission: AdmissionConfig['admission'];
   readonly allowPrivateUrls: boolean;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Which HTTP server carries the routes. */
@@ -42,6 +44,7 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   bootstrapKey: bootstrapKey(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
+  admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),

@@ -11,22 +11,43 @@ export interface Limits {
 export interface AdmissionRequest {
   readonly subscription: string;
   readonly model: string;
+  /** The numbers travel with each request; where requests disagree, those of the latest hold for all. */
   readonly limits: Limits;
 }
 
 export interface Lease {
   /** Milliseconds spent in the queue. */
   readonly waited: number;
+  /** Its place in the queue when it came, from 1; absent when there was room at once. */
+  readonly position?: number;
   /** Gives the slot back; safe to call more than once. */
   release(): void;
 }
 
+/** What admission has done since it was opened, and what it holds now; of this process alone. */
+export interface AdmissionFigures {
+  readonly running: number;
+  readonly waiting: number;
+  readonly admitted: number;
+  /** Admitted after waiting, and how long all of them together waited. */
+  readonly waited: number;
+  readonly waitedMs: number;
+  /** Refused because the window was full. */
+  readonly refusedByRate: number;
+  /** Refused because the queue was full, or the wait too long. */
+  readonly refusedByQueue: number;
+  /** Whether all replicas are counted together, as they should be when they share a service. */
+  readonly shared: boolean;
+}
+
 export interface Admission {
   /**
-   * Emits one lease and completes; synchronously when there is room.
+   * Emits one lease and completes; synchronously where it can. Nothing happens before it is subscribed to.
    * Errors with `rate_limited` (429 with `retry-after`) or `unavailable`. Unsubscribing while waiting leaves the queue.
    */
   admit(request: AdmissionRequest): Observable<Lease>;
+  figures(): AdmissionFigures;
+  /** Resolves when the service behind it answers; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

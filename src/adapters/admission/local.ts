@@ -1,145 +1,148 @@
-/** Admission within one process: a gate per subscription and model, each with its cap, its queue and its window. */
-import { Observable, of, throwError } from 'rxjs';
-import { type ApiError, fail } from '../../errors.ts';
-import type { Admission, AdmissionRequest, Lease, Limits } from '../../ports/admission.ts';
+/** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
+import { Observable, type Subscriber } from 'rxjs';
+import type { Admission, AdmissionRequest, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import { StartWindow, windowMs } from './start-window.ts';
+import { Gate, type Surroundings, type Waiter } from './gate.ts';
+import { type Rules, usualRules } from './rules.ts';
+import { Tally } from './tally.ts';
 
-export interface LocalAdmissionOptions {
+export interface LocalAdmissionOptions extends Partial<Rules> {
   readonly clock?: Clock;
-  /** Requests that may wait at one gate. */
-  readonly queueLength?: number;
-  /** Milliseconds a request may wait. */
-  readonly queueMs?: number;
 }
 
-interface Waiter {
-  readonly arrived: number;
-  readonly admitted: (lease: Lease) => void;
-  readonly refused: (error: ApiError) => void;
+export interface LocalAdmission extends Admission {
+  /** Counts a start that was decided elsewhere, here too. */
+  adopt(request: AdmissionRequest): Lease;
+  /** How many gates are kept. */
+  gates(): number;
 }
 
-interface Gate {
-  running: number;
-  limits: Limits;
-  /** First in, first out; a Set keeps order and lets a waiter leave from the middle in O(1). */
-  readonly queue: Set<Waiter>;
-  readonly window: StartWindow;
-  touched: number;
-}
+const sweepMs = 1000;
+/** Gates looked at in one go: under a millisecond. */
+const sweepSlice = 10_000;
 
-export const createLocalAdmission = (
-  options: LocalAdmissionOptions = {},
-): Admission & { gates(): number } => {
-  const { clock = monotonicClock, queueLength = 1000, queueMs = 30_000 } = options;
+export const createLocalAdmission = (options: LocalAdmissionOptions = {}): LocalAdmission => {
+  const { clock = monotonicClock, ...rules } = options;
   const gates = new Map<string, Gate>();
-  let stopSweeping = scheduleSweep();
+  const tally = new Tally();
+  const shared: Surroundings = { rules: { ...usualRules, ...rules }, tally, now: () => clock.now() };
+  let sweeping: Iterator<[string, Gate]> = gates.entries();
+  let stopSweep: (() => void) | undefined;
 
-  const admit = (request: AdmissionRequest): Observable<Lease> => {
+  const admit = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
     const gate = gateOf(request);
-    if (gate.running < gate.limits.concurrency && gate.queue.size === 0) {
-      const outcome = start(gate, request.model, clock.now());
-      return 'release' in outcome ? of(outcome) : throwError(() => outcome);
+    const verdict = gate.enter(request.limits);
+    if (verdict === 'started') {
+      grant(subscriber, gate, 0, undefined);
+      return undefined;
     }
-    if (gate.queue.size >= queueLength) return throwError(() => busy(request.model));
-    return waitInLine(gate, request.model);
+    if (verdict !== 'wait') {
+      subscriber.error(verdict);
+      return undefined;
+    }
+    if (tally.waiting >= shared.rules.waiting) {
+      subscriber.error(gate.tooBusy());
+      return undefined;
+    }
+    return wait(gate, subscriber);
   };
 
-  /** A free slot is not enough: the window decides, and says when to come back. */
-  const start = (gate: Gate, model: string, arrived: number): Lease | ApiError => {
-    const now = clock.now();
-    const wait = gate.window.waitFor(gate.limits.requestsPerMinute, now);
-    if (wait > 0) return tooMany(model, gate.limits.requestsPerMinute, wait);
-    gate.window.add(now);
-    gate.running++;
-    let held = true;
-    return {
-      waited: now - arrived,
-      release: () => {
-        if (!held) return;
-        held = false;
-        gate.running--;
-        serveQueue(gate, model);
-      },
+  const wait = (gate: Gate, subscriber: Subscriber<Lease>): (() => void) => {
+    const arrived = clock.now();
+    const position = gate.waiting + 1;
+    const waiter: Waiter = {
+      admitted: () => grant(subscriber, gate, clock.now() - arrived, position),
+      refused: (error) => subscriber.error(error),
+    };
+    gate.join(waiter);
+    tally.waiting++;
+    const cancelTimer = clock.after(shared.rules.queueMs, () => {
+      gate.leave(waiter);
+      subscriber.error(gate.tooLate());
+    });
+    // Runs however the wait ends: admitted, refused or left.
+    return () => {
+      cancelTimer();
+      gate.leave(waiter);
+      tally.waiting--;
     };
   };
 
-  const waitInLine = (gate: Gate, model: string): Observable<Lease> =>
-    new Observable((subscriber) => {
-      const waiter: Waiter = {
-        arrived: clock.now(),
-        admitted: (lease) => {
-          subscriber.next(lease);
-          subscriber.complete();
-        },
-        refused: (error) => subscriber.error(error),
-      };
-      gate.queue.add(waiter);
-      const cancelTimer = clock.after(queueMs, () => {
-        gate.queue.delete(waiter);
-        waiter.refused(busy(model));
-      });
-      return () => {
-        cancelTimer();
-        gate.queue.delete(waiter);
-      };
-    });
-
-  const serveQueue = (gate: Gate, model: string): void => {
-    for (const waiter of gate.queue) {
-      if (gate.running >= gate.limits.concurrency) return;
-      gate.queue.delete(waiter);
-      const outcome = start(gate, model, waiter.arrived);
-      if ('release' in outcome) waiter.admitted(outcome);
-      else waiter.refused(outcome);
+  const grant = (
+    subscriber: Subscriber<Lease>,
+    gate: Gate,
+    waited: number,
+    position: number | undefined,
+  ): void => {
+    tally.admitted++;
+    if (position !== undefined) {
+      tally.waited++;
+      tally.waitedMs += waited;
     }
+    subscriber.next(new Slot(gate, shared, waited, position));
+    subscriber.complete();
   };
 
-  const gateOf = (request: AdmissionRequest): Gate => {
-    const name = `${request.subscription}\n${request.model}`;
+  const gateOf = ({ subscription, model, limits }: AdmissionRequest): Gate => {
+    const name = `${subscription}\n${model}`;
     let gate = gates.get(name);
     if (gate === undefined) {
-      gate = { running: 0, limits: request.limits, queue: new Set(), window: new StartWindow(), touched: 0 };
+      gate = new Gate(model, limits, shared);
       gates.set(name, gate);
+      stopSweep ??= clock.after(sweepMs, sweep);
     }
-    gate.limits = request.limits; // the numbers may have changed since
-    gate.touched = clock.now();
     return gate;
   };
 
-  /** A gate that nobody passed for a whole window holds nothing worth keeping. */
-  function scheduleSweep(): () => void {
-    return clock.after(windowMs / 4, () => {
-      const now = clock.now();
-      for (const [name, gate] of gates)
-        if (
-          gate.running === 0 &&
-          gate.queue.size === 0 &&
-          now - gate.touched > windowMs &&
-          gate.window.count(now) === 0
-        )
-          gates.delete(name);
-      stopSweeping = scheduleSweep();
-    });
-  }
+  /** Idle gates go, a slice at a time; an iterator of a Map stays good while the Map changes. */
+  const sweep = (): void => {
+    for (let looked = 0; looked < sweepSlice; looked++) {
+      const { done, value } = sweeping.next();
+      if (done === true) {
+        sweeping = gates.entries();
+        break;
+      }
+      if (value[1].idle) gates.delete(value[0]);
+    }
+    stopSweep = gates.size === 0 ? undefined : clock.after(sweepMs, sweep);
+  };
 
   return {
-    admit,
-    gates: () => gates.size,
-    check: () => Promise.resolve(),
-    close: () => {
-      stopSweeping();
-      return Promise.resolve();
+    admit: (request) => new Observable((subscriber) => admit(request, subscriber)),
+    adopt: (request) => {
+      const gate = gateOf(request);
+      gate.adopt();
+      return new Slot(gate, shared, 0, undefined);
     },
+    gates: () => gates.size,
+    figures: () => tally.figures(false),
+    check: () => Promise.resolve(),
+    close: async () => stopSweep?.(),
   };
 };
 
-const tooMany = (model: string, limit: number, waitMs: number): ApiError =>
-  fail('rate_limited', `Rate limit reached for ${model}: ${limit} requests per minute`, {
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  });
+/** A slot at a gate, given back once. */
+class Slot implements Lease {
+  readonly waited: number;
+  declare readonly position?: number;
+  readonly #gate: Gate;
+  readonly #shared: Surroundings;
+  readonly #since: number;
+  #held = true;
 
-const busy = (model: string): ApiError =>
-  fail('rate_limited', `Too many requests to ${model} are running and waiting`, {
-    headers: { 'retry-after': '1' },
-  });
+  constructor(gate: Gate, shared: Surroundings, waited: number, position: number | undefined) {
+    this.waited = waited;
+    if (position !== undefined) this.position = position;
+    this.#gate = gate;
+    this.#shared = shared;
+    this.#since = shared.now();
+    shared.tally.running++;
+  }
+
+  release(): void {
+    if (!this.#held) return;
+    this.#held = false;
+    this.#shared.tally.running--;
+    this.#gate.finish(this.#shared.now() - this.#since);
+  }
+}

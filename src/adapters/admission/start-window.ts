@@ -1,17 +1,21 @@
-/** The starts of the last minute, oldest first: exact, O(1) per decision, and no larger than the limit it guards. */
-
-export const windowMs = 60_000;
+/** The starts of the last window, oldest first: exact, O(1) per decision, and no larger than the limit it guards. */
 
 export class StartWindow {
-  #times = new Float64Array(8);
+  readonly #length: number;
+  /** A ring; its size is a power of two, so that places are found by masking. */
+  #times: number[] = [0.5, 0.5, 0.5, 0.5];
   #first = 0;
   #count = 0;
 
-  /** Starts that still count at `now`. */
+  constructor(milliseconds: number) {
+    this.#length = milliseconds;
+  }
+
+  /** Starts that still count at `now`: one at t counts until t + length, and not any more then. */
   count(now: number): number {
-    const oldestThatCounts = now - windowMs;
-    while (this.#count > 0 && this.#at(0) <= oldestThatCounts) {
-      this.#first = (this.#first + 1) % this.#times.length;
+    const past = now - this.#length;
+    while (this.#count > 0 && this.#at(0) <= past) {
+      this.#first = (this.#first + 1) & (this.#times.length - 1);
       this.#count--;
     }
     return this.#count;
@@ -19,23 +23,25 @@ export class StartWindow {
 
   add(now: number): void {
     if (this.#count === this.#times.length) this.#grow();
-    this.#times[(this.#first + this.#count) % this.#times.length] = now;
+    this.#times[(this.#first + this.#count) & (this.#times.length - 1)] = now;
     this.#count++;
   }
 
   /** Milliseconds from `now` until fewer than `limit` starts count. */
   waitFor(limit: number, now: number): number {
     const surplus = this.count(now) - limit;
-    return surplus < 0 ? 0 : this.#at(surplus) + windowMs - now;
+    return surplus < 0 ? 0 : this.#at(surplus) + this.#length - now;
   }
 
   #at(position: number): number {
-    return this.#times[(this.#first + position) % this.#times.length] ?? Number.NEGATIVE_INFINITY;
+    return this.#times[(this.#first + position) & (this.#times.length - 1)] ?? Number.NEGATIVE_INFINITY;
   }
 
   #grow(): void {
-    const larger = new Float64Array(this.#times.length * 2);
-    for (let i = 0; i < this.#count; i++) larger[i] = this.#at(i);
+    const size = this.#times.length * 2;
+    const larger: number[] = [];
+    for (let position = 0; position < size; position++)
+      larger.push(position < this.#count ? this.#at(position) : 0.5);
     this.#times = larger;
     this.#first = 0;
   }

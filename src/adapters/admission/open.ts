@@ -1,0 +1,32 @@
+/** Configuration in; the Admission port it asks for out, known to answer. */
+import type { Logger } from 'pino';
+import type { Admission } from '../../ports/admission.ts';
+import { createLocalAdmission } from './local.ts';
+import type { Rules } from './rules.ts';
+
+export interface AdmissionConfig {
+  readonly redisUrl: string | undefined;
+  readonly admission: {
+    /** While Redis is away: refuse with 503, or go by limits of this process, divided by the number of replicas. */
+    readonly fallback: 'refuse' | 'local';
+    /** Other rules than the usual ones; for tests, which cannot wait for minutes. */
+    readonly rules?: Partial<Rules> & { readonly ttlMs?: number };
+  };
+}
+
+/** Rejects with one sentence for the operator when the service behind it cannot be used. */
+export const openAdmission = async (
+  { redisUrl, admission: { fallback, rules } }: AdmissionConfig,
+  log: Logger,
+): Promise<Admission> => {
+  if (redisUrl === undefined) return createLocalAdmission(rules);
+  const { createRedisAdmission } = await import('./redis.ts');
+  const admission = createRedisAdmission(redisUrl, { ...rules, fallback, log });
+  try {
+    await admission.check();
+    return admission;
+  } catch (error) {
+    await admission.close();
+    throw error;
+  }
+};

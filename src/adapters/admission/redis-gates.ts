@@ -1,0 +1,150 @@
+/** The gates as Redis keeps them: typed calls in, one script each, typed answers out. Fails with `unavailable`. */
+import type { AdmissionRequest, Limits } from '../../ports/admission.ts';
+import { RedisConnection, type Script } from '../redis.ts';
+import { admit, giveUp, heartbeat, release, renew, standing, verdict } from './redis-scripts.ts';
+import type { Rules } from './rules.ts';
+
+export interface RedisGatesOptions {
+  readonly url: string;
+  /** First part of every key and channel. */
+  readonly prefix: string;
+  /** The name of this process, unique among all. */
+  readonly process: string;
+  readonly rules: Rules;
+  /** Milliseconds without renewal after which a lease or a place in a queue is lost. */
+  readonly leaseMs: number;
+  /** Milliseconds until a call without an answer counts as failed. */
+  readonly patience: number;
+  /** Virtual time instead of the server's clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+export type Decision =
+  | { readonly kind: 'started' }
+  | { readonly kind: 'waits'; readonly position: number }
+  | { readonly kind: 'rateReached' | 'queueFull'; readonly waitMs: number };
+
+export type Standing = 'waits' | 'runs' | 'unknown';
+
+/** All that one process has at one gate. */
+export interface Holdings {
+  readonly request: AdmissionRequest;
+  /** Starts the server has not heard of. */
+  starts: number;
+  readonly runners: string[];
+  readonly waiters: string[];
+}
+
+export class RedisGates {
+  readonly #connection: RedisConnection;
+  readonly #options: RedisGatesOptions;
+  readonly channel: string;
+
+  constructor(options: RedisGatesOptions) {
+    this.#connection = new RedisConnection(options.url, { patience: options.patience });
+    this.#options = options;
+    this.channel = this.#channels + options.process;
+  }
+
+  async admit(id: string, request: AdmissionRequest, limits: Limits = request.limits): Promise<Decision> {
+    const { queueLength, queueMs } = this.#options.rules;
+    const { concurrency, requestsPerMinute } = limits;
+    const [word, number] = numbers(
+      await this.#run(
+        admit,
+        this.#keys(request),
+        id,
+        concurrency,
+        requestsPerMinute,
+        queueLength,
+        micro(queueMs),
+      ),
+    );
+    switch (word) {
+      case verdict.started:
+        return { kind: 'started' };
+      case verdict.waits:
+        return { kind: 'waits', position: number ?? 1 };
+      default:
+        return {
+          kind: word === verdict.queueFull ? 'queueFull' : 'rateReached',
+          waitMs: (number ?? 0) / 1000,
+        };
+    }
+  }
+
+  async release(id: string, request: AdmissionRequest, heldMs: number): Promise<void> {
+    await this.#run(release, this.#keys(request), id, micro(heldMs));
+  }
+
+  /** Ends a wait unless the turn has come meanwhile. */
+  async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
+    const [word, number] = numbers(await this.#run(giveUp, this.#keys(request), id));
+    return { standing: toStanding(word), waitMs: (number ?? 0) / 1000 };
+  }
+
+  /** Keeps all of it alive in one call, and tells where each waiter stands, in order. */
+  async renew(holdings: readonly Holdings[]): Promise<Standing[]> {
+    const keys = holdings.flatMap(({ request }) => this.#keys(request));
+    const values = holdings.flatMap(({ starts, runners, waiters }) => [
+      starts,
+      runners.length,
+      waiters.length,
+      ...runners,
+      ...waiters,
+    ]);
+    return numbers(await this.#run(renew, keys, ...values)).map(toStanding);
+  }
+
+  /** Number of processes alive, this one included. */
+  async heartbeat(): Promise<number> {
+    return Number(await this.#run(heartbeat, [this.#replicas], this.#options.process));
+  }
+
+  async depart(): Promise<void> {
+    await this.#connection.use((redis) => redis.zrem(this.#replicas, this.#options.process));
+  }
+
+  check(): Promise<void> {
+    return this.#connection.check();
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #run(script: Script, keys: readonly string[], ...values: (string | number)[]): Promise<unknown> {
+    const { now, rules, leaseMs } = this.#options;
+    const time = now === undefined ? '' : micro(now());
+    return this.#connection.run(script, keys, [
+      time,
+      micro(rules.windowMs),
+      micro(leaseMs),
+      this.#channels,
+      ...values,
+    ]);
+  }
+
+  get #channels(): string {
+    return `${this.#options.prefix}admission:process:`;
+  }
+
+  get #replicas(): string {
+    return `${this.#options.prefix}admission:processes`;
+  }
+
+  /** The subscription's length tells where it ends, whatever it is made of. */
+  #keys({ subscription, model }: AdmissionRequest): string[] {
+    const gate = `${this.#options.prefix}admission:{${subscription.length}:${subscription}:${model}}:`;
+    return [`${gate}alive`, `${gate}queue`, `${gate}starts`, `${gate}memo`];
+  }
+}
+
+const micro = (milliseconds: number): number => Math.round(milliseconds * 1000);
+
+const numbers = (reply: unknown): number[] => (Array.isArray(reply) ? reply.map(Number) : []);
+
+const toStanding = (word: number | undefined): Standing => {
+  if (word === standing.waits) return 'waits';
+  return word === standing.runs ? 'runs' : 'unknown';
+};

@@ -7,8 +7,12 @@ export interface Conversation {
   readonly continued: boolean;
 }
 
-/** `asked` is the client's own word for it; a final assistant message implies it. */
-export const continueFinal = (messages: readonly ChatMessage[], asked: boolean): Conversation => {
+/** `asked` is the client's own word for it; a final assistant message implies it. `path` is where that one stands in the request. */
+export const continueFinal = (
+  messages: readonly ChatMessage[],
+  asked: boolean,
+  path = `messages[${messages.length - 1}]`,
+): Conversation => {
   const last = messages.length - 1;
   const final = messages[last];
   if (final?.role !== 'assistant') {
@@ -16,14 +20,11 @@ export const continueFinal = (messages: readonly ChatMessage[], asked: boolean):
     throw fail('invalid_request', 'continue_final_message needs a final message of role assistant');
   }
   if (final.toolCalls.length > 0) {
-    throw fail('invalid_request', `messages[${last}].tool_calls must not be on a final assistant message`);
+    throw fail('invalid_request', `${path}.tool_calls must not be on a final assistant message`);
   }
   const content = trimEnd(final.content);
   if (content.length === 0) {
-    throw fail(
-      'invalid_request',
-      `messages[${last}].content must have text: a final assistant message is continued`,
-    );
+    throw fail('invalid_request', `${path}.content must have text: a final assistant message is continued`);
   }
   return { messages: [...messages.slice(0, last), { ...final, content }], continued: true };
 };

@@ -3,7 +3,7 @@ import { from, map, type Observable, type OperatorFunction, of, switchMap } from
 import { fail } from '../../src/errors.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { countTokens } from '../../src/tokens/count.ts';
-import { fitsBytes, fixedTokens, lengthOf, promptTexts } from '../../src/tokens/prompt.ts';
+import { fitsBytes, fixedTokens, lengthOf, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
 
@@ -22,21 +22,25 @@ export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, 
     if (window === undefined) return of(taskOf(draft, limit, undefined));
     const room = window - margin - limit - fixedTokens(draft.prompt);
     if (draft.textBytes !== undefined && draft.textBytes <= room) return of(taskOf(draft, limit, undefined));
-    const texts = promptTexts(draft.prompt);
-    if (fitsBytes(texts, room)) return of(taskOf(draft, limit, undefined));
-    return counted(offload, texts, draft.model.tokenizer).pipe(
-      map((tokens) => cut(draft, limit, window, tokens + fixedTokens(draft.prompt))),
+    if (fitsBytes(promptTexts(draft.prompt), room)) return of(taskOf(draft, limit, undefined));
+    // Exactly: only when the bytes, which bound the tokens from above, do not fit already.
+    return countPrompt(offload, draft.prompt, draft.model.tokenizer).pipe(
+      map((tokens) => cut(draft, limit, window, tokens)),
     );
   });
 
 const askedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
 
-/** Exactly: only when the bytes, which bound the tokens from above, do not fit already. */
-const counted = (offload: Offload, texts: readonly string[], tokenizer: string): Observable<number> =>
-  lengthOf(texts) <= countedInLine
-    ? from(countTokens(texts, tokenizer))
-    : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
+/** The exact number of tokens a prompt takes; large ones are counted on a thread. */
+export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> => {
+  const texts = promptTexts(prompt);
+  const tokens =
+    lengthOf(texts) <= countedInLine
+      ? from(countTokens(texts, tokenizer))
+      : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
+  return tokens.pipe(map((counted) => counted + fixedTokens(prompt)));
+};
 
 const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
   const room = window - prompt - margin;

@@ -5,8 +5,9 @@
 import { Observable, type OperatorFunction } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
-import type { Head, Reply } from '../../src/ports/exchange.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
 import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+import { streamHead } from './stream-head.ts';
 
 export const frameChatStream =
   (completion: Completion): OperatorFunction<Parts, Reply> =>
@@ -19,7 +20,7 @@ export const frameChatStream =
           let bytes = '';
           if (!started) {
             started = true;
-            subscriber.next(streamHead);
+            subscriber.next(head);
             bytes = chunks.roles();
           }
           for (const part of parts) bytes += chunks.of(part);
@@ -30,16 +31,7 @@ export const frameChatStream =
       });
     });
 
-const streamHead: Head = {
-  kind: 'head',
-  status: 200,
-  headers: {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
-    'x-accel-buffering': 'no',
-  },
-  keepAlive: ': keep-alive\n\n',
-};
+const head = streamHead(': keep-alive\n\n');
 
 /** After a delta, while its answer goes on. */
 const goesOn = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}\n\n';

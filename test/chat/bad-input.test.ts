@@ -400,7 +400,7 @@ t.test(`${cases.length} ways to get it wrong`, async (t) => {
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
   t.equal(at.calls.length, 0, 'no engine was called');
   t.equal(at.leases.length, 0, 'no slot was taken');
-  t.same(at.events(), [], 'nothing was billed');
+  t.same(at.events, [], 'nothing was billed');
 });
 
 t.test('what looks wrong but is not', async (t) => {

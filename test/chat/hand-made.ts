@@ -4,7 +4,6 @@ import { defer, lastValueFrom, type Observable, of, toArray } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat-completions.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { MemoryUsage } from '../../src/adapters/usage/memory.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
 import { type ChatCall, type Parts, toJsonText } from '../../src/ports/chat.ts';
@@ -77,7 +76,7 @@ export interface House {
   readonly calls: { model: Model; call: ChatCall; flow: Flow }[];
   readonly leases: ReturnType<typeof lease>[];
   readonly counted: (readonly string[])[];
-  events(): readonly UsageEvent[];
+  readonly events: readonly UsageEvent[];
 }
 
 /** Ports whose engine answers every call with `answer`; media URLs carry their data in the path. */
@@ -85,7 +84,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
   const calls: House['calls'] = [];
   const leases: ReturnType<typeof lease>[] = [];
   const counted: (readonly string[])[] = [];
-  const log = new MemoryUsage();
+  const events: UsageEvent[] = [];
   const closes = { close: () => Promise.resolve() };
   const unused = (): never => {
     throw new Error('not used on this route');
@@ -135,7 +134,15 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       check: () => Promise.resolve(),
       ...closes,
     },
-    usage: log,
+    usage: {
+      record: (event) =>
+        defer(() => {
+          events.push(event);
+          return of(undefined);
+        }),
+      ensureOpen: () => {},
+      ...closes,
+    },
     media: {
       read: (url) =>
         defer(() => {
@@ -167,7 +174,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
     publicUrl: () => 'http://127.0.0.1/v1',
     ...change,
   };
-  return { ports, calls, leases, counted, events: () => log.events() };
+  return { ports, calls, leases, counted, events };
 };
 
 const silent = pino({ level: 'silent' });

@@ -381,7 +381,7 @@ t.test('meter', async (t) => {
     );
     t.match(last, [{ type: 'failure', error: { status: 502, message: 'The model did not stop' } }]);
     t.equal(passed, 66);
-    t.match(events(), [{ outcome: 'failed', status: 502, cost: '0' }]);
+    t.match(events, [{ outcome: 'failed', status: 502, cost: '0' }]);
   });
 
   for (const { name, source, recording = '|', expected, subscribed, leave, error, whole, event } of rows) {

@@ -96,10 +96,15 @@ function listed(items: readonly string[], comma = ','): string {
   return items.length < 2 ? items.join('') : `${items.slice(0, -1).join(`${comma} `)} and ${items.at(-1)}`;
 }
 
+/** No word fills two slots of the same sentence if another can be found. */
 function sentence(template: string, topics: readonly string[], random: Random): string {
+  const used = new Set<string>();
   return template.replace(/[#*]/g, (slot) => {
     const topic = slot === '#' ? topics[random.integer(0, topics.length - 1)] : undefined;
-    return topic ?? noun(random);
+    let word = topic ?? noun(random);
+    for (let tries = 0; topic === undefined && used.has(word) && tries < 8; tries += 1) word = noun(random);
+    used.add(word);
+    return word;
   });
 }
 

@@ -1,11 +1,10 @@
 /** A Redis for tests: the one `REDIS_URL` names, or a `redis-server` of our own on a free loopback port. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { end, freePort, launch } from './child.ts';
 
 export interface RedisService {
   readonly url: string;
@@ -42,7 +41,7 @@ export const startRedis = async (options: RedisServiceOptions = {}): Promise<Red
     };
   const folder = await mkdtemp(join(tmpdir(), 'sluice-redis-'));
   const port = await freePort();
-  let server = await launch(port, folder, options);
+  let server = await launchRedis(port, folder, options);
   return {
     url: `redis://127.0.0.1:${port}`,
     get process() {
@@ -50,7 +49,7 @@ export const startRedis = async (options: RedisServiceOptions = {}): Promise<Red
     },
     restart: async () => {
       await end(server, 'SIGKILL');
-      server = await launch(port, folder, options);
+      server = await launchRedis(port, folder, options);
     },
     stop: async () => {
       await end(server, 'SIGKILL');
@@ -61,25 +60,10 @@ export const startRedis = async (options: RedisServiceOptions = {}): Promise<Red
 
 const sharedUrl = (): string | undefined => process.env.REDIS_URL || undefined;
 
-const launch = async (port: number, folder: string, options: RedisServiceOptions): Promise<ChildProcess> => {
+const launchRedis = (port: number, folder: string, options: RedisServiceOptions): Promise<ChildProcess> => {
   const persistence = options.persist ? ['--appendonly', 'yes', '--appendfsync', 'always'] : [];
   const args = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...persistence];
-  const server = spawn('redis-server', args, { stdio: 'ignore' });
-  // A test run that is cut short leaves nothing behind.
-  const onExit = () => server.kill('SIGKILL');
-  process.once('exit', onExit);
-  server.once('exit', () => process.off('exit', onExit));
-  await answers(port, server);
-  return server;
-};
-
-const answers = async (port: number, server: ChildProcess): Promise<void> => {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    if (server.exitCode !== null) throw new Error(`redis-server ended with ${server.exitCode}`);
-    if (await pong(port)) return;
-    await delay(25);
-  }
-  throw new Error('redis-server did not answer within its time');
+  return launch('redis-server', args, () => pong(port));
 };
 
 const pong = (port: number): Promise<boolean> =>
@@ -93,20 +77,3 @@ const pong = (port: number): Promise<boolean> =>
     socket.once('error', () => settle(false));
     socket.setTimeout(1_000, () => settle(false));
   });
-
-const end = async (server: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
-  if (server.exitCode !== null || server.signalCode !== null) return;
-  const gone = once(server, 'exit');
-  server.kill(signal);
-  await gone;
-};
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-};

@@ -1,0 +1,52 @@
+/** A program of a service in; a child process out that ends with the test run, and says when it is ready. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Where `test/services/fetch` puts what cannot be installed by a package manager. */
+export const servicesFolder = process.env.SLUICE_SERVICES ?? join(homedir(), '.cache', 'sluice-services');
+
+/** Starts a program and waits until `ready` says so, for half a minute at most. */
+export const launch = async (
+  program: string,
+  args: readonly string[],
+  ready: () => Promise<boolean>,
+): Promise<ChildProcess> => {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let complaint = '';
+  child.stderr?.on('data', (text: Buffer) => {
+    complaint = (complaint + text.toString()).slice(-2_000);
+  });
+  // A test run that is cut short leaves nothing behind.
+  const onExit = () => child.kill('SIGKILL');
+  process.once('exit', onExit);
+  child.once('exit', () => process.off('exit', onExit));
+  const deadline = Date.now() + 30_000;
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${complaint}`);
+    if (await ready()) return child;
+    await delay(25);
+  }
+  child.kill('SIGKILL');
+  throw new Error(`${program} was not ready within its time: ${complaint}`);
+};
+
+export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill(signal);
+  await gone;
+};
+
+export const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+};

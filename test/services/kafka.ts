@@ -1,0 +1,89 @@
+/** A Kafka for tests: the one `KAFKA_BROKERS` names, or a broker of our own (KRaft, one node) from the fetched jars. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { end, freePort, launch, servicesFolder } from './child.ts';
+
+export interface KafkaService {
+  readonly brokers: string;
+  /** Kills it as a crash would. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port and data. */
+  revive(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const jars = join(servicesFolder, 'kafka', '*');
+
+/** Why there is no Kafka to test with; undefined when there is one. */
+export const kafkaMissing = ({ own = false } = {}): string | undefined => {
+  if (!own && shared() !== undefined) return undefined;
+  if (!existsSync(join(servicesFolder, 'kafka')))
+    return `no Kafka: test/services/fetch gets one${own ? '' : ', or set KAFKA_BROKERS'}`;
+  return spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0 ? undefined : 'no java on PATH';
+};
+
+export const startKafka = async ({ own = false } = {}): Promise<KafkaService> => {
+  const brokers = shared();
+  if (brokers !== undefined && !own) {
+    const refuse = () => Promise.reject(new Error('This Kafka is not ours to end.'));
+    return { brokers, kill: refuse, revive: refuse, stop: async () => undefined };
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-kafka-'));
+  const [port, controllerPort] = [await freePort(), await freePort()];
+  const properties = join(folder, 'server.properties');
+  await writeFile(properties, settings(port, controllerPort, join(folder, 'data')));
+  const format = ['-cp', jars, 'kafka.tools.StorageTool', 'format', '-t', clusterId, '-c', properties];
+  const formatted = spawnSync('java', format, { encoding: 'utf8' });
+  if (formatted.status !== 0) throw new Error(`Kafka's storage was not formatted: ${formatted.stderr}`);
+  const launchBroker = () =>
+    launch('java', ['-Xmx512m', '-XX:+UseSerialGC', '-cp', jars, 'kafka.Kafka', properties], () =>
+      listens(port),
+    );
+  let broker = await launchBroker();
+  return {
+    brokers: `127.0.0.1:${port}`,
+    kill: () => end(broker, 'SIGKILL'),
+    revive: async () => {
+      broker = await launchBroker();
+    },
+    stop: async () => {
+      await end(broker, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const shared = (): string | undefined => process.env.KAFKA_BROKERS || undefined;
+
+const clusterId = 'c2x1aWNlLXRlc3RzLTAwMA';
+
+const settings = (port: number, controllerPort: number, data: string): string =>
+  `process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:${controllerPort}
+listeners=PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}
+advertised.listeners=PLAINTEXT://127.0.0.1:${port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs=${data}
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+`;
+
+const listens = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });

@@ -197,7 +197,7 @@ t.test('what gateways send: thinking switches, continuation, media, stop', async
   const seen = await answer({ messages: [{ role: 'user', content }] });
   t.match(
     seen.choice?.message.content,
-    'You sent an image of 3 bytes, image/png; a video of 0 bytes, video/* and an audio clip of 3 bytes, audio/wav.',
+    'You sent an image of 3 bytes, image/png; a video and an audio clip of 3 bytes, audio/wav.',
   );
 });
 

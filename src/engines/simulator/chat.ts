@@ -30,7 +30,7 @@ export const simulateChat = (
     const conversation = readConversation(call);
     const { directives } = conversation;
     const seed = seedOf(call, conversation);
-    const performance = {
+    const script = {
       answers: Array.from({ length: call.n }, (_, choice) =>
         planAnswer(model, call, conversation, seed, choice),
       ),
@@ -39,7 +39,7 @@ export const simulateChat = (
       faults: directives.faults,
       usage: directives.usage === 'off' ? undefined : countUsage(call, directives.cached ?? 0),
     };
-    return play(performance, ticker, flow);
+    return play(script, ticker, flow);
   });
 
 function countUsage(call: ChatCall, cached: number): (completion: number, reasoning: number) => TokenUsage {

@@ -123,15 +123,14 @@ function textOf(content: readonly UserContent[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : describe(part))).join('');
 }
 
-function describe(media: MediaContent): string {
-  const padding = media.base64.endsWith('==') ? 2 : media.base64.endsWith('=') ? 1 : 0;
-  const bytes = Math.max(0, Math.floor((media.base64.length * 3) / 4) - padding);
-  const size =
-    bytes < 1000
-      ? `${bytes} bytes`
-      : bytes < 1_000_000
-        ? `${Math.round(bytes / 1000)} kB`
-        : `${(bytes / 1_000_000).toFixed(1)} MB`;
-  const article = media.type === 'video' ? 'a' : 'an';
-  return `${article} ${media.type}${media.type === 'audio' ? ' clip' : ''} of ${size}, ${media.mediaType}`;
+function describe({ type, mediaType, base64 }: MediaContent): string {
+  const what = type === 'image' ? 'an image' : type === 'audio' ? 'an audio clip' : 'a video';
+  if (base64.length === 0) return what;
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+  return `${what} of ${sizeOf(Math.floor((base64.length * 3) / 4) - padding)}, ${mediaType}`;
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -8,7 +8,7 @@ import type { Fault } from './directives.ts';
 import { failureOf } from './faults.ts';
 import type { Task, Ticker } from './ticker.ts';
 
-export interface Performance {
+export interface Script {
   readonly answers: readonly Answer[];
   /** Milliseconds before the first token. */
   readonly first: number;
@@ -22,9 +22,9 @@ export interface Performance {
 /** Parts of one emission: what a slow turn of the event loop, or no pace at all, may put together. */
 const batch = 32;
 
-export const play = (performance: Performance, ticker: Ticker, flow: Flow): Observable<Parts> =>
+export const play = (script: Script, ticker: Ticker, flow: Flow): Observable<Parts> =>
   new Observable((subscriber) => {
-    const playback = new Playback(performance, ticker, subscriber);
+    const playback = new Playback(script, ticker, subscriber);
     playback.resume();
     flow.demand.attach(playback);
     return () => {
@@ -35,19 +35,19 @@ export const play = (performance: Performance, ticker: Ticker, flow: Flow): Obse
 
 class Playback implements Task, DemandListener {
   due: number;
-  readonly #performance: Performance;
+  readonly #script: Script;
   readonly #ticker: Ticker;
   readonly #subscriber: Subscriber<Parts>;
   readonly #speaking: Answer[];
   #fault = 0;
   #emitted = false;
 
-  constructor(performance: Performance, ticker: Ticker, subscriber: Subscriber<Parts>) {
-    this.#performance = performance;
+  constructor(script: Script, ticker: Ticker, subscriber: Subscriber<Parts>) {
+    this.#script = script;
     this.#ticker = ticker;
     this.#subscriber = subscriber;
-    this.#speaking = [...performance.answers];
-    this.due = ticker.now() + performance.first;
+    this.#speaking = [...script.answers];
+    this.due = ticker.now() + script.first;
   }
 
   /** Off the ticker altogether: a paused stream costs nothing and makes nothing. */
@@ -82,11 +82,11 @@ class Playback implements Task, DemandListener {
       if (this.#speaking[index]?.step(parts) === true) index += 1;
       else this.#speaking.splice(index, 1);
     }
-    if (this.#speaking.length > 0) this.due += this.#performance.interval;
+    if (this.#speaking.length > 0) this.due += this.#script.interval;
   }
 
   #dueFault(): Fault | undefined {
-    const fault = this.#performance.faults[this.#fault];
+    const fault = this.#script.faults[this.#fault];
     if (fault === undefined || (this.#tokens() < fault.after && this.#speaking.length > 0)) return undefined;
     this.#fault += 1;
     return fault;
@@ -94,7 +94,7 @@ class Playback implements Task, DemandListener {
 
   #tokens(): number {
     let tokens = 0;
-    for (const answer of this.#performance.answers) tokens += answer.tokens;
+    for (const answer of this.#script.answers) tokens += answer.tokens;
     return tokens;
   }
 
@@ -116,7 +116,7 @@ class Playback implements Task, DemandListener {
   }
 
   #end(parts: Part[]): void {
-    const { answers, usage } = this.#performance;
+    const { answers, usage } = this.#script;
     let reasoning = 0;
     for (const answer of answers) reasoning += answer.reasoning;
     if (usage !== undefined) parts.push({ type: 'usage', usage: usage(this.#tokens(), reasoning) });

@@ -1,8 +1,10 @@
 /** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as demand allows. */
+import { Readable } from 'node:stream';
 import { Pool } from 'undici';
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
+import { bodyBytes, bodyLength, type RequestBody } from './request-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST';
@@ -11,7 +13,7 @@ export interface EngineRequest {
   readonly fromRoot?: boolean;
   /** Names and values by turns. */
   readonly headers: string[];
-  readonly body: string | null;
+  readonly body: RequestBody | null;
   /** False: the first byte comes with the last, so only the total limit holds, and demand is of no use. */
   readonly streams: boolean;
   /** The engine's own sentence in the body of an error answer. */
@@ -54,7 +56,7 @@ export class Dispatch {
 
   /** The reader hears nothing before this has returned. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
-    const { method, headers, body, streams, explain } = request;
+    const { method, streams, explain } = request;
     const call = new HttpCall({
       reader,
       limits: streams ? this.#streamLimits : this.#wholeLimits,
@@ -64,7 +66,7 @@ export class Dispatch {
       explain,
     });
     const path = request.fromRoot === true ? request.path : this.#basePath + request.path;
-    this.#pool.dispatch({ path, method, headers, body }, call);
+    this.#pool.dispatch({ path, method, ...payload(request) }, call);
     return call;
   }
 
@@ -73,3 +75,11 @@ export class Dispatch {
     return this.#pool.close();
   }
 }
+
+const payload = ({ headers, body }: EngineRequest): { headers: string[]; body: string | Readable | null } => {
+  if (body === null || typeof body === 'string') return { headers, body };
+  const stream = Readable.from(bodyBytes(body), { objectMode: false });
+  // The call tells of its failure itself; the stream that is torn down with it needs no second hearing.
+  stream.on('error', () => undefined);
+  return { headers: [...headers, 'content-length', String(bodyLength(body))], body: stream };
+};

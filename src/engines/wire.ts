@@ -3,11 +3,12 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ApiError } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { RequestBody } from './request-body.ts';
 
 export interface Wire {
   /** Below a replica's base address. */
   readonly chatPath: string;
-  encodeChat(model: Model, call: ChatCall, row: EngineRow): string;
+  encodeChat(model: Model, call: ChatCall, row: EngineRow): RequestBody;
   decodeStream(model: Model, call: ChatCall): StreamDecoder;
   /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
   decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;

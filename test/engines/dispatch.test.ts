@@ -259,6 +259,48 @@ t.test('what the engine is sent', async (t) => {
   await subject.close();
 });
 
+t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go in the middle', async (t) => {
+  const base64 = Buffer.alloc(6_000_000, 7).toString('base64');
+  const messages: ChatCall['messages'] = [
+    {
+      role: 'user',
+      content: [
+        { type: 'text', text: 'Grüße' },
+        { type: 'image', mediaType: 'image/png', base64 },
+      ],
+    },
+  ];
+  const broken = await startScriptedEngine((visit) => visit.json(500, {}));
+  const engine = await startScriptedEngine((visit) => visit.answer());
+  const subject = engineOn([broken.url, engine.url]);
+  t.strictSame(await ask(subject, { messages }), hello);
+  t.equal(broken.visits.length, 1);
+  t.equal(broken.visits[0]?.body, engine.visits[0]?.body);
+  const content = JSON.parse(engine.visits[0]?.body ?? '').messages[0].content;
+  t.strictSame(content, [
+    { type: 'text', text: 'Grüße' },
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } },
+  ]);
+  await broken.close();
+  await engine.close();
+  await subject.close();
+
+  const deaf = createServer((socket) => socket.pause());
+  deaf.listen(0, '127.0.0.1');
+  await once(deaf, 'listening');
+  const arrival = once(deaf, 'connection');
+  const other = engineOn([`http://127.0.0.1:${(deaf.address() as AddressInfo).port}/v1`]);
+  const upload = new Collected(other, { messages });
+  const [socket] = (await arrival) as [Socket];
+  upload.subscription.unsubscribe();
+  socket.on('error', () => undefined);
+  socket.resume();
+  await new Promise((resolve) => socket.once('close', resolve));
+  t.ok(socket.bytesRead < base64.length, `${socket.bytesRead} bytes came before the upload was let go`);
+  deaf.close();
+  await other.close();
+});
+
 t.test('rows that cannot work are refused by name', async (t) => {
   t.throws(() => engineOn(['http://[']), { message: 'engines.pool-a.replicas[0] is no address: http://[' });
   t.throws(() => engineOn(['http://a'], { key_env: 'NO_SUCH_KEY' }), {

@@ -9,7 +9,7 @@ import { sampleCall, sampleModel, thinker } from './samples.ts';
 const row: EngineRow = { wire: 'openai', replicas: ['http://127.0.0.1:1/v1'] };
 
 const encode = (call: Partial<ChatCall>, model: Model = sampleModel(), changed: Partial<EngineRow> = {}) =>
-  JSON.parse(openAiWire.encodeChat(model, sampleCall(call), { ...row, ...changed }));
+  JSON.parse([openAiWire.encodeChat(model, sampleCall(call), { ...row, ...changed })].flat().join(''));
 
 const basic = {
   model: 'writer-large-fp8',
@@ -131,6 +131,26 @@ t.test('messages', async (t) => {
     },
     { role: 'tool', tool_call_id: 'call_1', content: 'x\ny' },
     { role: 'assistant', content: 'So', name: 'n' },
+  ]);
+});
+
+t.test('large media stays out of the JSON until it is sent', async (t) => {
+  const image = (base64: string) => ({ type: 'image' as const, mediaType: 'image/png', base64 });
+  const [first, second] = ['A'.repeat(70_000), 'B'.repeat(90_000)];
+  const messages: ChatCall['messages'] = [
+    {
+      role: 'user',
+      content: [image(first), image('small'), { type: 'audio', mediaType: 'audio/wav', base64: second }],
+    },
+  ];
+  const body = openAiWire.encodeChat(sampleModel(), sampleCall({ messages }), row);
+  t.equal(body.length, 5);
+  t.equal(body[1], first);
+  t.equal(body[3], second);
+  t.strictSame(encode({ messages }).messages[0].content, [
+    { type: 'image_url', image_url: { url: `data:image/png;base64,${first}` } },
+    { type: 'image_url', image_url: { url: 'data:image/png;base64,small' } },
+    { type: 'input_audio', input_audio: { data: second, format: 'wav' } },
   ]);
 });
 

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import { Answer } from '../../src/engines/wires/openai/answer.ts';
 import { OpenAiStreamDecoder } from '../../src/engines/wires/openai/decode-stream.ts';
 import { decodeWhole } from '../../src/engines/wires/openai/decode-whole.ts';
 import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
@@ -444,47 +443,6 @@ t.test('whole answers', async (t) => {
   for (const body of ['', '{"choices":', '<html>', '[]', '{}', '{"choices":[]}', 'null']) {
     t.equal(thrown(() => decodeWhole(Buffer.from(body), options(true, 1)))?.kind, 'engine_unreachable', body);
   }
-});
-
-t.test('any whole answer: with its text set aside and parsed with it', async (t) => {
-  const words = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 20 }),
-    fc.constantFrom('', '"content":"x"', '\\', '<think>a</think>b'),
-  );
-  const message = fc.record(
-    {
-      content: fc.option(words),
-      reasoning_content: fc.option(words),
-      refusal: fc.option(words),
-      note: words,
-    },
-    { requiredKeys: [] },
-  );
-  const answer = fc.record({
-    content: words,
-    choices: fc.array(
-      fc.record({ index: fc.nat(2), message, finish_reason: fc.constantFrom('stop', null) }),
-      { maxLength: 3 },
-    ),
-  });
-  fc.assert(
-    fc.property(answer, fc.nat(2), (value, spaces) => {
-      const json = JSON.stringify(value, null, spaces);
-      const reference = new Answer(options(true, 2));
-      reference.push(JSON.parse(json));
-      reference.end(true);
-      let parts: Parts | undefined;
-      const error = thrown(() => {
-        parts = decodeWhole(Buffer.from(json), options(true, 2));
-      });
-      return (
-        JSON.stringify([parts ?? [], error?.kind]) ===
-        JSON.stringify([error === undefined ? reference.take() : [], reference.failure?.kind])
-      );
-    }),
-    { numRuns: 1500 },
-  );
-  t.pass('agreed');
 });
 
 t.test('think tags are text for a model that does not reason', async (t) => {

@@ -27,14 +27,6 @@ export interface AnswerOptions {
   /** The model reasons: look for think tags in its text. */
   readonly thinks: boolean;
   readonly newCallId?: () => string;
-  /** A text that was taken out of the JSON before it was parsed. */
-  readonly aside?: Aside | undefined;
-}
-
-export interface Aside {
-  /** Stands where the text was. */
-  readonly mark: string;
-  readonly text: JsonText;
 }
 
 interface Choice {
@@ -148,17 +140,12 @@ export class Answer {
     const thought = nonEmpty(delta.reasoning) ?? nonEmpty(delta.reasoning_content);
     if (thought !== undefined) this.reasoning(choice.index, toJsonText(thought));
     for (const words of [nonEmpty(delta.content), nonEmpty(delta.refusal)]) {
-      if (words !== undefined) this.text(choice.index, this.#jsonText(words));
+      if (words !== undefined) this.text(choice.index, toJsonText(words));
     }
     if (delta.tool_calls != null) this.#callTools(choice, delta.tool_calls);
     if (isObject(delta.function_call)) {
       this.#callTools(choice, { index: 0, function: delta.function_call });
     }
-  }
-
-  #jsonText(words: string): JsonText {
-    const aside = this.#options.aside;
-    return aside !== undefined && words === aside.mark ? aside.text : toJsonText(words);
   }
 
   #callTools(choice: Choice, deltas: unknown): void {

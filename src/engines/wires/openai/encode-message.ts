@@ -1,14 +1,15 @@
 /** One message of a call → the message as OpenAI-like servers take it. */
 import type { ChatMessage, TextContent, UserContent } from '../../../ports/chat.ts';
+import type { LargeMedia } from './large-media.ts';
 
-export const encodeMessage = (message: ChatMessage) => {
+export const encodeMessage = (message: ChatMessage, large: LargeMedia) => {
   switch (message.role) {
     case 'system':
     case 'developer':
       // Chat templates know `system`; to most of them `developer` is an error.
       return { role: 'system', content: plainText(message.content), name: message.name };
     case 'user': {
-      const content = encodeContent(message.content);
+      const content = encodeContent(message.content, large);
       return message.name === undefined
         ? { role: 'user', content }
         : { role: 'user', content, name: message.name };
@@ -21,7 +22,7 @@ export const encodeMessage = (message: ChatMessage) => {
         name: message.name,
       };
     case 'tool':
-      return { role: 'tool', tool_call_id: message.callId, content: encodeContent(message.content) };
+      return { role: 'tool', tool_call_id: message.callId, content: encodeContent(message.content, large) };
   }
 };
 
@@ -32,8 +33,8 @@ const encodeToolCall = (call: { id: string; name: string; arguments: string }) =
 });
 
 /** Text alone goes as a string, which every server takes for every role; a list only where media needs one. */
-const encodeContent = (content: readonly UserContent[]) =>
-  content.every(isText) ? plainText(content) : content.map(encodePart);
+const encodeContent = (content: readonly UserContent[], large: LargeMedia) =>
+  content.every(isText) ? plainText(content) : content.map((part) => encodePart(part, large));
 
 const isText = (part: UserContent): part is TextContent => part.type === 'text';
 
@@ -43,21 +44,24 @@ const plainText = (content: readonly TextContent[]): string =>
     ? content[0].text
     : content.map((part) => part.text).join('\n');
 
-const encodePart = (part: UserContent) => {
+const encodePart = (part: UserContent, large: LargeMedia) => {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };
     case 'image':
-      return { type: 'image_url', image_url: { url: dataUri(part), detail: part.detail } };
+      return { type: 'image_url', image_url: { url: dataUri(part, large), detail: part.detail } };
     case 'video':
-      return { type: 'video_url', video_url: { url: dataUri(part) } };
+      return { type: 'video_url', video_url: { url: dataUri(part, large) } };
     case 'audio':
-      return { type: 'input_audio', input_audio: { data: part.base64, format: audioFormat(part.mediaType) } };
+      return {
+        type: 'input_audio',
+        input_audio: { data: large.setAside(part.base64), format: audioFormat(part.mediaType) },
+      };
   }
 };
 
-const dataUri = (media: { mediaType: string; base64: string }): string =>
-  `data:${media.mediaType};base64,${media.base64}`;
+const dataUri = (media: { mediaType: string; base64: string }, large: LargeMedia): string =>
+  `data:${media.mediaType};base64,${large.setAside(media.base64)}`;
 
 const audioFormats: Readonly<Record<string, string>> = {
   'audio/mpeg': 'mp3',

@@ -2,14 +2,17 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
+import type { RequestBody } from '../../request-body.ts';
 import { encodeMessage } from './encode-message.ts';
+import { LargeMedia } from './large-media.ts';
 
 type Body = Record<string, unknown>;
 
-export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): string => {
+export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): RequestBody => {
+  const large = new LargeMedia();
   const body: Body = {
     model: model.served_as,
-    messages: call.messages.map(encodeMessage),
+    messages: call.messages.map((message) => encodeMessage(message, large)),
     // The older name is the one all of them know; a server that knows only the newer says so in its row.
     [row.limit_field ?? 'max_tokens']: call.maxTokens,
   };
@@ -32,7 +35,7 @@ export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): string
   addTools(body, call);
   addFormat(body, call.format);
   addThinking(body, model, call.thinking);
-  return JSON.stringify(body);
+  return large.putBack(JSON.stringify(body));
 };
 
 const addSampling = (body: Body, sampling: Sampling): void => {

@@ -111,7 +111,7 @@ function* valueStarts(json: string, key: string): Generator<number> {
 }
 
 /** Index of the quote that ends the JSON string whose text begins here; below 0 when it is no such string. */
-export const closingQuote = (json: string, from: number): number => {
+const closingQuote = (json: string, from: number): number => {
   const end = endOfJsonText(json, from, json.length);
   return json.charCodeAt(end) === QUOTE ? end : -1;
 };

@@ -1,0 +1,25 @@
+/** Base64 of many megabytes is kept out of the JSON while that is made: scanning and copying it would hold up every other call. */
+import { randomUUID } from 'node:crypto';
+import type { RequestBody } from '../../request-body.ts';
+
+const LARGE = 64 * 1024;
+/** Nobody outside can know it, so it stands nowhere but where it was put. */
+const MARK = randomUUID();
+
+export class LargeMedia {
+  #kept: string[] | undefined;
+
+  /** What to write into the JSON in its place. Must be called in the order in which the JSON is written. */
+  setAside(base64: string): string {
+    if (base64.length < LARGE) return base64;
+    this.#kept ??= [];
+    this.#kept.push(base64);
+    return MARK;
+  }
+
+  putBack(json: string): RequestBody {
+    const kept = this.#kept;
+    if (kept === undefined) return json;
+    return json.split(MARK).flatMap((text, index) => [text, ...kept.slice(index, index + 1)]);
+  }
+}

@@ -1,23 +1,25 @@
 /** The bytes of an engine's answer in, the parts of it out: read by read when it streams, all at once when it does not. */
+import type { Logger } from 'pino';
 import type { Subscriber } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
-import type { Parts } from '../ports/chat.ts';
+import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';
-import type { StreamDecoder } from './wire.ts';
+import type { StreamDecoder, Wire } from './wire.ts';
 
-export interface AnswerDecoding {
-  readonly streams: boolean;
-  stream(): StreamDecoder;
-  whole(body: Buffer): Parts;
-  /** Told once, of an answer in which events had to be skipped. */
-  malformed(events: number): void;
+export interface AnswerContext {
+  readonly wire: Wire;
+  readonly model: Model;
+  readonly call: ChatCall;
+  readonly log: Logger;
+  readonly requestId: string;
 }
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
 /** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. */
 export class AnswerReader implements EngineReader {
-  readonly #decoding: AnswerDecoding;
+  readonly #context: AnswerContext;
   readonly #subscriber: Subscriber<Parts>;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
@@ -25,47 +27,42 @@ export class AnswerReader implements EngineReader {
   #bodyBytes = 0;
   #emitted = false;
 
-  constructor(decoding: AnswerDecoding, subscriber: Subscriber<Parts>) {
-    this.#decoding = decoding;
+  constructor(context: AnswerContext, subscriber: Subscriber<Parts>) {
+    this.#context = context;
     this.#subscriber = subscriber;
   }
 
   head(head: EngineHead): void {
+    const { wire, model, call } = this.#context;
     this.#head = head;
     // Some servers answer in one piece although a stream was asked for, above all when they have an error to report.
-    const whole = !this.#decoding.streams || head.contentType.startsWith('application/json');
-    if (!whole) this.#stream = this.#decoding.stream();
+    const whole = !call.stream || head.contentType.startsWith('application/json');
+    if (!whole) this.#stream = wire.decodeStream(model, call);
   }
 
   bytes(bytes: Buffer): void {
-    if (this.#stream !== undefined) this.#read(this.#stream, bytes);
-    else {
-      this.#body.push(bytes);
-      this.#bodyBytes += bytes.length;
-      if (this.#bodyBytes > WHOLE_LIMIT)
-        this.#fail(fail('engine_unreachable', 'The engine sent too long an answer'));
-    }
+    if (this.#stream === undefined) this.#collect(bytes);
+    else this.#read(this.#stream, bytes);
   }
 
   end(): void {
-    if (this.#stream !== undefined) this.#endStream(this.#stream, undefined);
-    else {
-      const parts = this.#try(() => this.#decoding.whole(this.#joined()));
-      if (parts === undefined) return;
-      this.#emit(parts);
-      this.#subscriber.complete();
-    }
+    if (this.#stream === undefined) this.#decodeBody();
+    else this.#endStream(this.#stream, undefined);
   }
 
-  error(thrown: unknown): void {
-    const error = asApiError(thrown);
+  error(error: ApiError): void {
     if (this.#stream === undefined) this.#fail(error);
     else this.#endStream(this.#stream, error);
   }
 
   #read(stream: StreamDecoder, bytes: Buffer): void {
-    const parts = this.#try(() => stream.push(bytes));
-    if (parts === undefined) return;
+    let parts: Parts;
+    try {
+      parts = stream.push(bytes);
+    } catch (thrown) {
+      this.#fail(asApiError(thrown));
+      return;
+    }
     this.#emit(parts);
     if (stream.failure !== undefined) this.#fail(stream.failure);
     else if (stream.done) {
@@ -77,12 +74,38 @@ export class AnswerReader implements EngineReader {
 
   /** A connection may break once everything was said; before that its own error says more than a missing end. */
   #endStream(stream: StreamDecoder, broken: ApiError | undefined): void {
-    const parts = this.#try(() => stream.end());
-    if (parts === undefined) return;
+    let parts: Parts;
+    try {
+      parts = stream.end();
+    } catch (thrown) {
+      this.#fail(broken ?? asApiError(thrown));
+      return;
+    }
     this.#report(stream);
     this.#emit(parts);
     if (stream.failure !== undefined) this.#fail(broken ?? stream.failure);
     else this.#subscriber.complete();
+  }
+
+  #collect(bytes: Buffer): void {
+    this.#body.push(bytes);
+    this.#bodyBytes += bytes.length;
+    if (this.#bodyBytes <= WHOLE_LIMIT) return;
+    this.#body = [];
+    this.#fail(fail('engine_unreachable', 'The engine sent too long an answer'));
+  }
+
+  #decodeBody(): void {
+    const { wire, model, call } = this.#context;
+    const first = this.#body[0];
+    const body = this.#body.length === 1 && first !== undefined ? first : Buffer.concat(this.#body);
+    try {
+      this.#emit(wire.decodeWhole(model, call, body));
+    } catch (thrown) {
+      this.#fail(asApiError(thrown));
+      return;
+    }
+    this.#subscriber.complete();
   }
 
   #emit(parts: Parts): void {
@@ -98,21 +121,8 @@ export class AnswerReader implements EngineReader {
     } else this.#subscriber.error(error);
   }
 
-  #try(decode: () => Parts): Parts | undefined {
-    try {
-      return decode();
-    } catch (thrown) {
-      this.#fail(asApiError(thrown));
-      return undefined;
-    }
-  }
-
-  #report(stream: StreamDecoder): void {
-    if (stream.malformed > 0) this.#decoding.malformed(stream.malformed);
-  }
-
-  #joined(): Buffer {
-    const body = this.#body;
-    return body.length === 1 && body[0] !== undefined ? body[0] : Buffer.concat(body, this.#bodyBytes);
+  #report({ malformed }: StreamDecoder): void {
+    const { log, requestId } = this.#context;
+    if (malformed > 0) log.warn({ requestId, events: malformed }, 'engine sent malformed events');
   }
 }

@@ -48,14 +48,8 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         streams: call.stream,
         explain: wire.errorSentence,
       };
-      const decoding = {
-        streams: call.stream,
-        stream: () => wire.decodeStream(model, call),
-        whole: (body: Buffer) => wire.decodeWhole(model, call, body),
-        malformed: (events: number) =>
-          log.warn({ requestId: flow.requestId, events }, 'engine sent malformed events'),
-      };
-      const running = pool.send(request, flow, new AnswerReader(decoding, subscriber));
+      const context = { wire, model, call, log, requestId: flow.requestId };
+      const running = pool.send(request, flow, new AnswerReader(context, subscriber));
       return () => running.close();
     });
 

@@ -1,5 +1,4 @@
 /** One request as a server library hands it over, and the way back to its client: all that the edge asks of a server. */
-import type { Logger } from 'pino';
 import type { Answer, Head, HeaderName } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
@@ -17,6 +16,8 @@ export interface Channel {
 
   /** The memory of body pieces is the server's and lost when `data` returns. */
   readonly lendsBody: boolean;
+  /** The body is about to be read: a client that waits to be asked for it is told to go on. */
+  askForBody(): void;
   pauseBody(): void;
   resumeBody(): void;
   /** The client is slow but within our bounds: any time-out of the server's own starts anew. */
@@ -59,7 +60,7 @@ export interface ServerOptions {
   readonly port: number;
   readonly tls: TlsFiles | undefined;
   readonly limits: EdgeLimits;
-  readonly log: Logger;
+  readonly nextId: () => string;
   readonly handle: (channel: Channel) => void;
 }
 
@@ -76,5 +77,3 @@ export interface Server {
   /** Ends what is left. */
   close(): Promise<void>;
 }
-
-export type StartServer = (options: ServerOptions) => Promise<Server>;

@@ -20,3 +20,9 @@ export const statusLine = (status: number): string => {
   lines.set(status, line);
   return line;
 };
+
+const unprintable = /[^\t -~]/;
+
+/** A header value that cannot break its line, and that every server takes. */
+export const headerValue = (value: string): string =>
+  unprintable.test(value) ? value.replace(/[^\t -~]/g, '?') : value;

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { Keys } from '../ports/keys.ts';
+import { readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -9,7 +10,7 @@ import { startNode } from './node.ts';
 import { requestIds } from './request-id.ts';
 import { respond } from './respond.ts';
 import { RouteTable } from './route-table.ts';
-import { loadUws, startUws } from './uws.ts';
+import { loadUws, startUws, type UwsLibrary } from './uws.ts';
 
 export { defaultEdgeLimits, type EdgeLimits } from './limits.ts';
 
@@ -56,31 +57,41 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
   }, options.limits.tickMs);
   timer.unref();
   const { host, tls } = options;
+  let drained: Promise<void> | undefined;
   return {
     url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     port: server.port,
     name: server.name,
     inFlight: () => core.open.size,
-    drain: (graceMs) => drain(core, server, graceMs).finally(() => clearInterval(timer)),
+    drain: (graceMs) => {
+      drained ??= drain(core, server, graceMs).finally(() => clearInterval(timer));
+      return drained;
+    },
   };
 };
 
 const drain = async (core: EdgeCore, server: Server, graceMs: number): Promise<void> => {
   core.draining = true;
   server.stopListening();
-  if (core.open.size > 0)
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(() => {
-        for (const response of core.open) response.cut();
-        resolve();
-      }, graceMs);
-      core.drained = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  await emptied(core, graceMs);
+  for (const response of core.open) response.cut();
+  // The last answers are on their way to the operating system.
+  await emptied(core, core.limits.lingerMs);
   await server.close();
 };
+
+const emptied = (core: EdgeCore, waitMs: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (core.open.size === 0) {
+      resolve();
+      return;
+    }
+    const timer = setTimeout(resolve, waitMs);
+    core.drained = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+  });
 
 const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
   const serverOptions: ServerOptions = {
@@ -88,21 +99,24 @@ const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
     port: options.port,
     tls: options.tls,
     limits: options.limits,
-    log: options.log,
+    nextId: core.nextId,
     handle: (channel) => respond(core, channel),
   };
-  const edge = options.edge ?? 'auto';
-  if (edge !== 'node') {
-    try {
-      const server = await startUws(loadUws(options.limits), serverOptions);
-      if (server !== undefined) return server;
-    } catch (error) {
-      if (edge === 'uws') throw error;
-      options.log.warn(
-        { reason: error instanceof Error ? error.message : String(error) },
-        'uWebSockets.js cannot load',
-      );
-    }
+  const pair = options.tls && readTls(options.tls);
+  const library = options.edge === 'node' ? undefined : load(options);
+  if (library === undefined) return startNode(serverOptions, pair);
+  const server = await startUws(library, serverOptions);
+  if (server === undefined) throw await whyRefused(options);
+  return server;
+};
+
+const load = (options: EdgeOptions): UwsLibrary | undefined => {
+  try {
+    return loadUws(options.limits);
+  } catch (error) {
+    if (options.edge === 'uws') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    options.log.warn({ reason }, 'uWebSockets.js cannot be loaded here; serving with node:http instead');
+    return undefined;
   }
-  return startNode(serverOptions);
 };

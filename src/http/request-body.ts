@@ -8,6 +8,8 @@ import type { EdgeLimits } from './limits.ts';
 
 /** Bytes of an unwanted body that are cheaper to let pass than to end a connection for. */
 const smallRest = 64 * 1024;
+/** Bytes kept for a reader that is behind. Up to here the socket is read on: one that is not hears of no hang-up. */
+const maxHeld = 64 * 1024;
 
 /** What one reader does with the pieces. */
 interface Sink {
@@ -22,6 +24,7 @@ export class RequestBody implements IncomingBody {
   readonly #limit: number;
   readonly #channel: Channel;
   readonly #held: Uint8Array[] = [];
+  #heldBytes = 0;
   #received = 0;
   #arrived = false;
   #stopped = false;
@@ -48,7 +51,7 @@ export class RequestBody implements IncomingBody {
     if (this.#arrived) return true;
     this.#opened = true;
     this.#sink = undefined;
-    this.#held.length = 0;
+    this.#release();
     if (this.#stopped) this.#channel.resumeBody();
     this.#stopped = false;
     return this.length !== undefined && this.length - this.#received <= smallRest;
@@ -88,7 +91,7 @@ export class RequestBody implements IncomingBody {
   chunks(demand: Demand): Observable<Buffer> {
     return new Observable<Buffer>((subscriber) => {
       const sink = new Pass(subscriber, demand);
-      const listener = { pause: () => this.#stop(), resume: () => this.#flush() };
+      const listener = { pause: () => {}, resume: () => this.#flush() };
       demand.attach(listener);
       subscriber.add(() => demand.detach(listener));
       this.#open(subscriber, sink);
@@ -113,7 +116,8 @@ export class RequestBody implements IncomingBody {
     // Nobody reads yet, or the reader is behind: what is in hand is kept, the rest stays in the network.
     if (this.#opened && sink === undefined) return;
     if (chunk.byteLength > 0) this.#held.push(this.#channel.lendsBody ? Buffer.from(chunk) : chunk);
-    if (!last) this.#stop();
+    this.#heldBytes += chunk.byteLength;
+    if (!last && this.#heldBytes > maxHeld) this.#stop();
   }
 
   #open(subscriber: Subscriber<Buffer>, sink: Sink): void {
@@ -131,8 +135,9 @@ export class RequestBody implements IncomingBody {
     subscriber.add(() => {
       if (this.#sink === sink) this.#stop();
       this.#sink = undefined;
-      this.#held.length = 0;
+      this.#release();
     });
+    this.#channel.askForBody();
     this.#flush();
   }
 
@@ -141,6 +146,7 @@ export class RequestBody implements IncomingBody {
     while (sink !== undefined && this.#sink === sink && !sink.paused) {
       const chunk = this.#held.shift();
       if (chunk !== undefined) {
+        this.#heldBytes -= chunk.byteLength;
         sink.piece(chunk, false);
         continue;
       }
@@ -157,6 +163,11 @@ export class RequestBody implements IncomingBody {
     const sink = this.#sink;
     this.#sink = undefined;
     sink?.end();
+  }
+
+  #release(): void {
+    this.#held.length = 0;
+    this.#heldBytes = 0;
   }
 
   #stop(): void {

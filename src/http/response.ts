@@ -141,7 +141,9 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   cut(): void {
     if (this.#phase === 'waiting') this.error(fail('unavailable', 'The server is shutting down'));
-    else if (this.#phase !== 'over') this.#cut('shutting down');
+    else if (this.#phase === 'over') this.unsubscribe();
+    else this.#cut('shutting down');
+    this.#leave();
   }
 
   // ── writing ──────────────────────────────────────────────────────────────────────────────────────

@@ -2,13 +2,12 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type Answer, type Head, type HeaderList, type HeaderName, keptHeaders } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
-import { corsHeaders, statusLine } from './common-headers.ts';
+import { corsHeaders, headerValue, statusLine } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
+import { Linger } from './linger.ts';
 
 /** What is handed to the library at once: beyond what the socket takes it keeps a copy, and moves it with each send. */
 const pieceBytes = 64 * 1024;
-/** What is still read of a body after an early answer. */
-const lingerBytes = 1024 * 1024;
 
 /** The library reads bytes faster than strings. */
 const encodedNames: { readonly [name in HeaderName]: Uint8Array } = {
@@ -41,7 +40,7 @@ export class UwsChannel implements Channel {
   #over = false;
   /** Bytes that wait for room. */
   #rest: Buffer[] = [];
-  #ending: Frame | undefined;
+  #ending = false;
 
   constructor(response: HttpResponse, request: HttpRequest, limits: EdgeLimits) {
     this.#response = response;
@@ -85,6 +84,9 @@ export class UwsChannel implements Channel {
     this.#corked = false;
   }
 
+  /** The library has said `100 Continue` by itself. */
+  askForBody(): void {}
+
   pauseBody(): void {
     if (!this.#over) this.#response.pause();
   }
@@ -98,6 +100,7 @@ export class UwsChannel implements Channel {
    * Pausing stops that clock (and every event), resuming starts it anew.
    */
   excuse(): void {
+    if (this.#over) return;
     this.#response.pause();
     this.#response.resume();
   }
@@ -141,26 +144,13 @@ export class UwsChannel implements Channel {
     });
   }
 
-  /**
-   * A connection that is ended while its client still sends is reset, and the client may lose the answer it was sent.
-   * Written as part of the head, the answer is whole and the response still open: what comes is thrown away for a while.
-   */
+  /** Written as part of the head, the answer is whole and the response still open. */
   #linger(answer: Answer, frame: Frame): void {
     const body = Buffer.from(answer.body);
     const text = frame.bodiless ? '' : body.toString();
     this.#response.writeHeader('connection', `close\r\ncontent-length: ${body.length}\r\n\r\n${text}`);
-    const owner = this.owner;
-    const timer = setTimeout(() => this.destroy(), this.#limits.lingerMs);
-    let received = 0;
-    this.owner = {
-      data: (chunk) => {
-        received += chunk.byteLength;
-        if (received > lingerBytes) this.pauseBody();
-      },
-      gone: () => clearTimeout(timer),
-      writable: () => {},
-      sent: () => {},
-    };
+    const { owner } = this;
+    this.owner = new Linger(this, this.#limits.lingerMs, () => this.destroy());
     owner?.sent();
   }
 
@@ -170,6 +160,7 @@ export class UwsChannel implements Channel {
     this.#cork(() => {
       response.writeStatus(statusLine(head.status));
       response.writeHeader(firstName, headerLines(head.headers, frame));
+      if (frame.close) response.writeHeader('connection', 'close');
       // The library holds the end of the head back until there are bytes to write.
       if (bytes !== undefined) room = this.#send(bytes);
     });
@@ -205,19 +196,20 @@ export class UwsChannel implements Channel {
     this.#cork(() => {
       // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
       if (this.#rest.length > 0 && !this.#sendRest()) return;
-      if (this.#ending === undefined) this.owner?.writable();
-      else this.#end(this.#ending);
+      if (this.#ending) this.#end();
+      else this.owner?.writable();
     });
     return true;
   }
 
-  end(frame: Frame): void {
-    if (this.#rest.length > 0) this.#ending = frame;
-    else this.#cork(() => this.#end(frame));
+  end(): void {
+    if (this.#rest.length > 0) this.#ending = true;
+    else this.#cork(() => this.#end());
   }
 
-  #end(frame: Frame): void {
-    this.#response.end(undefined, frame.close);
+  /** It cannot be told here to close the connection: it would write that header into the stream. */
+  #end(): void {
+    this.#response.end();
     this.#finish();
   }
 
@@ -246,14 +238,10 @@ const commonLines = [firstValue, ...otherCorsHeaders.map(([name, value]) => `${n
 
 /**
  * All headers as the value of the first: the library writes a value as it is, and each call into it costs more than the
- * lines do. Nothing in here may break a line, so values are checked.
+ * lines do.
  */
 const headerLines = (headers: HeaderList, { requestId }: Frame): string => {
   let lines = `${commonLines}\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}`;
-  for (const name in headers) lines += `\r\n${name}: ${oneLine(headers[name] ?? '')}`;
+  for (const name in headers) lines += `\r\n${name}: ${headerValue(headers[name] ?? '')}`;
   return lines;
 };
-
-const lineBreak = /[\r\n]/;
-const oneLine = (value: string): string =>
-  lineBreak.test(value) ? value.replaceAll('\r', ' ').replaceAll('\n', ' ') : value;

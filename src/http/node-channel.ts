@@ -1,0 +1,116 @@
+/** One request of node:http as a channel. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Answer, Head, HeaderList, HeaderName } from '../ports/exchange.ts';
+import type { Channel, ChannelOwner, Frame } from './channel.ts';
+import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
+import type { EdgeLimits } from './limits.ts';
+import { Linger } from './linger.ts';
+
+export class NodeChannel implements Channel {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly lendsBody = false;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #limits: EdgeLimits;
+  #owner: ChannelOwner | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, limits: EdgeLimits) {
+    this.#request = request;
+    this.#response = response;
+    this.#limits = limits;
+    this.method = request.method ?? '';
+    const url = request.url ?? '';
+    const mark = url.indexOf('?');
+    this.path = mark === -1 ? url : url.slice(0, mark);
+    this.query = mark === -1 ? '' : url.slice(mark + 1);
+    response.on('drain', () => this.#owner?.writable());
+    response.on('finish', () => this.#owner?.sent());
+    response.on('close', () => {
+      if (!response.writableFinished) this.#owner?.gone();
+    });
+  }
+
+  get owner(): ChannelOwner | undefined {
+    return this.#owner;
+  }
+
+  set owner(owner: ChannelOwner | undefined) {
+    this.#owner = owner;
+    const request = this.#request;
+    if (this.header('content-length') === '' && this.header('transfer-encoding') === '') return;
+    request.on('data', (chunk: Buffer) => this.#owner?.data(chunk, false));
+    request.on('end', () => this.#owner?.data(nothing, true));
+    // A body that breaks off is reported by the response's own close.
+    request.on('error', () => {});
+  }
+
+  header(name: HeaderName): string {
+    const value = this.#request.headers[name];
+    return typeof value === 'string' ? value : (value?.join(', ') ?? '');
+  }
+
+  askForBody(): void {
+    if (this.#request.headers.expect?.toLowerCase() === '100-continue') this.#response.writeContinue();
+  }
+
+  pauseBody(): void {
+    this.#request.pause();
+  }
+
+  resumeBody(): void {
+    this.#request.resume();
+  }
+
+  excuse(): void {}
+
+  answer(answer: Answer, frame: Frame): void {
+    const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
+    const headers = headerList(answer.headers, frame);
+    if (answer.status !== 204) headers.push('content-length', String(body.byteLength));
+    this.#response.writeHead(answer.status, reasonPhrase(answer.status), headers);
+    if (frame.unread) this.#linger(frame.bodiless ? nothing : body);
+    else if (frame.bodiless) this.#response.end();
+    else this.#response.end(body);
+  }
+
+  /** Whole by its length, but not ended: ending it would end the connection. */
+  #linger(body: Uint8Array): void {
+    const owner = this.#owner;
+    this.#response.write(body);
+    this.#owner = new Linger(this, this.#limits.lingerMs, () => this.#response.end());
+    owner?.sent();
+  }
+
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
+    this.#response.writeHead(head.status, reasonPhrase(head.status), headerList(head.headers, frame));
+    if (bytes !== undefined) return this.#response.write(bytes);
+    this.#response.flushHeaders();
+    return true;
+  }
+
+  write(bytes: string | Uint8Array): boolean {
+    return this.#response.write(bytes);
+  }
+
+  end(frame: Frame): void {
+    if (frame.close) this.#response.shouldKeepAlive = false;
+    this.#response.end();
+  }
+
+  destroy(): void {
+    this.#owner = undefined;
+    this.#response.destroy();
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+const headerList = (headers: HeaderList, frame: Frame): string[] => {
+  const list: string[] = corsHeaders.flat();
+  list.push('x-request-id', frame.requestId, 'request-id', frame.requestId);
+  for (const name in headers) list.push(name, headerValue(headers[name] ?? ''));
+  if (frame.close) list.push('connection', 'close');
+  return list;
+};

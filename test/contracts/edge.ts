@@ -1,0 +1,15 @@
+/** What the HTTP edge promises, whichever server it runs on. */
+import type { Test } from 'tap';
+import { bodies } from './edge/bodies.ts';
+import { endings } from './edge/endings.ts';
+import { flow } from './edge/flow.ts';
+import { responses } from './edge/responses.ts';
+import { routing } from './edge/routing.ts';
+
+export const edgeContract = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
+  await t.test('responses', (t) => responses(t, name));
+  await t.test('routing', (t) => routing(t, name));
+  await t.test('bodies', (t) => bodies(t, name));
+  await t.test('flow', (t) => flow(t, name));
+  await t.test('endings', (t) => endings(t, name));
+};

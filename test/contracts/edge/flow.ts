@@ -1,0 +1,202 @@
+/** The pace of streams: readers that stop, leave, stall or wait. */
+import { Observable, of } from 'rxjs';
+import type { Test } from 'tap';
+import type { Demand } from '../../../src/ports/demand.ts';
+import type { Pipeline, Reply } from '../../../src/ports/exchange.ts';
+import { slowKey, startEdge } from '../../http/edge-fixture.ts';
+import { eventually, request } from '../../http/raw-client.ts';
+import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './probe.ts';
+
+/** More than any socket buffers on the way can hold. */
+export const total = 48 * 1024 * 1024;
+const piece = Buffer.alloc(16 * 1024, 'x');
+
+/** As an engine is: sends as fast as it is read, and stops when it is told to. */
+export const eagerSource = () => {
+  const state = { pushed: 0, pushedWhilePaused: 0, left: 0, demand: undefined as Demand | undefined };
+  const pipeline: Pipeline = ({ demand }) =>
+    new Observable<Reply>((subscriber) => {
+      state.demand = demand;
+      let waiting: NodeJS.Immediate | undefined;
+      const push = () => {
+        waiting = undefined;
+        for (let burst = 0; burst < 4 && !demand.paused && state.pushed < total; burst++) {
+          state.pushed += piece.length;
+          subscriber.next(bytes(piece));
+        }
+        if (state.pushed >= total) subscriber.complete();
+        else if (!demand.paused) waiting = setImmediate(push);
+      };
+      demand.attach({
+        pause: () => {},
+        resume: () => {
+          waiting ??= setImmediate(push);
+        },
+      });
+      subscriber.next(byteStream);
+      push();
+      return () => {
+        state.left++;
+        clearImmediate(waiting);
+      };
+    });
+  return { state, pipeline };
+};
+
+export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
+  await t.test('a reader that stops pauses the source, and gets every byte when it reads on', async (t) => {
+    const { state, pipeline } = eagerSource();
+    const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)]);
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/stream'));
+    await eventually(() => state.demand?.paused === true, 'the source to be paused');
+    const held = state.pushed;
+    t.ok(held < total / 2, `${held} bytes were pushed before the pause`);
+    for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+    t.equal(state.pushed, held, 'nothing is pushed while paused');
+    connection.socket.resume();
+    const response = await connection.response();
+    t.equal(response.body.length, total);
+    t.equal(state.left, 1);
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+  });
+
+  await t.test(
+    'what is left of a burst reaches a reader that reads on, though nothing follows it',
+    async (t) => {
+      const probe = new Probe();
+      const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
+      const connection = await client();
+      connection.socket.pause();
+      connection.send(request('GET', '/v1/stream'));
+      await probe.running();
+      probe.reply(
+        byteStream,
+        bytes(Buffer.alloc(20_000_000, 'a')),
+        bytes('b'.repeat(5_000_000)),
+        bytes('the end'),
+      );
+      t.equal(probe.exchange?.demand.paused, true);
+      connection.socket.resume();
+      await eventually(() => connection.total > 25_000_000, 'the burst');
+      await connection.received('the end');
+      await eventually(() => probe.exchange?.demand.paused === false, 'the demand to return');
+      probe.reply(bytes('more'));
+      probe.complete();
+      const { body } = await connection.response();
+      t.equal(body.length, 25_000_011);
+      t.equal(body.slice(-11), 'the endmore');
+    },
+  );
+
+  await t.test('a large answer to a slow reader', async (t) => {
+    const body = Buffer.alloc(30_000_000, 'z');
+    const { client, edge } = await startEdge(t, name, [open('GET', '/large', () => of(text(body)))]);
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/large'));
+    await eventually(() => edge.inFlight() === 1, 'the request');
+    connection.socket.resume();
+    const response = await connection.response();
+    t.equal(response.headers['content-length'], '30000000');
+    t.equal(response.body.length, 30_000_000);
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+    t.equal((await connection.send(request('HEAD', '/v1/large')).response({ head: true })).status, 200);
+  });
+
+  await t.test('a client that leaves is noticed at once', async (t) => {
+    const probe = new Probe();
+    const { client, edge } = await startEdge(t, name, [
+      open('GET', '/stream', probe.pipeline),
+      keyed('GET', '/keyed', probe.pipeline),
+      open('POST', '/stream', probe.pipeline),
+    ]);
+    const leave = async (what: string, sent: Buffer, act: () => void, how: 'destroy' | 'end') => {
+      const before = probe.left;
+      const connection = await client();
+      connection.send(sent);
+      await probe.running(before + 1);
+      act();
+      connection.socket[how]();
+      await probe.stopped(before + 1);
+      await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+      t.pass(what);
+    };
+    const get = request('GET', '/v1/stream');
+    await leave('before the head', get, () => {}, 'destroy');
+    await leave('before the head, politely', get, () => {}, 'end');
+    await leave('with its body sent', request('POST', '/v1/stream', { body: '{}' }), () => {}, 'destroy');
+    await leave('after the head', get, () => probe.reply(eventStream), 'destroy');
+    await leave('in the middle', get, () => probe.reply(eventStream, bytes('data: 1\n\n')), 'destroy');
+    await leave('in the middle, politely', get, () => probe.reply(eventStream, bytes('data: 1\n\n')), 'end');
+
+    const early = await client();
+    early.send(request('GET', '/v1/keyed', { headers: { authorization: `Bearer ${slowKey}` } }));
+    await eventually(() => edge.inFlight() === 1, 'the request');
+    early.socket.destroy();
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+    t.equal(probe.started, 6, 'left while the key was looked up: the pipeline never ran');
+  });
+
+  await t.test('a client that leaves while its socket is full', async (t) => {
+    const { state, pipeline } = eagerSource();
+    const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)], { tickMs: 20 });
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/stream'));
+    await eventually(() => state.demand?.paused === true, 'the source to be paused');
+    connection.socket.destroy();
+    await eventually(() => state.left === 1 && edge.inFlight() === 0, 'the source to be left');
+  });
+
+  await t.test('a reader that stalls is cut off', async (t) => {
+    const stream = eagerSource();
+    const { client, edge, log } = await startEdge(
+      t,
+      name,
+      [
+        open('GET', '/stream', stream.pipeline),
+        open('GET', '/large', () => of(text(Buffer.alloc(30_000_000)))),
+      ],
+      { tickMs: 20, stalledReaderMs: 200 },
+    );
+    for (const path of ['/v1/stream', '/v1/large']) {
+      const connection = await client();
+      connection.socket.pause();
+      connection.send(request('GET', path));
+      await eventually(() => edge.inFlight() === 1, 'the request');
+      await eventually(() => edge.inFlight() === 0, 'it to be cut off');
+      connection.socket.resume();
+      await connection.disconnected();
+      t.ok(connection.total < 30_000_000, path);
+    }
+    t.equal(stream.state.left, 1);
+    t.match(log, [{ cut: 'reader stalled' }, { cut: 'reader stalled' }]);
+  });
+
+  await t.test('silent streams carry comments, where they have one', async (t) => {
+    const spoken = new Probe();
+    const mute = new Probe();
+    const { client } = await startEdge(
+      t,
+      name,
+      [open('GET', '/spoken', spoken.pipeline), open('GET', '/mute', mute.pipeline)],
+      { tickMs: 10, keepAliveMs: 50 },
+    );
+    const quiet = await client();
+    quiet.send(request('GET', '/v1/mute'));
+    const connection = await client();
+    connection.send(request('GET', '/v1/spoken'));
+    await spoken.running();
+    await mute.running();
+    mute.reply(byteStream, bytes('first'));
+    spoken.reply(eventStream, bytes('data: 1\n\n'));
+    await eventually(() => connection.text.split(': keep-alive\n\n').length > 3, 'three comments');
+    spoken.reply(bytes('data: 2\n\n'));
+    spoken.complete();
+    mute.complete();
+    t.match((await connection.response()).body, /^data: 1\n\n(?:: keep-alive\n\n){3,}data: 2\n\n$/);
+    t.equal((await quiet.response()).body, 'first');
+  });
+};

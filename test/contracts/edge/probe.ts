@@ -1,0 +1,73 @@
+/** A pipeline in the hands of a test: what it is asked, and what it replies, and when it is left. */
+import { Observable, type Subscriber } from 'rxjs';
+import type { Method, Route } from '../../../pipelines/route.ts';
+import type { Answer, Bytes, Exchange, Head, Pipeline, Reply } from '../../../src/ports/exchange.ts';
+import { eventually } from '../../http/raw-client.ts';
+
+export const bytes = (content: string | Uint8Array): Bytes => ({ kind: 'bytes', bytes: content });
+
+export const text = (body: string | Uint8Array, status = 200): Answer => ({
+  kind: 'answer',
+  status,
+  headers: { 'content-type': 'text/plain' },
+  body,
+});
+
+export const eventStream: Head = {
+  kind: 'head',
+  status: 200,
+  headers: { 'content-type': 'text/event-stream' },
+  keepAlive: ': keep-alive\n\n',
+};
+
+export const byteStream: Head = { kind: 'head', status: 200, headers: { 'content-type': 'audio/pcm' } };
+
+export const open = (
+  method: Method,
+  path: string,
+  pipeline: Pipeline,
+  bodyLimit = 16 * 1024 * 1024,
+): Route => ({ method, path, bodyLimit, access: 'public', pipeline });
+
+export const keyed = (method: Method, path: string, pipeline: Pipeline, bodyLimit = 1024): Route => ({
+  method,
+  path,
+  bodyLimit,
+  access: 'key',
+  pipeline,
+});
+
+/** Replies only what the test says. */
+export class Probe {
+  exchange: Exchange | undefined;
+  subscriber: Subscriber<Reply> | undefined;
+  started = 0;
+  left = 0;
+
+  readonly pipeline: Pipeline = (exchange) => {
+    this.exchange = exchange;
+    return new Observable((subscriber) => {
+      this.started++;
+      this.subscriber = subscriber;
+      return () => {
+        this.left++;
+      };
+    });
+  };
+
+  async running(count = 1): Promise<void> {
+    await eventually(() => this.started === count, `the pipeline to start ${count} times`);
+  }
+
+  async stopped(count = 1): Promise<void> {
+    await eventually(() => this.left === count, `the pipeline to be left ${count} times`);
+  }
+
+  reply(...replies: Reply[]): void {
+    for (const reply of replies) this.subscriber?.next(reply);
+  }
+
+  complete(): void {
+    this.subscriber?.complete();
+  }
+}

@@ -1,0 +1,197 @@
+/** What clients get back: answers, streams, failures and the headers all of them carry. */
+import { EMPTY, of, throwError } from 'rxjs';
+import type { Test } from 'tap';
+import { fail } from '../../../src/errors.ts';
+import { jsonAnswer } from '../../../src/ports/exchange.ts';
+import { goodKey, startEdge } from '../../http/edge-fixture.ts';
+import { eventually, request } from '../../http/raw-client.ts';
+import { byteStream, bytes, eventStream, open, Probe, text } from './probe.ts';
+
+const commonHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-request-id, request-id, retry-after',
+};
+
+const envelope = (code: number, message: string, type: string, errorType: string) => ({
+  error: { code, message, type, param: null, metadata: { error_type: errorType } },
+});
+
+export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
+  await t.test('a whole answer', async (t) => {
+    const { client } = await startEdge(t, name, [
+      open('GET', '/hello', () => of(jsonAnswer({ hello: 'wörld' }, 201, { 'x-extra': 'a\r\nx-evil: b' }))),
+      open('GET', '/none', () => of({ kind: 'answer', status: 204, headers: {}, body: '' })),
+    ]);
+    const connection = await client();
+    const first = await connection.send(request('GET', '/v1/hello')).response();
+    t.equal(first.status, 201);
+    t.same(JSON.parse(first.body), { hello: 'wörld' });
+    t.match(first.headers, {
+      ...commonHeaders,
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(first.body)),
+      'x-request-id': /^req_[0-9a-f]{24}[0-9a-z]+$/,
+    });
+    t.equal(first.headers['request-id'], first.headers['x-request-id']);
+    t.equal(first.headers['x-evil'], undefined, 'a header value cannot add headers');
+
+    const second = await connection.send(request('GET', '/v1/hello')).response();
+    t.not(second.headers['x-request-id'], first.headers['x-request-id']);
+
+    const none = await connection.send(request('GET', '/v1/none')).response();
+    t.equal(none.status, 204);
+    t.equal(none.headers['content-length'], undefined);
+    t.match(none.headers, commonHeaders);
+    t.equal(
+      (await connection.send(request('GET', '/v1/hello')).response()).status,
+      201,
+      'the connection goes on',
+    );
+  });
+
+  await t.test('HEAD has the headers of GET and no body', async (t) => {
+    const probe = new Probe();
+    const { client } = await startEdge(t, name, [
+      open('GET', '/hello', () => of(text('hello'))),
+      open('GET', '/stream', probe.pipeline),
+      open('GET', '/broken', () => throwError(() => fail('not_found', 'gone'))),
+    ]);
+    const connection = await client();
+    const head = await connection.send(request('HEAD', '/v1/hello')).response({ head: true });
+    t.equal(head.status, 200);
+    t.match(head.headers, { 'content-length': '5', 'content-type': 'text/plain', ...commonHeaders });
+    t.equal((await connection.send(request('GET', '/v1/hello')).response()).body, 'hello');
+
+    const broken = await connection.send(request('HEAD', '/v1/broken')).response({ head: true });
+    t.equal(broken.status, 404);
+
+    connection.send(request('HEAD', '/v1/stream'));
+    await probe.running();
+    probe.reply(eventStream, bytes('data: 1\n\n'));
+    const stream = await connection.response({ head: true });
+    t.equal(stream.headers['content-type'], 'text/event-stream');
+    await probe.stopped();
+    t.equal((await connection.send(request('GET', '/v1/hello')).response()).body, 'hello');
+  });
+
+  await t.test('a stream', async (t) => {
+    const probe = new Probe();
+    const { client, edge } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
+    const connection = await client();
+    connection.send(request('GET', '/v1/stream'));
+    await probe.running();
+    probe.reply(eventStream, bytes('data: 1\n\n'));
+    await connection.received('data: 1\n\n');
+    t.notMatch(connection.text, 'keep-alive\n', 'a head that has bytes goes out with them alone');
+    probe.reply(bytes(Buffer.from('data: 2\n\n')), bytes('data: ü\n\n'));
+    await connection.received('data: 2\n\n');
+    t.equal(edge.inFlight(), 1);
+    probe.complete();
+    const response = await connection.response();
+    t.equal(response.status, 200);
+    t.match(response.headers, {
+      'content-type': 'text/event-stream',
+      'transfer-encoding': 'chunked',
+      ...commonHeaders,
+    });
+    t.equal(response.body, 'data: 1\n\ndata: 2\n\ndata: ü\n\n');
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+
+    connection.send(request('GET', '/v1/stream'));
+    await probe.running(2);
+    probe.reply(byteStream);
+    probe.complete();
+    t.equal((await connection.response()).body, '', 'a stream may be empty');
+  });
+
+  await t.test('a head alone reaches the client of an event stream', async (t) => {
+    const probe = new Probe();
+    const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
+    const connection = await client();
+    connection.send(request('GET', '/v1/stream'));
+    await probe.running();
+    probe.reply(eventStream);
+    await connection.received(': keep-alive\n\n');
+    t.match(connection.text, /^HTTP\/1.1 200 OK\r\n/);
+  });
+
+  await t.test('failures before the head', async (t) => {
+    const { client, log } = await startEdge(t, name, [
+      open('GET', '/limited', () =>
+        throwError(() => fail('rate_limited', 'Slow down', { headers: { 'retry-after': '7' } })),
+      ),
+      open('GET', '/throws', () => {
+        throw new Error('secret inside');
+      }),
+      open('GET', '/errors', () => throwError(() => new Error('secret inside'))),
+      open('GET', '/silent', () => EMPTY),
+      open('GET', '/headless', () => of(bytes('x'))),
+      { ...open('GET', '/messages', () => throwError(() => fail('overloaded', 'Busy'))), errors: 'messages' },
+    ]);
+    const connection = await client();
+    const ask = (path: string) => connection.send(request('GET', `/v1${path}`)).response();
+
+    const limited = await ask('/limited');
+    t.equal(limited.status, 429);
+    t.match(limited.headers, { 'retry-after': '7', 'content-type': 'application/json', ...commonHeaders });
+    t.same(JSON.parse(limited.body), envelope(429, 'Slow down', 'rate_limit_error', 'rate_limit_exceeded'));
+
+    for (const path of ['/throws', '/errors', '/silent', '/headless']) {
+      log.length = 0;
+      const response = await ask(path);
+      t.equal(response.status, 500, path);
+      t.same(JSON.parse(response.body), envelope(500, 'Internal server error', 'server_error', 'server'));
+      await eventually(() => log.some((line) => line.level === 50), `an error line for ${path}`);
+      const line = log.find(({ level }) => level === 50);
+      t.match(line, { request_id: response.headers['x-request-id'], err: { message: String }, route: path });
+    }
+
+    const overloaded = await ask('/messages');
+    t.equal(overloaded.status, 529);
+    t.same(JSON.parse(overloaded.body), {
+      type: 'error',
+      error: { type: 'overloaded_error', message: 'Busy' },
+      request_id: overloaded.headers['request-id'],
+    });
+  });
+
+  await t.test('a failure after the head cuts the connection', async (t) => {
+    const probe = new Probe();
+    const { client, log } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
+    const connection = await client();
+    connection.send(request('GET', '/v1/stream'));
+    await probe.running();
+    probe.reply(eventStream, bytes('data: 1\n\n'));
+    await connection.received('data: 1\n\n');
+    probe.subscriber?.error(new Error('engine exploded'));
+    await connection.disconnected();
+    t.notMatch(connection.text, '\r\n0\r\n', 'the body is visibly not complete');
+    t.match(
+      log.find(({ level }) => level === 50),
+      { err: { message: 'engine exploded' } },
+    );
+    t.equal(probe.left, 1);
+  });
+
+  await t.test('the log has one line a request and no secrets', async (t) => {
+    const { client, log } = await startEdge(t, name, [open('GET', '/things/{id}', () => of(text('four')))]);
+    const connection = await client();
+    const headers = { authorization: `Bearer ${goodKey}` };
+    const response = await connection
+      .send(request('GET', '/v1/things/secret-name?token=secret-query', { headers }))
+      .response();
+    await eventually(() => log.length === 1, 'a line');
+    const { time, pid, hostname, ms, ...line } = log[0] ?? {};
+    t.type(ms, 'number');
+    t.same(line, {
+      level: 30,
+      request_id: response.headers['x-request-id'],
+      method: 'GET',
+      route: '/things/{id}',
+      status: 200,
+      bytes: 4,
+      msg: 'request',
+    });
+    t.notMatch(JSON.stringify(log), /secret|sk-/);
+  });
+};

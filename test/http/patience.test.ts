@@ -1,0 +1,57 @@
+/** Streams that are silent, and readers that are away, for longer than uWebSockets.js by itself would wait (10 to 14 s). */
+import { of } from 'rxjs';
+import t from 'tap';
+import { eagerSource, total } from '../contracts/edge/flow.ts';
+import { byteStream, bytes, open, Probe, text } from '../contracts/edge/probe.ts';
+import { startEdge } from './edge-fixture.ts';
+import { eventually, request } from './raw-client.ts';
+
+t.jobs = 2;
+
+for (const name of ['uws', 'node'] as const)
+  t.test(name, { buffered: true }, async (t) => {
+    const silent = new Probe();
+    const { state, pipeline } = eagerSource();
+    const upload = new Probe();
+    const { client, edge } = await startEdge(t, name, [
+      open('GET', '/silent', silent.pipeline),
+      open('GET', '/stream', pipeline),
+      open('GET', '/large', () => of(text(Buffer.alloc(30_000_000)))),
+      open('POST', '/upload', upload.pipeline),
+    ]);
+    const quiet = await client();
+    quiet.send(request('GET', '/v1/silent'));
+    await silent.running();
+    silent.reply(byteStream, bytes('a'));
+    const away = await Promise.all(
+      ['/v1/stream', '/v1/large'].map(async (path) => {
+        const connection = await client();
+        connection.socket.pause();
+        return connection.send(request('GET', path));
+      }),
+    );
+    await eventually(() => state.demand?.paused === true && edge.inFlight() === 3, 'both to be full');
+    const slow = await client();
+    slow.send(request('POST', '/v1/upload', { headers: { 'content-length': '32000' } }));
+    await upload.running();
+    let uploaded = 0;
+    const reading = upload.exchange?.body.whole().subscribe((body) => {
+      uploaded = body.length;
+    });
+    t.teardown(() => reading?.unsubscribe());
+    for (let second = 0; second < 16; second++) {
+      slow.send('x'.repeat(2000));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+    t.equal(edge.inFlight(), 4);
+    t.equal(uploaded, 32_000, 'an upload of 2 KB/s is slow, but well');
+    for (const connection of away) connection.socket.resume();
+    t.equal((await away[0]?.response())?.body.length, total);
+    t.equal((await away[1]?.response())?.body.length, 30_000_000);
+    silent.reply(bytes('b'));
+    silent.complete();
+    t.equal((await quiet.response()).body, 'ab');
+    upload.reply(text('done'));
+    upload.complete();
+    t.equal((await slow.response()).body, 'done');
+  });

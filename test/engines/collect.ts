@@ -1,11 +1,13 @@
 /** An engine's answer, taken whole: its parts and how it ended. */
 import { pino } from 'pino';
 import type { Subscription } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { ChatCall, Part } from '../../src/ports/chat.ts';
 import { Demand } from '../../src/ports/demand.ts';
+import type { Engine } from '../../src/ports/engine.ts';
 import { joined, sampleCall, sampleModel } from './samples.ts';
 
 export const silent = pino({ level: 'silent' });
@@ -26,12 +28,17 @@ export class Collected {
   readonly subscription: Subscription;
   #listeners: (() => void)[] = [];
 
-  constructor(engine: RunningEngine, call: Partial<ChatCall> = {}, onParts?: (self: Collected) => void) {
+  constructor(
+    engine: Engine,
+    call: Partial<ChatCall> = {},
+    onParts?: (self: Collected) => void,
+    model: Model = sampleModel(),
+  ) {
     let settle: (error: ApiError | undefined) => void = () => undefined;
     this.ended = new Promise((resolve) => {
       settle = resolve;
     });
-    const answer = engine.chat(sampleModel(), sampleCall(call), { requestId: 'req-1', demand: this.demand });
+    const answer = engine.chat(model, sampleCall(call), { requestId: 'req-1', demand: this.demand });
     this.subscription = answer.subscribe({
       next: (parts) => {
         this.emissions++;

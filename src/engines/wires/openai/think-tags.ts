@@ -3,8 +3,8 @@ import { fromJsonText, type JsonText, toJsonText } from '../../../ports/chat.ts'
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
-/** White space before the opening tag that is waited out before the text counts as an answer. */
-const LEAD_LIMIT = 64;
+/** White space around the tags is the template's, not the model's; more than this is not waited out. */
+const SPACE_LIMIT = 64;
 
 export interface ThinkSink {
   text(text: JsonText): void;
@@ -57,7 +57,7 @@ export class ThinkTags {
     if (words.startsWith(OPEN)) {
       this.#state = 'opened';
       this.#split(words.slice(OPEN.length));
-    } else if (OPEN.startsWith(words) && text.length - words.length <= LEAD_LIMIT) {
+    } else if (OPEN.startsWith(words) && text.length - words.length <= SPACE_LIMIT) {
       this.#held = text;
     } else {
       this.#state = 'answer';
@@ -75,12 +75,13 @@ export class ThinkTags {
   #think(text: string): void {
     const close = text.indexOf(CLOSE);
     if (close >= 0) {
-      this.#reasoning(text.slice(0, close));
+      this.#reasoning(text.slice(0, close).trimEnd());
       this.#state = 'closed';
       this.#split(text.slice(close + CLOSE.length));
       return;
     }
-    const end = text.length - partialTag(text);
+    const tag = text.length - partialTag(text);
+    const end = Math.max(text.slice(0, tag).trimEnd().length, tag - SPACE_LIMIT);
     this.#held = text.slice(end);
     this.#reasoning(text.slice(0, end));
   }
@@ -94,8 +95,9 @@ export class ThinkTags {
   }
 }
 
-/** No tag can begin in it, written plainly or escaped. */
-const isPlain = (text: JsonText): boolean => !text.includes('<') && !text.includes('\\');
+/** No tag can begin in it, nor the space before one, written plainly or escaped. */
+const isPlain = (text: JsonText): boolean =>
+  !text.includes('<') && !text.includes('\\') && text.trimEnd().length === text.length;
 
 /** Length of the longest end of the text with which a closing tag could begin. */
 const partialTag = (text: string): number => {

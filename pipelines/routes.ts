@@ -1,10 +1,13 @@
 /** The one table of routes: everything the gateway answers, and what answers it. */
 import { chatDocs } from '../schemas/openapi-chat.ts';
+import { messagesDocs } from '../schemas/openapi-messages.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
 import { health } from './health.ts';
+import { messages } from './messages.ts';
+import { messagesCountTokens } from './messages-count-tokens.ts';
 import { modelDialect } from './model-dialect.ts';
 import { modelGet } from './model-get.ts';
 import { modelsCount } from './models-count.ts';
@@ -66,6 +69,25 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 128 * 1024 * 1024,
       pipeline: chatCompletions(ports),
       doc: chatDocs.completions,
+    },
+    {
+      method: 'POST',
+      path: '/messages',
+      access: 'key',
+      // Images come as base64.
+      bodyLimit: 128 * 1024 * 1024,
+      errors: 'messages',
+      pipeline: messages(ports),
+      doc: messagesDocs.create,
+    },
+    {
+      method: 'POST',
+      path: '/messages/count_tokens',
+      access: 'key',
+      bodyLimit: 128 * 1024 * 1024,
+      errors: 'messages',
+      pipeline: messagesCountTokens(ports),
+      doc: messagesDocs.countTokens,
     },
     {
       method: 'GET',

@@ -28,3 +28,10 @@ export const KeyRecord = Type.Object({
   display: Type.String(),
 });
 export type KeyRecord = Static<typeof KeyRecord>;
+
+/** Kind `signing-key`: what this installation signs with, by the purpose that is its id; made at first use. */
+export const SigningKeyRecord = Type.Object({
+  /** Base64. */
+  key: Type.String(),
+});
+export type SigningKeyRecord = Static<typeof SigningKeyRecord>;

@@ -1,0 +1,42 @@
+/** POST /messages: a conversation in the messages format in; one message or the events of one out. */
+import { map } from 'rxjs';
+import { MessagesRequest } from '../schemas/messages.ts';
+import type { KeyedPipeline } from '../src/ports/exchange.ts';
+import type { Ports } from '../src/ports/ports.ts';
+import { openSigning } from '../src/signatures/signing.ts';
+import { admit } from './stages/admit.ts';
+import { callEngine } from './stages/call-engine.ts';
+import { fitContext } from './stages/fit-context.ts';
+import { frameMessages } from './stages/frame-messages.ts';
+import { meter } from './stages/meter.ts';
+import { orderMessagesBlocks } from './stages/order-messages-blocks.ts';
+import { parseJson } from './stages/parse-json.ts';
+import { readMessagesRequest } from './stages/read-messages-request.ts';
+import { resolveModel } from './stages/resolve-model.ts';
+import { settleFailures } from './stages/settle-failures.ts';
+import { validate } from './stages/validate.ts';
+
+const route = '/messages';
+const messagesRequest = validate(MessagesRequest);
+
+export const messages = (ports: Ports): KeyedPipeline => {
+  const signing = openSigning(ports.state);
+  return (exchange, caller) =>
+    // 400 413
+    parseJson(ports.offload, exchange).pipe(
+      map(messagesRequest), // 400 names the field
+      resolveModel(ports.catalog, 'chat'), // 404
+      readMessagesRequest(ports, signing, exchange.body), // 400 names the field
+      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      // 429 after waiting its turn; the slot is held while the rest runs
+      admit(ports.admission, caller, (task, lease) =>
+        // 502 503 504 before the first token
+        callEngine(ports, exchange, task).pipe(
+          orderMessagesBlocks(), // one block after the other, or a failure
+          settleFailures(), // after the first token, a failure is a part of the answer
+          meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
+          frameMessages(exchange, task), // parts → one message or its events
+        ),
+      ),
+    );
+};

@@ -1,0 +1,78 @@
+/** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
+import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+import type { MessagesRequest } from '../../schemas/messages.ts';
+import type { Sampling } from '../../src/ports/chat.ts';
+import type { IncomingBody } from '../../src/ports/exchange.ts';
+import type { Signer, Signing } from '../../src/signatures/signing.ts';
+import type { ChatDraft } from './chat-task.ts';
+import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
+import { readMessagesPrompt } from './read-messages-prompt.ts';
+import type { Asked } from './resolve-model.ts';
+
+export interface MessagesFraming {
+  /** Thoughts are signed, but not shown. */
+  readonly hidesThinking: boolean;
+  readonly signer: Signer;
+}
+
+export const readMessagesRequest = (
+  readers: MediaReaders,
+  signing: Signing,
+  body: IncomingBody,
+): OperatorFunction<Asked<MessagesRequest>, ChatDraft<MessagesFraming>> =>
+  switchMap((asked) =>
+    signing().pipe(
+      switchMap((signer) => {
+        const readings: Reading[] = [];
+        const draft = readDraft(asked, readings, body.length, signer);
+        return readings.length === 0
+          ? of(draft)
+          : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+      }),
+    ),
+  );
+
+const readDraft = (
+  asked: Asked<MessagesRequest>,
+  readings: Reading[],
+  bodyLength: number | undefined,
+  signer: Signer,
+): ChatDraft<MessagesFraming> => {
+  const { body, model, variant } = asked;
+  const prompt = readMessagesPrompt(asked, readings, body.max_tokens);
+  const sampling = readSampling(body);
+  return {
+    model,
+    express: variant === 'express',
+    prompt,
+    promptField: 'messages',
+    call: (maxTokens, thinking) => ({
+      messages: prompt.messages,
+      stream: body.stream ?? false,
+      maxTokens,
+      n: 1,
+      continueFinal: prompt.continued,
+      thinking,
+      sampling,
+      stop: body.stop_sequences ?? noStop,
+      logprobs: undefined,
+      tools: prompt.tools,
+      toolChoice: prompt.toolChoice,
+      parallelToolCalls: prompt.parallelToolCalls,
+      format: prompt.format,
+      user: body.metadata?.user_id,
+    }),
+    limit: body.max_tokens,
+    thinking: prompt.thinking,
+    textBytes: readings.length === 0 ? bodyLength : undefined,
+    framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
+  };
+};
+
+const readSampling = ({ temperature, top_p, top_k }: MessagesRequest): Sampling => ({
+  ...(temperature !== undefined && { temperature }),
+  ...(top_p !== undefined && { topP: top_p }),
+  ...(top_k !== undefined && { topK: top_k }),
+});
+
+const noStop: readonly string[] = [];

@@ -1,0 +1,207 @@
+/** What `POST /messages` and `POST /messages/count_tokens` take and give. Fields they do not name are accepted and ignored; null means absent. */
+import Type, { type Static } from 'typebox';
+
+const JsonObject = Type.Record(Type.String(), Type.Unknown());
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+// ── request ────────────────────────────────────────────────────────────────────────────────────────
+
+/** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
+const MediaText = (description: string) =>
+  Type.Optional(Type.Unknown({ description: `string: ${description}` }));
+
+const ImageSource = Type.Object({
+  type: Type.Enum(['base64', 'url']),
+  media_type: Type.Optional(Type.String({ maxLength: 255 })),
+  data: MediaText('base64'),
+  url: MediaText('https URL'),
+});
+export type ImageSource = Static<typeof ImageSource>;
+
+/** What a tool gave back. */
+const ToolResultPart = Type.Object({
+  type: Type.Enum(['text', 'image']),
+  text: Type.Optional(Type.String()),
+  source: Type.Optional(ImageSource),
+});
+export type ToolResultPart = Static<typeof ToolResultPart>;
+
+const Blocks = <T extends Type.TSchema>(block: T) =>
+  Type.Union([Type.String(), Type.Array(block, { maxItems: 4096 })]);
+
+const toolName = { minLength: 1, maxLength: 200 };
+const ToolUseId = Type.String({ minLength: 1, maxLength: 512 });
+
+/** One object for every kind of block, so that an error names the field and not a list of alternatives. */
+export const InputBlock = Type.Object({
+  type: Type.Enum(['text', 'image', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']),
+  text: Type.Optional(Type.String()),
+  source: Type.Optional(ImageSource),
+  /** Of `tool_use`. */
+  id: Type.Optional(ToolUseId),
+  name: Type.Optional(Type.String(toolName)),
+  input: Type.Optional(JsonObject),
+  /** Of `tool_result`. */
+  tool_use_id: Type.Optional(ToolUseId),
+  content: Type.Optional(Blocks(ToolResultPart)),
+  is_error: Type.Optional(Type.Boolean()),
+});
+export type InputBlock = Static<typeof InputBlock>;
+
+export const InputMessage = Type.Object({
+  role: Type.Enum(['user', 'assistant', 'system']),
+  content: Blocks(InputBlock),
+  clear_at: Type.Optional(Type.Enum(['never'])),
+  /** Refused by the reader: only the request as a whole has one. */
+  output_config: Type.Optional(Type.Unknown()),
+});
+export type InputMessage = Static<typeof InputMessage>;
+
+const SystemBlock = Type.Object({ type: Type.Enum(['text']), text: Type.String() });
+
+const Thinking = Type.Object({
+  type: Type.Enum(['enabled', 'adaptive', 'disabled']),
+  budget_tokens: Type.Optional(Type.Integer({ minimum: 1024 })),
+  display: Type.Optional(Type.Enum(['summarized', 'omitted'])),
+});
+
+const OutputConfig = Type.Object({
+  effort: Type.Optional(Type.Enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'])),
+  format: Type.Optional(Type.Object({ type: Type.Enum(['json_schema']), schema: JsonObject })),
+});
+
+const Tool = Type.Object({
+  name: Type.String(toolName),
+  description: Type.Optional(Type.String()),
+  input_schema: JsonObject,
+});
+
+const ToolChoice = Type.Object({
+  type: Type.Enum(['auto', 'any', 'tool', 'none']),
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  disable_parallel_tool_use: Type.Optional(Type.Boolean()),
+});
+
+/** Fields of both routes: what makes up the prompt, and how it is to be answered. */
+const promptFields = {
+  model: Type.String({ minLength: 1, maxLength: 512 }),
+  messages: Type.Array(InputMessage, { minItems: 1, maxItems: 16_384 }),
+  system: Type.Optional(Blocks(SystemBlock)),
+  thinking: Type.Optional(Thinking),
+  output_config: Type.Optional(OutputConfig),
+  tools: Type.Optional(Type.Array(Tool, { maxItems: 1024 })),
+  tool_choice: Type.Optional(ToolChoice),
+};
+
+export const MessagesRequest = Type.Object(
+  {
+    ...promptFields,
+    max_tokens: Type.Integer({ minimum: 0 }),
+    stream: Type.Optional(Type.Boolean()),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+    stop_sequences: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 8192 })),
+    metadata: Type.Optional(Type.Object({ user_id: Type.Optional(Type.String()) })),
+  },
+  { title: 'MessagesRequest' },
+);
+export type MessagesRequest = Static<typeof MessagesRequest>;
+
+export const CountTokensRequest = Type.Object(promptFields, { title: 'CountTokensRequest' });
+export type CountTokensRequest = Static<typeof CountTokensRequest>;
+
+// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+
+const Count = Type.Integer({ minimum: 0 });
+
+export const TokenCount = Type.Object({ input_tokens: Count }, { title: 'TokenCount' });
+
+const TextBlock = Type.Object({ type: Type.Literal('text'), text: Type.String(), citations: Type.Null() });
+const ThinkingBlock = Type.Object({
+  type: Type.Literal('thinking'),
+  thinking: Type.String(),
+  signature: Type.String(),
+});
+const ToolUseBlock = Type.Object({
+  type: Type.Literal('tool_use'),
+  id: Type.String({ pattern: '^toolu_' }),
+  name: Type.String(),
+  input: JsonObject,
+});
+const OutputBlock = Type.Union([TextBlock, ThinkingBlock, ToolUseBlock]);
+export type OutputBlock = Static<typeof OutputBlock>;
+
+const StopReason = Type.Enum(['end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'refusal']);
+
+const countFields = {
+  input_tokens: Count,
+  cache_creation_input_tokens: Count,
+  cache_read_input_tokens: Count,
+  output_tokens: Count,
+  output_tokens_details: Type.Object({ thinking_tokens: Count }),
+  server_tool_use: Type.Null(),
+};
+
+const MessageUsage = Type.Object(
+  {
+    ...countFields,
+    cache_creation: Type.Null(),
+    service_tier: Type.Literal('standard'),
+    inference_geo: Type.Null(),
+    speed: Type.Null(),
+  },
+  { title: 'MessageUsage' },
+);
+
+export const Message = Type.Object(
+  {
+    id: Type.String({ pattern: '^msg_' }),
+    type: Type.Literal('message'),
+    role: Type.Literal('assistant'),
+    model: Type.String(),
+    content: Type.Array(OutputBlock),
+    stop_reason: Nullable(StopReason),
+    stop_sequence: Nullable(Type.String()),
+    stop_details: Type.Null(),
+    container: Type.Null(),
+    diagnostics: Type.Null(),
+    usage: MessageUsage,
+  },
+  { title: 'Message' },
+);
+export type Message = Static<typeof Message>;
+
+const Delta = Type.Union([
+  Type.Object({ type: Type.Literal('text_delta'), text: Type.String({ minLength: 1 }) }),
+  Type.Object({ type: Type.Literal('thinking_delta'), thinking: Type.String({ minLength: 1 }) }),
+  Type.Object({ type: Type.Literal('signature_delta'), signature: Type.String({ minLength: 1 }) }),
+  Type.Object({ type: Type.Literal('input_json_delta'), partial_json: Type.String({ minLength: 1 }) }),
+]);
+
+export const MessageEvent = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('message_start'), message: Message }),
+    Type.Object({ type: Type.Literal('ping') }),
+    Type.Object({ type: Type.Literal('content_block_start'), index: Count, content_block: OutputBlock }),
+    Type.Object({ type: Type.Literal('content_block_delta'), index: Count, delta: Delta }),
+    Type.Object({ type: Type.Literal('content_block_stop'), index: Count }),
+    Type.Object({
+      type: Type.Literal('message_delta'),
+      delta: Type.Object({
+        stop_reason: StopReason,
+        stop_sequence: Nullable(Type.String()),
+        stop_details: Type.Null(),
+        container: Type.Null(),
+      }),
+      usage: Type.Object(countFields),
+    }),
+    Type.Object({ type: Type.Literal('message_stop') }),
+    Type.Object({
+      type: Type.Literal('error'),
+      error: Type.Object({ type: Type.Literal('api_error'), message: Type.String() }),
+    }),
+  ],
+  { title: 'MessageEvent' },
+);
+export type MessageEvent = Static<typeof MessageEvent>;

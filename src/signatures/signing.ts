@@ -1,0 +1,77 @@
+/** A store in; signatures of thoughts out that only this installation can make, the same on every replica. */
+import { createHmac, createSecretKey, type Hmac, type KeyObject, randomBytes } from 'node:crypto';
+import { defer, from, map, type Observable, of, tap } from 'rxjs';
+import type { SigningKeyRecord } from '../../schemas/records.ts';
+import { fail } from '../errors.ts';
+import { fromJsonText, type JsonText } from '../ports/chat.ts';
+import type { State } from '../ports/state.ts';
+
+/** Grows with a thought as it comes in; keeps no more of it than a piece. */
+export interface Signature {
+  add(text: JsonText): void;
+  /** Base64, when nothing more is to be added. */
+  end(): string;
+}
+
+export type Signer = () => Signature;
+
+/** Emits the signer, synchronously once the key has been read; errors with `unavailable` when it cannot be. */
+export type Signing = () => Observable<Signer>;
+
+export const openSigning = (state: State): Signing => {
+  let ready: Observable<Signer> | undefined;
+  const loading = defer(() => from(readKey(state))).pipe(
+    map(
+      (key): Signer =>
+        () =>
+          new ThoughtSignature(key),
+    ),
+    tap((signer) => {
+      ready = of(signer);
+    }),
+  );
+  return () => ready ?? loading;
+};
+
+const kind = 'signing-key';
+const id = 'thoughts';
+
+const readKey = async (state: State): Promise<KeyObject> => {
+  // False when an earlier start or another replica made one; theirs holds then.
+  await state.create<SigningKeyRecord>(kind, {
+    id,
+    owner: 'installation',
+    value: { key: randomBytes(32).toString('base64') },
+  });
+  const kept = await state.get<SigningKeyRecord>(kind, id);
+  if (kept === undefined) throw fail('unavailable', 'The key that signs thoughts cannot be read');
+  return createSecretKey(kept.value.key, 'base64');
+};
+
+/** Characters put together before they are hashed: a call for each token would cost more than the hash. */
+const piece = 4096;
+
+class ThoughtSignature implements Signature {
+  readonly #hmac: Hmac;
+  #pending = '' as JsonText;
+
+  constructor(key: KeyObject) {
+    this.#hmac = createHmac('sha256', key);
+  }
+
+  add(text: JsonText): void {
+    this.#pending = (this.#pending + text) as JsonText;
+    if (this.#pending.length >= piece) this.#hash();
+  }
+
+  end(): string {
+    this.#hash();
+    return this.#hmac.digest('base64');
+  }
+
+  /** As UTF-16, since a character may be cut in two between pieces. */
+  #hash(): void {
+    this.#hmac.update(fromJsonText(this.#pending), 'utf16le');
+    this.#pending = '' as JsonText;
+  }
+}

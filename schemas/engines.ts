@@ -50,6 +50,7 @@ export const EngineRow = Type.Object(
       Type.Record(
         Type.String({ pattern: '^[A-Za-z0-9-]+$' }),
         Type.String({ pattern: '^[\\t\\x20-\\x7e]*$', maxLength: 8192 }),
+        { additionalProperties: false },
       ),
     ),
     /** Calls running at once on one replica; absent: no cap. */

@@ -90,7 +90,7 @@ const reserved = /^(host|content-length|transfer-encoding|connection|keep-alive|
 const requestHeaders = (name: string, row: EngineRow, env: EngineOptions['env']): string[] => {
   const headers = new Map([['content-type', 'application/json']]);
   if (row.key_env !== undefined) {
-    const key = env[row.key_env];
+    const key = env[row.key_env]?.trim();
     if (!key) throw new Error(`engines.${name}.key_env: the environment has no ${row.key_env}`);
     headers.set('authorization', `Bearer ${key}`);
   }

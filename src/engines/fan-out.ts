@@ -22,7 +22,7 @@ export const fanOut = (
     };
     flow.demand.attach(all);
     const answers = demands.map((demand, choice) =>
-      answer(single(call, choice), { requestId: flow.requestId, demand }).pipe(
+      answer(single(call, choice), { ...flow, demand }).pipe(
         map((parts) => parts.map((part) => renumbered(part, choice))),
       ),
     );

@@ -43,7 +43,7 @@ export class ReplicaPool {
 
   /** Asks every replica once; what they say counts like the outcome of a call. */
   probe(request: EngineRequest): readonly EngineCall[] {
-    const flow = { requestId: 'probe', demand: new Demand() };
+    const flow = { requestId: 'probe', subscription: '', demand: new Demand() };
     return this.#replicas.map((replica) =>
       replica.dispatch.send(request, flow, {
         head: () => undefined,

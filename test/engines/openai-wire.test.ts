@@ -277,10 +277,11 @@ t.test('any text in any layout: skeletons and parsing agree', async (t) => {
     { maxLength: 12 },
   );
   fc.assert(
-    fc.property(events, fc.array(fc.nat(2000), { maxLength: 6 }), (list, cuts) => {
+    fc.property(events, fc.boolean(), fc.array(fc.nat(2000), { maxLength: 6 }), (list, thinking, cuts) => {
       const stream = list.map(([word, escaping, layout]) =>
         event(layouts[layout]?.(escapings[escaping]?.(word) ?? '') ?? ''),
       );
+      if (thinking) stream.unshift(event(layouts[0]?.('"<think>"') ?? ''));
       const bytes = Buffer.from(`${stream.join('')}data: [DONE]\n\n`);
       const parsed = JSON.stringify(plain(read([bytes], false, 2)));
       return (

@@ -2,6 +2,8 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
+import { Value } from 'typebox/value';
+import { EngineRow } from '../../schemas/engines.ts';
 import { Deadlines } from '../../src/engines/deadlines.ts';
 import { Dispatch } from '../../src/engines/dispatch.ts';
 import { milliseconds } from '../../src/engines/duration.ts';
@@ -338,4 +340,35 @@ t.test('durations and errors', async (t) => {
   });
   const error = new EngineError('timeout', 'm', { retry: 'never', fault: 'server' });
   t.match(error, { status: 504, name: 'EngineError', misconfigured: false });
+});
+
+t.test('rows as sluice.yaml may write them', async (t) => {
+  const row = { wire: 'openai', replicas: ['http://10.0.0.5:8000/v1', 'https://engine.test/v1/'] };
+  const good = [
+    row,
+    {
+      ...row,
+      key_env: 'A_KEY',
+      concurrency: 256,
+      timeouts: { connect: '2s', first_byte: '60s', idle: '500ms', total: '10m' },
+    },
+    { ...row, headers: { 'X-Team': 'a' }, probe: { path: '/health', interval: '5s' }, fan_out_n: true },
+    { ...row, limit_field: 'max_completion_tokens', ca_file: '/etc/ca.pem' },
+  ];
+  const bad = [
+    { ...row, wire: 'grpc' },
+    { ...row, replicas: [] },
+    { ...row, replicas: ['ftp://x'] },
+    { ...row, replicas: ['http://user:secret@x/v1'] },
+    { ...row, replicas: ['http://x/v1?a=b'] },
+    { ...row, headers: { 'X Team': 'a' } },
+    { ...row, headers: { 'X-Team': 'a\r\nb' } },
+    { ...row, timeouts: { idle: '2 s' } },
+    { ...row, timeouts: { idle: 2 } },
+    { ...row, concurrency: 0 },
+    { ...row, probe: { path: 'health' } },
+    { ...row, color: 'red' },
+  ];
+  for (const value of good) t.ok(Value.Check(EngineRow, value), JSON.stringify(value));
+  for (const value of bad) t.notOk(Value.Check(EngineRow, value), JSON.stringify(value));
 });

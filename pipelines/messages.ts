@@ -29,9 +29,9 @@ export const messages = (ports: Ports): KeyedPipeline => {
       readMessagesRequest(ports, signing, exchange.body), // 400 names the field
       fitContext(ports.offload), // 400 when the prompt alone fills the window
       // 429 after waiting its turn; the slot is held while the rest runs
-      admit(ports.admission, caller, (task, lease) =>
+      admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
-        callEngine(ports, exchange, task).pipe(
+        callEngine(ports, exchange, caller, task).pipe(
           orderMessagesBlocks(), // one block after the other, or a failure
           settleFailures(), // after the first token, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends

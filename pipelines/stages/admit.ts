@@ -2,10 +2,11 @@
 import { defer, finalize, type Observable, type OperatorFunction, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
-import type { Caller } from '../../src/ports/exchange.ts';
+import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 
 export const admit = <Task extends { readonly model: Model }, Out>(
   admission: Admission,
+  exchange: Pick<Exchange, 'log'>,
   caller: Caller,
   run: (task: Task, lease: Lease) => Observable<Out>,
 ): OperatorFunction<Task, Out> =>
@@ -19,5 +20,13 @@ export const admit = <Task extends { readonly model: Model }, Out>(
           requestsPerMinute: task.model.limits.requests_per_minute,
         },
       })
-      .pipe(switchMap((lease) => defer(() => run(task, lease)).pipe(finalize(() => lease.release())))),
+      .pipe(
+        switchMap((lease) => {
+          if (lease.position !== undefined) logWait(exchange, task.model, lease);
+          return defer(() => run(task, lease)).pipe(finalize(() => lease.release()));
+        }),
+      ),
   );
+
+const logWait = ({ log }: Pick<Exchange, 'log'>, { id }: Model, { waited, position }: Lease): void =>
+  log.info({ model: id, waited: Math.round(waited), position }, 'admitted after waiting');

@@ -38,6 +38,8 @@ export interface AdmissionFigures {
   readonly refusedByQueue: number;
   /** Whether all replicas are counted together, as they should be when they share a service. */
   readonly shared: boolean;
+  /** How many processes share the limits, as far as is known. */
+  readonly replicas: number;
 }
 
 export interface Admission {

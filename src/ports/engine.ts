@@ -7,6 +7,8 @@ import type { Demand } from './demand.ts';
 /** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
 export interface Flow {
   readonly requestId: string;
+  /** Whose call it is: those of different subscriptions take turns where an engine is full. */
+  readonly subscription: string;
   readonly demand: Demand;
 }
 

@@ -1,24 +1,28 @@
-/** Admission shared through Redis. */
+/** Admission shared through Redis: the contract, and what may happen to processes, messages, scripts, clocks and Redis itself. */
 import { randomBytes } from 'node:crypto';
-import t from 'tap';
-import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
+import { Redis } from 'ioredis';
+import { pino } from 'pino';
+import t, { type Test } from 'tap';
+import { createRedisAdmission, type RedisAdmissionOptions } from '../../src/adapters/admission/redis.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { request, Visitor } from './visitor.ts';
 
 const skip = redisMissing();
+const skipOwn = redisMissing({ own: true });
+const minute = 60_000;
+const newPrefix = () => `sluice-test-${randomBytes(6).toString('hex')}:`;
 
 t.test('contract', { skip: skip ?? false }, async (t) => {
   const service = await startRedis();
   t.teardown(() => service.stop());
-  const prefix = `sluice-test-${randomBytes(6).toString('hex')}:`;
-  let houses = 0;
   await admissionContract(
     t,
     async (rules) => {
       const clock = new VirtualClock();
       // Renewals so seldom that virtual hours do not take real seconds.
-      const options = { ...rules, clock, ttlMs: 120_000, prefix: `${prefix}${houses++}:` };
+      const options = { ...rules, clock, ttlMs: 120_000, prefix: newPrefix() };
       const replicas = [
         createRedisAdmission(service.url, options),
         createRedisAdmission(service.url, options),
@@ -35,3 +39,313 @@ t.test('contract', { skip: skip ?? false }, async (t) => {
     25,
   );
 });
+
+t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
+  const service = await startRedis({ own: true });
+  const admin = new Redis(service.url);
+  t.teardown(async () => {
+    admin.disconnect();
+    await service.stop();
+  });
+
+  /** A process with a clock of its own; the scripts go by the clock of whoever calls. */
+  const process = async (t: Test, options: RedisAdmissionOptions & { readonly clock: VirtualClock }) => {
+    const admission = createRedisAdmission(service.url, options);
+    t.teardown(() => admission.close());
+    await admission.check();
+    // A beat is two calls after each other; both have been answered.
+    const settle = async () => {
+      for (let calls = 0; calls < 4; calls++) await admission.check();
+    };
+    const visit = async (asked = request()): Promise<Visitor> => {
+      const visitor = new Visitor(admission, asked);
+      await settle();
+      return visitor;
+    };
+    return { admission, settle, visit, pass: (ms: number) => options.clock.advance(ms, settle) };
+  };
+
+  await t.test('state in Redis is bounded, and expires by itself', async (t) => {
+    const prefix = newPrefix();
+    const { visit, admission } = await process(t, { prefix, clock: new VirtualClock() });
+    const asked = request({ concurrency: 2, requestsPerMinute: 5 });
+    for (let count = 0; count < 8; count++) {
+      const visitor = await visit(asked);
+      visitor.lease?.release();
+    }
+    const waiting = [await visit(request({}, 'sub_2')), await visit(request({}, 'sub_2'))];
+    const gate = (name: string, part: string) => `${prefix}admission:{5:${name}:acme/one}:${part}`;
+    t.equal(await admin.llen(gate('sub_1', 'starts')), 5, 'no more than may count');
+    const keys = (await admin.keys(`${prefix}*`)).sort();
+    t.strictSame(keys, [
+      gate('sub_1', 'memo'),
+      gate('sub_1', 'starts'),
+      gate('sub_2', 'alive'),
+      gate('sub_2', 'memo'),
+      gate('sub_2', 'queue'),
+      gate('sub_2', 'starts'),
+    ]);
+    for (const key of keys) {
+      const left = await admin.pttl(key);
+      t.ok(left > 0 && left <= minute, `${key} expires in ${left} ms`);
+    }
+    await admission.close();
+    t.strictSame(
+      await admin.keys(`${prefix}*:{5:sub_2:*`).then((all) => all.sort()),
+      [gate('sub_2', 'memo'), gate('sub_2', 'starts')],
+      'a process that ends gives everything back',
+    );
+    t.match(await waiting[1]?.settled(), { status: 503 });
+  });
+
+  await t.test('one decision is one call', async (t) => {
+    const { visit } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
+    await visit();
+    const before = await calls(admin);
+    await visit();
+    await visit(request({}, 'sub_2'));
+    const after = await calls(admin);
+    t.equal(after.evalsha - before.evalsha, 2);
+    t.equal(after.eval - before.eval, 0);
+  });
+
+  await t.test('scripts that were flushed are sent again', async (t) => {
+    const { visit, settle } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
+    const first = await visit();
+    const second = await visit();
+    await admin.script('FLUSH');
+    first.release();
+    t.equal(await second.word(), 'admitted');
+    await admin.script('FLUSH');
+    const third = new Visitor(
+      (await process(t, { prefix: newPrefix(), clock: new VirtualClock() })).admission,
+      request(),
+    );
+    t.equal(await third.word(), 'admitted');
+    second.release();
+    await settle();
+  });
+
+  await t.test('a message that was missed costs a moment, not the place', async (t) => {
+    const clock = new VirtualClock();
+    const { visit, pass, settle } = await process(t, { prefix: newPrefix(), clock });
+    const first = await visit();
+    const second = await visit();
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+    first.release();
+    await settle();
+    await pass(3000);
+    t.match(await second.settled(), { kind: 'admitted', position: 1 });
+  });
+
+  await t.test('the slots and places of a dead process come back in time', async (t) => {
+    const prefix = newPrefix();
+    const dying = await process(t, { prefix, clock: new VirtualClock(), ttlMs: 12_000 });
+    const clock = new VirtualClock();
+    const living = await process(t, { prefix, clock, ttlMs: 12_000 });
+    const asked = request({ concurrency: 2 });
+    await dying.visit(asked);
+    const kept = await living.visit(asked);
+    const dead = await dying.visit(asked);
+    const waiting = await living.visit(asked);
+    // The clock of the first stands still from here on, so it renews nothing.
+    await living.pass(8000);
+    t.equal(waiting.outcome, undefined, 'not before its time');
+    await living.pass(4000);
+    t.match(await waiting.settled(), { kind: 'admitted', position: 2 });
+    t.equal(dead.outcome, undefined, 'the dead one that stood before it was passed over');
+    t.match(await living.visit(asked), { outcome: undefined });
+    t.equal(kept.lease?.waited, 0);
+  });
+
+  await t.test('one that was only thought dead counts again, and nobody starts above the cap', async (t) => {
+    const prefix = newPrefix();
+    const clock = new VirtualClock();
+    const sleeping = await process(t, { prefix, clock, ttlMs: 12_000 });
+    const other = await process(t, { prefix, clock: new VirtualClock(1_020_000), ttlMs: 12_000 });
+    const slept = await sleeping.visit();
+    const early = await other.visit();
+    t.equal(await early.word(), 'admitted', 'its slot was taken for free');
+    clock.step(20_000);
+    await sleeping.pass(3000);
+    early.release();
+    const next = await other.visit();
+    t.equal(next.outcome, undefined, 'but it runs, and counts');
+    slept.release();
+    await sleeping.settle();
+    t.equal(await next.word(), 'admitted');
+  });
+
+  await t.test(
+    'the clock of the server is set back: nothing is forgotten early, or kept too long',
+    async (t) => {
+      const clock = new SkewedClock(10_000_000);
+      const { visit, pass } = await process(t, { prefix: newPrefix(), clock });
+      const asked = request({ concurrency: 5, requestsPerMinute: 2 });
+      const [first] = [await visit(asked), await visit(asked)];
+      clock.skew = -3_600_000;
+      t.equal(await (await visit(asked)).word(), '429 60');
+      await pass(minute - 1);
+      t.equal(await (await visit(asked)).word(), '429 1');
+      await pass(1);
+      t.equal(await (await visit(asked)).word(), 'admitted');
+      first?.release();
+    },
+  );
+
+  await t.test('the clock of the server is set forward: what runs still counts', async (t) => {
+    const clock = new SkewedClock();
+    const { visit, pass } = await process(t, { prefix: newPrefix(), clock });
+    const first = await visit();
+    const second = await visit();
+    clock.skew = 3_600_000;
+    await pass(3000);
+    t.equal(second.outcome, undefined);
+    first.release();
+    t.equal(await second.word(), 'admitted');
+  });
+
+  await t.test('replicas with different numbers go by those of the latest request', async (t) => {
+    const prefix = newPrefix();
+    const clock = new VirtualClock();
+    const small = await process(t, { prefix, clock });
+    const large = await process(t, { prefix, clock });
+    const few = request({ concurrency: 1, requestsPerMinute: 10 });
+    const many = request({ concurrency: 3, requestsPerMinute: 10 });
+    const running = [await large.visit(many), await large.visit(many)];
+    const waits = await small.visit(few);
+    t.equal(waits.outcome, undefined, 'two run, and it was told one');
+    const third = await large.visit(many);
+    t.equal(await waits.word(), 'admitted', 'the latest said three');
+    t.equal(third.outcome, undefined, 'never more than the larger number');
+    await small.visit(few);
+    running[0]?.release();
+    await large.settle();
+    t.equal(third.outcome, undefined, 'the latest said one');
+    t.equal(await admin.zcard(`${prefix}admission:{5:sub_1:acme/one}:queue`), 2);
+  });
+});
+
+t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
+  /** Two processes in real time, quick to notice and to renew. */
+  const start = async (t: Test, fallback: 'refuse' | 'local') => {
+    const log: { level: number; msg: string }[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => log.push(JSON.parse(line)) });
+    const service = await startRedis({ own: true, persist: true });
+    const options = { fallback, patience: 300, ttlMs: 2000, queueMs: 20_000 };
+    const replicas = [
+      createRedisAdmission(service.url, { ...options, log: logger }),
+      createRedisAdmission(service.url, options),
+    ] as const;
+    t.teardown(async () => {
+      await Promise.all(replicas.map((replica) => replica.close()));
+      await service.stop();
+    });
+    for (const replica of replicas) await replica.check();
+    await until(async () => replicas.every((replica) => replica.figures().replicas === 2));
+    return { service, replicas, log };
+  };
+
+  await t.test('a restart in the middle is survived by slots, places and the window', async (t) => {
+    for (const fallback of ['refuse', 'local'] as const) {
+      const { service, replicas } = await start(t, fallback);
+      const asked = request({ concurrency: 2, requestsPerMinute: 4 });
+      const runners = replicas.map((replica) => new Visitor(replica, asked));
+      for (const runner of runners) t.equal(await runner.word(), 'admitted');
+      const waiter = new Visitor(replicas[0], asked);
+      await replicas[0].check();
+      t.equal(replicas[0].figures().waiting, 1);
+      await service.restart();
+      await until(async () => {
+        await Promise.all(replicas.map((replica) => replica.check()));
+        return replicas.every((replica) => replica.figures().shared);
+      });
+      t.match(replicas[0].figures(), { running: 1, waiting: 1 }, fallback);
+      runners[1]?.release();
+      t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
+      runners[0]?.release();
+      t.equal(await new Visitor(replicas[1], asked).word(), 'admitted');
+      const fifth = new Visitor(replicas[1], request({ concurrency: 9, requestsPerMinute: 4 }));
+      t.match(await fifth.settled(), { status: 429 }, 'four have started');
+    }
+  });
+
+  await t.test('away and told to refuse: 503, and back again', async (t) => {
+    const { service, replicas, log } = await start(t, 'refuse');
+    const [one, other] = replicas;
+    service.process?.kill('SIGSTOP');
+    t.match(await new Visitor(one, request()).settled(), {
+      status: 503,
+      message: 'Requests cannot be admitted at the moment',
+      retryAfter: 1,
+    });
+    t.match(one.figures(), { shared: false, running: 0, waiting: 0 });
+    service.process?.kill('SIGCONT');
+    await until(async () => one.figures().shared);
+    t.equal(await new Visitor(one, request()).word(), 'admitted');
+    t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
+    t.match(log, [
+      { level: 40, msg: 'admission is not shared while Redis is away: requests are refused' },
+      { level: 30, msg: 'admission is shared again: Redis is back' },
+    ]);
+  });
+
+  await t.test('away and told to go on: each by its share, and all together when it is back', async (t) => {
+    const { service, replicas, log } = await start(t, 'local');
+    const [one, other] = replicas;
+    const asked = request({ concurrency: 4, requestsPerMinute: 8 });
+    const before = new Visitor(one, asked);
+    t.equal(await before.word(), 'admitted');
+    service.process?.kill('SIGKILL');
+    const visitors = [1, 2, 3].map(() => new Visitor(one, asked));
+    t.equal(await visitors[0]?.word(), 'admitted', 'half of four, and one runs already');
+    await until(async () => one.figures().waiting === 2);
+    t.match(one.figures(), { shared: false, replicas: 2, running: 2, waiting: 2 });
+    before.release();
+    t.match(await visitors[1]?.settled(), { kind: 'admitted', position: 1 });
+    const elsewhere = [1, 2].map(() => new Visitor(other, asked));
+    for (const each of elsewhere) t.equal(await each.word(), 'admitted');
+
+    await service.restart();
+    await until(async () => replicas.every((replica) => replica.figures().shared));
+    for (const replica of replicas) await replica.check();
+    t.match(one.figures(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
+    elsewhere[0]?.release();
+    t.match(await visitors[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
+    for (const each of [...visitors, elsewhere[1]]) each?.release();
+    t.equal(await new Visitor(one, asked).word(), 'admitted');
+    t.equal(await new Visitor(other, asked).word(), 'admitted');
+    t.match(
+      await new Visitor(one, asked).settled(),
+      { status: 429 },
+      'eight have started, four of them unheard of',
+    );
+    t.match(log, [
+      { level: 40, msg: 'admission is not shared while Redis is away: this process goes by 1/2' },
+      { level: 30, msg: 'admission is shared again: Redis is back' },
+    ]);
+  });
+});
+
+/** Timers run on, while the time that is read has been set. */
+class SkewedClock extends VirtualClock {
+  skew = 0;
+
+  override now(): number {
+    return super.now() + this.skew;
+  }
+}
+
+const calls = async (admin: Redis): Promise<{ eval: number; evalsha: number }> => {
+  const stats = await admin.info('commandstats');
+  const count = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
+  return { eval: count('eval'), evalsha: count('evalsha') };
+};
+
+const until = async (condition: () => Promise<boolean>): Promise<void> => {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    if (await condition().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  throw new Error('waited in vain');
+};

@@ -47,7 +47,8 @@ export class Visitor {
   }
 
   async settled(): Promise<Outcome> {
-    if (this.outcome === undefined) await once(this.#events, 'outcome');
+    if (this.outcome === undefined)
+      await once(this.#events, 'outcome', { signal: AbortSignal.timeout(10_000) });
     if (this.outcome === undefined) throw new Error('unreachable');
     return this.outcome;
   }

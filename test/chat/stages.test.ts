@@ -153,9 +153,10 @@ t.test('admit', async (t) => {
         granted.release = () => released.push(now());
         const work = cold(rest);
         const waiting = cold('---(l|)', { l: granted });
-        expectObservable(of(task).pipe(admit(admission(waiting, asked), caller, () => work)), leave).toBe(
-          expected,
-        );
+        expectObservable(
+          of(task).pipe(admit(admission(waiting, asked), exchange(), caller, () => work)),
+          leave,
+        ).toBe(expected);
         expectSubscriptions(work.subscriptions).toBe(held);
       });
       t.strictSame(released, [at], 'once');
@@ -169,7 +170,9 @@ t.test('admit', async (t) => {
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const waiting = cold<Lease>('-----l', { l: lease() });
       const work = cold('a|');
-      expectObservable(of(task).pipe(admit(admission(waiting), caller, () => work)), '--!').toBe('--');
+      expectObservable(of(task).pipe(admit(admission(waiting), exchange(), caller, () => work)), '--!').toBe(
+        '--',
+      );
       expectSubscriptions(waiting.subscriptions).toBe('^-!');
       expectSubscriptions(work.subscriptions).toBe([]);
     }),
@@ -181,7 +184,7 @@ t.test('admit', async (t) => {
       const run = (): never => {
         throw broken;
       };
-      expectObservable(of(task).pipe(admit(admission(of(granted)), caller, run))).toBe(
+      expectObservable(of(task).pipe(admit(admission(of(granted)), exchange(), caller, run))).toBe(
         '#',
         undefined,
         broken,
@@ -193,7 +196,7 @@ t.test('admit', async (t) => {
   t.test('a refusal passes', async (t) =>
     marbles(t, ({ expectObservable }) => {
       const refused = admission(throwError(() => fail('rate_limited', 'Too many')));
-      expectObservable(of(task).pipe(admit(refused, caller, () => NEVER))).toBe(
+      expectObservable(of(task).pipe(admit(refused, exchange(), caller, () => NEVER))).toBe(
         '#',
         undefined,
         fail('rate_limited', 'Too many'),
@@ -225,13 +228,17 @@ t.test('callEngine', async (t) => {
     const at = house();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine(at.ports, asking, task)).toBe('(ab|)', {
+      expectObservable(callEngine(at.ports, asking, caller, task)).toBe('(ab|)', {
         a: [text('Hel')],
         b: [text('lo'), finish(), usage(5, 2)],
       });
     });
     t.strictSame(at.calls, [
-      { model: task.model, call, flow: { requestId: 'req_0123', demand: asking.demand } },
+      {
+        model: task.model,
+        call,
+        flow: { requestId: 'req_0123', subscription: 'sub_1', demand: asking.demand },
+      },
     ]);
   });
   t.test('calls nobody while usage cannot be kept', async (t) => {
@@ -243,7 +250,7 @@ t.test('callEngine', async (t) => {
     };
     const at = house();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine({ ...at.ports, usage: closed }, exchange(), task)).toBe(
+      expectObservable(callEngine({ ...at.ports, usage: closed }, exchange(), caller, task)).toBe(
         '#',
         undefined,
         full,

@@ -38,7 +38,11 @@ export class Collected {
     this.ended = new Promise((resolve) => {
       settle = resolve;
     });
-    const answer = engine.chat(model, sampleCall(call), { requestId: 'req-1', demand: this.demand });
+    const answer = engine.chat(model, sampleCall(call), {
+      requestId: 'req-1',
+      subscription: 'sub_1',
+      demand: this.demand,
+    });
     this.subscription = answer.subscribe({
       next: (parts) => {
         this.emissions++;

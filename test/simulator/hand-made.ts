@@ -108,19 +108,21 @@ export function start(
   const emissions: Recording['emissions'] = [];
   const parts: Part[] = [];
   const outcome = { error: undefined as unknown, isComplete: false };
-  const subscription = engine.chat(model, call, { requestId: 'test', demand }).subscribe({
-    next(emission) {
-      emissions.push({ at: clock.now(), parts: emission });
-      parts.push(...emission);
-      onEmission(demand);
-    },
-    error(error) {
-      outcome.error = error;
-    },
-    complete() {
-      outcome.isComplete = true;
-    },
-  });
+  const subscription = engine
+    .chat(model, call, { requestId: 'test', subscription: 'sub_1', demand })
+    .subscribe({
+      next(emission) {
+        emissions.push({ at: clock.now(), parts: emission });
+        parts.push(...emission);
+        onEmission(demand);
+      },
+      error(error) {
+        outcome.error = error;
+      },
+      complete() {
+        outcome.isComplete = true;
+      },
+    });
   return Object.assign(outcome, { emissions, parts, demand, subscription });
 }
 

@@ -115,7 +115,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       return new Slot(gate, shared, 0, undefined);
     },
     gates: () => gates.size,
-    figures: () => tally.figures(false),
+    figures: () => tally.figures(false, 1),
     check: () => Promise.resolve(),
     close: async () => stopSweep?.(),
   };

@@ -22,7 +22,8 @@ export interface RedisGatesOptions {
 export type Decision =
   | { readonly kind: 'started' }
   | { readonly kind: 'waits'; readonly position: number }
-  | { readonly kind: 'rateReached' | 'queueFull'; readonly waitMs: number };
+  | { readonly kind: 'rateReached'; readonly waitMs: number }
+  | { readonly kind: 'queueFull'; readonly waitMs: number };
 
 export type Standing = 'waits' | 'runs' | 'unknown';
 

@@ -9,9 +9,9 @@ import { createLocalAdmission, type LocalAdmission } from './local.ts';
 import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
 import { openWakes, type Wakes } from './redis-wakes.ts';
 import { batches, collect, Unheard } from './renewal.ts';
-import { queueFull, type Rules, rateReached, usualRules, waitOver } from './rules.ts';
-import { Tally } from './tally.ts';
-import { Visit } from './visit.ts';
+import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
+import type { Visit } from './visit.ts';
+import { Visits } from './visits.ts';
 
 export interface RedisAdmissionOptions extends Partial<Rules> {
   /** First part of every key and channel. */
@@ -38,38 +38,33 @@ export const createRedisAdmission = (url: string, options: RedisAdmissionOptions
   new RedisAdmission(url, options);
 
 class RedisAdmission implements Admission {
-  readonly #rules: Rules;
   readonly #ttlMs: number;
   readonly #clock: Clock;
   readonly #log: Logger | undefined;
   readonly #gates: RedisGates;
   readonly #wakes: Wakes;
-  readonly #process = randomBytes(8).toString('hex');
-  readonly #tally = new Tally();
+  readonly #visits: Visits;
   /** Counts along, and decides while Redis is away; undefined: nobody decides then. */
   readonly #local: LocalAdmission | undefined;
-  /** All who ask, wait or run here, in the order they came. */
-  readonly #visits = new Map<string, Visit>();
-  readonly #orphans = new Map<string, Orphan>();
   readonly #unheard: Unheard;
+  readonly #orphans = new Map<string, Orphan>();
   #away = false;
   #replicas = 1;
-  #lastId = 0;
   #closed = false;
   #cancelTick: (() => void) | undefined;
 
   constructor(url: string, options: RedisAdmissionOptions) {
     const { prefix = 'sluice:', ttlMs = 12_000, fallback = 'local', patience = 1_000, log, clock } = options;
-    this.#rules = { ...usualRules, ...options };
+    const rules = { ...usualRules, ...options };
+    const process = randomBytes(8).toString('hex');
     this.#ttlMs = ttlMs;
     this.#clock = clock ?? monotonicClock;
     this.#log = log;
-    this.#unheard = new Unheard(this.#rules.windowMs);
     this.#gates = new RedisGates({
       url,
       prefix,
-      process: this.#process,
-      rules: this.#rules,
+      process,
+      rules,
       // The dead are found at the next tick of whoever waits: a quarter of the time is left for that.
       leaseMs: (ttlMs * 3) / 4,
       patience,
@@ -82,21 +77,28 @@ class RedisAdmission implements Admission {
       onMessage: (text) => this.#heard(text),
       onReturn: () => this.#tickIn(Math.random() * 250),
     });
-    if (fallback === 'local') this.#local = createLocalAdmission({ ...this.#rules, clock: this.#clock });
+    this.#visits = new Visits({
+      process,
+      rules,
+      clock: this.#clock,
+      onLate: (visit) => this.#late(visit),
+      onRelease: ({ id, request, startedAt }) => this.#giveBack(id, request, this.#clock.now() - startedAt),
+    });
+    this.#unheard = new Unheard(rules.windowMs);
+    if (fallback === 'local') this.#local = createLocalAdmission({ ...rules, clock: this.#clock });
     this.#tickIn(0);
   }
 
   admit(request: AdmissionRequest): Observable<Lease> {
     return new Observable((subscriber) => {
-      const visit = new Visit(this.#newId(), request, subscriber, this.#clock.now(), this.#release);
-      this.#visits.set(visit.id, visit);
+      const visit = this.#visits.open(request, subscriber);
       this.#place(visit);
       return () => this.#leave(visit);
     });
   }
 
   figures(): AdmissionFigures {
-    const own = this.#tally.figures(!this.#away);
+    const own = this.#visits.tally.figures(!this.#away, this.#replicas);
     const alone = this.#local?.figures();
     return {
       ...own,
@@ -115,13 +117,12 @@ class RedisAdmission implements Admission {
     this.#closed = true;
     this.#cancelTick?.();
     const farewells: Promise<void>[] = [this.#gates.depart()];
-    for (const visit of [...this.#visits.values()]) {
+    for (const visit of this.#visits.all()) {
       farewells.push(this.#gates.release(visit.id, visit.request, 0));
       if (visit.phase === 'running') visit.release();
-      else this.#refuse(visit, fail('unavailable', 'The server is shutting down'));
+      else this.#visits.refuse(visit, fail('unavailable', 'The server is shutting down'));
     }
-    if (!this.#away) await Promise.allSettled(farewells);
-    else for (const farewell of farewells) farewell.catch(() => undefined);
+    await Promise.allSettled(farewells);
     this.#wakes.close();
     await this.#gates.close();
     await this.#local?.close();
@@ -130,29 +131,34 @@ class RedisAdmission implements Admission {
   // ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
   #place(visit: Visit): void {
-    if (this.#away && this.#local !== undefined) this.#placeHere(visit, this.#local);
-    else {
-      const { id } = visit;
-      visit.phase = 'asking';
-      this.#gates.admit(id, visit.request).then(
-        (decision) => this.#decided(visit, id, decision),
-        (error: unknown) => this.#unanswered(visit, id, error),
-      );
+    if (this.#away && this.#local !== undefined) {
+      this.#placeHere(visit, this.#local);
+      return;
     }
+    const { id, request } = visit;
+    visit.phase = 'asking';
+    this.#gates.admit(id, request).then(
+      (decision) => this.#decided(visit, id, decision),
+      (error: unknown) => this.#unanswered(visit, id, error),
+    );
   }
 
   #decided(visit: Visit, id: string, decision: Decision): void {
-    // A message may have been quicker than this answer; or the client has left, and what it got goes back.
+    const { request } = visit;
     if (visit.phase !== 'asking' || visit.id !== id) {
+      // A message was quicker than this answer; or the client has left, and what it got goes back.
       const got = decision.kind === 'started' || decision.kind === 'waits';
-      if (got && !this.#visits.has(id)) this.#giveBack(id, visit.request, 0);
-      return;
+      if (got && this.#visits.get(id) === undefined) this.#giveBack(id, request, 0);
+    } else if (decision.kind === 'started') this.#grant(visit);
+    else if (decision.kind === 'rateReached') this.#visits.refuseByRate(visit, decision.waitMs);
+    else if (decision.kind === 'queueFull')
+      this.#visits.refuseByQueue(visit, queueFull(request.model, decision.waitMs));
+    else {
+      visit.phase = 'queued';
+      if (this.#visits.beginWait(visit, decision.position)) return;
+      this.#giveBack(id, request, 0);
+      this.#visits.refuseByQueue(visit, queueFull(request.model, 0));
     }
-    const { model } = visit.request;
-    if (decision.kind === 'started') this.#grant(visit);
-    else if (decision.kind === 'waits') this.#queue(visit, decision.position);
-    else if (decision.kind === 'rateReached') this.#refuseByRate(visit, decision.waitMs);
-    else this.#refuseByQueue(visit, queueFull(model, decision.waitMs));
   }
 
   #unanswered(visit: Visit, id: string, error: unknown): void {
@@ -160,59 +166,15 @@ class RedisAdmission implements Admission {
     this.#lost(error);
     if (visit.phase !== 'asking' || visit.id !== id) return;
     if (this.#local !== undefined) this.#placeHere(visit, this.#local);
-    else this.#refuse(visit, unavailable(error));
+    else this.#visits.refuse(visit, unavailable(error));
+  }
+
+  #grant(visit: Visit): void {
+    visit.slot ??= this.#local?.adopt(visit.request);
+    this.#visits.grant(visit);
   }
 
   // ── waiting ──────────────────────────────────────────────────────────────────────────────────────
-
-  #queue(visit: Visit, position: number): void {
-    visit.phase = 'queued';
-    if (this.#beginWait(visit, position)) return;
-    this.#giveBack(visit.id, visit.request, 0);
-    this.#refuseByQueue(visit, queueFull(visit.request.model, 0));
-  }
-
-  /** False when so many wait in this process that it cannot. */
-  #beginWait(visit: Visit, position: number | undefined): boolean {
-    if (visit.late) this.#waitIsOver(visit);
-    if (visit.late || visit.cancelDeadline !== undefined) return true;
-    if (this.#tally.waiting >= this.#rules.waiting) return false;
-    if (position !== undefined) visit.position ??= position;
-    this.#tally.waiting++;
-    const left = visit.arrived + this.#rules.queueMs - this.#clock.now();
-    visit.cancelDeadline = this.#clock.after(Math.max(0, left), () => {
-      visit.late = true;
-      this.#waitIsOver(visit);
-    });
-    return true;
-  }
-
-  #endWait(visit: Visit): void {
-    if (visit.cancelDeadline === undefined) return;
-    visit.cancelDeadline();
-    visit.cancelDeadline = undefined;
-    this.#tally.waiting--;
-  }
-
-  #waitIsOver(visit: Visit): void {
-    const { id, request } = visit;
-    if (visit.phase === 'alone') {
-      visit.line?.unsubscribe();
-      this.#refuseByQueue(visit, waitOver(request.model, 0));
-    } else if (visit.phase === 'queued')
-      this.#gates.giveUp(id, request).then(
-        ({ standing, waitMs }) => {
-          if (visit.phase !== 'queued' || visit.id !== id) return;
-          if (standing === 'runs') this.#grant(visit);
-          else this.#refuseByQueue(visit, waitOver(request.model, waitMs));
-        },
-        (error: unknown) => {
-          this.#orphan(id, request, 0);
-          this.#lost(error);
-          if (visit.phase === 'queued') this.#refuseByQueue(visit, waitOver(request.model, 0));
-        },
-      );
-  }
 
   /** Ids of those whose turn has come, apart by spaces; `id=microseconds` for one that found the window full. */
   #heard(text: string): void {
@@ -221,71 +183,48 @@ class RedisAdmission implements Admission {
       const visit = this.#visits.get(id);
       if (visit === undefined || (visit.phase !== 'asking' && visit.phase !== 'queued')) continue;
       // The answer that it must wait, and where, is still on its way.
-      if (visit.phase === 'asking') visit.position ??= 1;
+      visit.position ??= 1;
       if (wait === undefined) this.#grant(visit);
-      else this.#refuseByRate(visit, Number(wait) / 1000);
+      else this.#visits.refuseByRate(visit, Number(wait) / 1000);
     }
   }
 
-  // ── outcomes ─────────────────────────────────────────────────────────────────────────────────────
-
-  #grant(visit: Visit): void {
-    this.#endWait(visit);
-    const now = this.#clock.now();
-    visit.phase = 'running';
-    visit.startedAt = now;
-    this.#tally.running++;
-    this.#tally.admitted++;
-    if (visit.position !== undefined) {
-      visit.waited = now - visit.arrived;
-      this.#tally.waited++;
-      this.#tally.waitedMs += visit.waited;
-    }
-    visit.slot ??= this.#local?.adopt(visit.request);
-    visit.subscriber.next(visit);
-    visit.subscriber.complete();
-  }
-
-  #refuse(visit: Visit, error: ApiError): void {
-    this.#endWait(visit);
-    visit.phase = 'over';
-    this.#visits.delete(visit.id);
-    visit.subscriber.error(error);
-  }
-
-  #refuseByRate(visit: Visit, waitMs: number): void {
-    this.#tally.refusedByRate++;
-    const { model, limits } = visit.request;
-    this.#refuse(visit, rateReached(model, limits.requestsPerMinute, waitMs));
-  }
-
-  #refuseByQueue(visit: Visit, error: ApiError): void {
-    this.#tally.refusedByQueue++;
-    this.#refuse(visit, error);
+  #late(visit: Visit): void {
+    const { id, request, phase } = visit;
+    const refuse = (waitMs: number): void =>
+      this.#visits.refuseByQueue(visit, waitOver(request.model, waitMs));
+    if (phase === 'alone') {
+      visit.line?.unsubscribe();
+      refuse(0);
+    } else if (phase === 'queued')
+      this.#gates.giveUp(id, request).then(
+        ({ standing, waitMs }) => {
+          if (visit.phase !== 'queued' || visit.id !== id) return;
+          if (standing === 'runs') this.#grant(visit);
+          else refuse(waitMs);
+        },
+        (error: unknown) => {
+          this.#orphan(id, request, 0);
+          this.#lost(error);
+          if (visit.phase === 'queued') refuse(0);
+        },
+      );
   }
 
   #leave(visit: Visit): void {
     const { phase, id, request } = visit;
     if (phase === 'running' || phase === 'over') return;
-    this.#endWait(visit);
-    visit.phase = 'over';
-    this.#visits.delete(id);
+    this.#visits.forget(visit);
     if (phase === 'alone') visit.line?.unsubscribe();
     // One that is still asking is given back when it has been decided.
     if (phase === 'queued') this.#giveBack(id, request, 0);
   }
 
-  #release = (visit: Visit): void => {
-    if (visit.phase !== 'running') return;
-    visit.phase = 'over';
-    this.#visits.delete(visit.id);
-    this.#tally.running--;
-    visit.slot?.release();
-    if (!this.#closed) this.#giveBack(visit.id, visit.request, this.#clock.now() - visit.startedAt);
-  };
+  // ── giving back ──────────────────────────────────────────────────────────────────────────────────
 
-  /** Nobody waits for this; what does not arrive is tried again with the next renewals. */
+  /** Nobody waits for this; what does not arrive is tried again at the next tick. */
   #giveBack(id: string, request: AdmissionRequest, heldMs: number): void {
+    if (this.#closed) return;
     if (this.#away) this.#orphan(id, request, heldMs);
     else
       this.#gates.release(id, request, heldMs).catch((error: unknown) => {
@@ -298,7 +237,15 @@ class RedisAdmission implements Admission {
     this.#orphans.set(id, { request, heldMs, until: this.#clock.now() + this.#ttlMs });
   }
 
-  // ── renewing, leaving and finding Redis ──────────────────────────────────────────────────────────
+  #giveBackOrphans(): void {
+    const now = this.#clock.now();
+    for (const [id, { request, heldMs, until }] of [...this.#orphans]) {
+      this.#orphans.delete(id);
+      if (now < until) this.#giveBack(id, request, heldMs);
+    }
+  }
+
+  // ── renewing, losing and finding Redis ───────────────────────────────────────────────────────────
 
   #tickIn(milliseconds: number): void {
     if (this.#closed) return;
@@ -319,19 +266,15 @@ class RedisAdmission implements Admission {
     this.#tickIn((this.#away ? Math.min(quarter, 1_000) : quarter) * (0.75 + Math.random() / 4));
   }
 
-  /** Redis answers. What runs here is told first, then those who waited here join the shared queues. */
+  /** Redis answers. It is told what runs here first; then those who waited here join the shared queues. */
   async #catchUp(): Promise<void> {
     const wasAway = this.#away;
     this.#away = false;
     const renewed = this.#renew();
-    const now = this.#clock.now();
-    for (const [id, { request, heldMs, until }] of [...this.#orphans]) {
-      this.#orphans.delete(id);
-      if (now < until) this.#giveBack(id, request, heldMs);
-    }
+    this.#giveBackOrphans();
     if (wasAway) {
       this.#log?.info('admission is shared again: Redis is back');
-      for (const visit of [...this.#visits.values()])
+      for (const visit of this.#visits.all())
         if (visit.phase === 'alone') {
           visit.line?.unsubscribe();
           this.#place(visit);
@@ -343,7 +286,7 @@ class RedisAdmission implements Admission {
   async #renew(): Promise<void> {
     const starts = this.#unheard.take(this.#clock.now());
     try {
-      const all = batches(collect(this.#visits.values(), starts));
+      const all = batches(collect(this.#visits.all(), starts));
       await Promise.all(
         all.map(async (batch) => {
           const waiters = batch.flatMap((holdings) => holdings.waiters);
@@ -351,7 +294,7 @@ class RedisAdmission implements Admission {
           for (const [index, id] of waiters.entries()) this.#stands(id, standings[index]);
           // One released meanwhile may have been overtaken by its own renewal.
           for (const { request, runners } of batch)
-            for (const id of runners) if (!this.#visits.has(id)) this.#giveBack(id, request, 0);
+            for (const id of runners) if (this.#visits.get(id) === undefined) this.#giveBack(id, request, 0);
         }),
       );
     } catch (error) {
@@ -377,7 +320,7 @@ class RedisAdmission implements Admission {
     this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 1_000));
     const local = this.#local;
     if (local === undefined) return;
-    for (const visit of [...this.#visits.values()])
+    for (const visit of this.#visits.all())
       if (visit.phase === 'queued') {
         this.#orphan(visit.id, visit.request, 0);
         this.#placeHere(visit, local);
@@ -386,34 +329,24 @@ class RedisAdmission implements Admission {
 
   /** Into the line of this process, under a new id: what Redis knows under the old one is given back. */
   #placeHere(visit: Visit, local: LocalAdmission): void {
-    this.#visits.delete(visit.id);
-    visit.id = this.#newId();
+    this.#visits.rename(visit);
     visit.phase = 'alone';
-    this.#visits.set(visit.id, visit);
     const { limits } = visit.request;
-    const request = {
-      ...visit.request,
-      limits: {
-        concurrency: Math.max(1, Math.floor(limits.concurrency / this.#replicas)),
-        requestsPerMinute: Math.max(1, Math.floor(limits.requestsPerMinute / this.#replicas)),
-      },
+    const share = {
+      concurrency: Math.max(1, Math.floor(limits.concurrency / this.#replicas)),
+      requestsPerMinute: Math.max(1, Math.floor(limits.requestsPerMinute / this.#replicas)),
     };
-    visit.line = local.admit(request).subscribe({
+    visit.line = local.admit({ ...visit.request, limits: share }).subscribe({
       next: (slot) => {
         visit.slot = slot;
         if (slot.position !== undefined) visit.position ??= slot.position;
         this.#unheard.add(visit, this.#clock.now());
-        this.#grant(visit);
+        this.#visits.grant(visit);
       },
-      error: (error: ApiError) => this.#refuse(visit, error),
+      error: (error: ApiError) => this.#visits.refuse(visit, error),
     });
-    if (visit.phase === 'alone' && !this.#beginWait(visit, undefined))
-      this.#refuseByQueue(visit, queueFull(visit.request.model, 0));
-  }
-
-  #newId(): string {
-    this.#lastId++;
-    return `${this.#process}.${this.#lastId.toString(36)}`;
+    if (visit.phase === 'alone' && !this.#visits.beginWait(visit, undefined))
+      this.#visits.refuseByQueue(visit, queueFull(visit.request.model, 0));
   }
 }
 

@@ -10,7 +10,7 @@ export class Tally {
   refusedByRate = 0;
   refusedByQueue = 0;
 
-  figures(shared: boolean): AdmissionFigures {
-    return { ...this, shared };
+  figures(shared: boolean, replicas: number): AdmissionFigures {
+    return { ...this, shared, replicas };
   }
 }

@@ -73,7 +73,13 @@ async function chat(service: Service, request: IncomingMessage, response: Server
     throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
   }
   const demand = new Demand();
-  const answer = simulateChat(playedModel(model), call, { requestId: '', demand }, pace, ticker);
+  const answer = simulateChat(
+    playedModel(model),
+    call,
+    { requestId: '', subscription: '', demand },
+    pace,
+    ticker,
+  );
   answerChat(chatRequest, response, answer, demand, quirks, tally);
 }
 

@@ -2,8 +2,8 @@
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type ErrorKind, fail } from '../../src/errors.ts';
-import { dropNulls } from './drop-nulls.ts';
-import { explainSchema } from './explain-schema.ts';
+import { dropNulls } from './validation/drop-nulls.ts';
+import { explainSchema } from './validation/explain-schema.ts';
 
 /**
  * Call it once per schema, at module level: it compiles. Null counts as absent on optional fields, and is removed

@@ -1,5 +1,5 @@
 /** A schema in; a function out that removes the nulls clients send for optional fields they leave unset. */
-import { alternatives, discriminator, type JsonSchema, literals } from './explain-schema.ts';
+import { alternatives, discriminator, isObject, type JsonSchema, literals } from './json-schema.ts';
 
 /** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
 export type DropNulls = (value: unknown) => void;
@@ -75,6 +75,3 @@ const takesNull = (schema: JsonSchema): boolean =>
   alternatives(schema).some(
     (branch) => branch.type === 'null' || branch.const === null || branch.enum?.includes(null) === true,
   );
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -35,3 +35,23 @@ export const SigningKeyRecord = Type.Object({
   key: Type.String(),
 });
 export type SigningKeyRecord = Static<typeof SigningKeyRecord>;
+
+/** Numbers that take the place of the catalog's; one that is absent leaves the catalog's. */
+export const LimitNumbers = Type.Object(
+  {
+    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
+    requests_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
+  },
+  { additionalProperties: false },
+);
+export type LimitNumbers = Static<typeof LimitNumbers>;
+
+/** Kind `limits`, id: the subscription they are for. */
+export const LimitsRecord = Type.Object({
+  subscription: Type.String(),
+  /** For every model without numbers of its own. */
+  all: LimitNumbers,
+  /** By id of the model. */
+  models: Type.Record(Type.String(), LimitNumbers),
+});
+export type LimitsRecord = Static<typeof LimitsRecord>;

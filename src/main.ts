@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
-import { createLocalAdmission } from './adapters/admission/local.ts';
+import { openAdmission } from './adapters/admission/open.ts';
 import { createLocalEvents } from './adapters/events/local.ts';
 import { openLibsqlLedger } from './adapters/ledger/libsql.ts';
 import { openState } from './adapters/state/open.ts';
@@ -14,6 +14,8 @@ import { createEngines } from './engines/table.ts';
 import { defaultEdgeLimits, listen } from './http/listen.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
+import { openLimitsBook } from './limits/book.ts';
+import { withOwnLimits } from './limits/override.ts';
 import { createMedia } from './media/media.ts';
 import { createOffload } from './offload/offload.ts';
 import type { Ports } from './ports/ports.ts';
@@ -67,7 +69,10 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       state,
       catalog: catalog.catalog,
       engines,
-      admission: opened(createLocalAdmission()),
+      admission: withOwnLimits(
+        opened(await openAdmission(config, log)),
+        opened(await openLimitsBook(state, { log })),
+      ),
       usage,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),

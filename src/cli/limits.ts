@@ -1,0 +1,137 @@
+/** `sluice limits …`: a subscription's own limits set, listed and cleared, also while the gateway runs. */
+import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
+import { openState } from '../adapters/state/open.ts';
+import { defaultCatalog } from '../catalog/default-catalog.ts';
+import { loadCatalogFile } from '../catalog/load.ts';
+import { loadConfig } from '../config.ts';
+import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
+import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
+import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { print, printJson, remark, table } from './output.ts';
+import { soon } from './with-keys.ts';
+
+const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
+const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
+
+const set: Command = {
+  name: 'limits set',
+  operands: '',
+  arity: [0, 0],
+  summary: "give a subscription limits of its own, in place of the catalog's",
+  details:
+    'What is not given stays as it is. Limits for one model come before those for all models, which come before the catalog.',
+  options: {
+    subscription,
+    model,
+    concurrency: { value: 'NUMBER', help: 'requests running at once' },
+    rpm: { value: 'NUMBER', help: 'requests started in any 60 seconds' },
+    json,
+  },
+  run: (input) => {
+    const numbers = numbersOf(input);
+    return withLimits(async (limits, keys) => {
+      const { id } = await keys.findSubscription(subscriptionOf(input));
+      const record = await limits.set(id, input.text('model'), numbers);
+      if (input.given('json')) return printJson(record);
+      print(limitsTable([record]));
+      warnOfUnknown(input.text('model'));
+      remark(soon);
+    });
+  },
+};
+
+const list: Command = {
+  name: 'limits list',
+  operands: '',
+  arity: [0, 0],
+  summary: 'show the limits that subscriptions have of their own',
+  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
+  run: (input) =>
+    withLimits(async (limits, keys) => {
+      const reference = input.text('subscription');
+      const only = reference === undefined ? undefined : (await keys.findSubscription(reference)).id;
+      const found = (await limits.list()).filter((each) => only === undefined || each.subscription === only);
+      if (input.given('json')) return printJson(found);
+      if (found.length === 0) return remark('None: the limits in the catalog hold.');
+      print(limitsTable(found));
+    }),
+};
+
+const clear: Command = {
+  name: 'limits clear',
+  operands: '',
+  arity: [0, 0],
+  summary: "go back to the catalog's limits",
+  options: { subscription, model: { ...model, help: 'only those for this model' }, json },
+  run: (input) =>
+    withLimits(async (limits, keys) => {
+      const { id } = await keys.findSubscription(subscriptionOf(input));
+      const cleared = await limits.clear(id, input.text('model'));
+      if (input.given('json')) return printJson({ subscription: id, cleared });
+      remark(cleared ? soon : `Subscription ${id} has no such limits of its own.`);
+    }),
+};
+
+const subscriptionOf = (input: Input): string => {
+  const reference = input.text('subscription');
+  if (reference === undefined) throw new UsageError('say whose: --subscription SUBSCRIPTION');
+  return reference;
+};
+
+const numbersOf = (input: Input): LimitNumbers => {
+  subscriptionOf(input);
+  const concurrency = whole(input, 'concurrency', 100_000);
+  const rpm = whole(input, 'rpm', 1_000_000);
+  if (concurrency === undefined && rpm === undefined)
+    throw new UsageError('say what to limit: --concurrency NUMBER, --rpm NUMBER, or both');
+  return {
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(rpm === undefined ? {} : { requests_per_minute: rpm }),
+  };
+};
+
+const whole = (input: Input, name: string, most: number): number | undefined => {
+  const text = input.text(name);
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (!/^\d{1,9}$/.test(text) || number < 1 || number > most)
+    throw new UsageError(`--${name} takes a whole number from 1 to ${most}, not "${text}"`);
+  return number;
+};
+
+const limitsTable = (records: readonly LimitsRecord[]): string =>
+  table(
+    ['SUBSCRIPTION', 'MODEL', 'CONCURRENCY', 'RPM'],
+    records.flatMap(({ subscription, all, models }) => [
+      ...(Object.keys(all).length === 0 ? [] : [row(subscription, '(all)', all)]),
+      ...Object.entries(models).map(([id, numbers]) => row(subscription, id, numbers)),
+    ]),
+  );
+
+const row = (subscription: string, model: string, numbers: LimitNumbers): string[] => [
+  subscription,
+  model,
+  String(numbers.concurrency ?? '–'),
+  String(numbers.requests_per_minute ?? '–'),
+];
+
+/** It may come with tomorrow's catalog; more often it is a slip of the pen. */
+const warnOfUnknown = (id: string | undefined): void => {
+  if (id === undefined) return;
+  const { configFile } = loadConfig();
+  const { models } = configFile === undefined ? defaultCatalog : loadCatalogFile(configFile);
+  if (!models.some((each) => each.id === id)) remark(`The catalog has no model ${id} yet.`);
+};
+
+const withLimits = async (
+  work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>,
+): Promise<void> => {
+  const state = await openState(loadConfig());
+  try {
+    await work(createLimitsManagement(state), createKeyManagement(state));
+  } finally {
+    await state.close();
+  }
+};
+
+export const limits: readonly Command[] = [set, list, clear];

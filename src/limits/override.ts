@@ -1,0 +1,13 @@
+/** An Admission in; the same one out, going by each subscription's own numbers where the catalog's were asked for. */
+import type { Admission } from '../ports/admission.ts';
+import type { LimitsBook } from './book.ts';
+
+export const withOwnLimits = (admission: Admission, book: LimitsBook): Admission => ({
+  admit: (request) => {
+    const limits = book.of(request.subscription, request.model, request.limits);
+    return admission.admit(limits === request.limits ? request : { ...request, limits });
+  },
+  figures: () => admission.figures(),
+  check: () => admission.check(),
+  close: () => admission.close(),
+});

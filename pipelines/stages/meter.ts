@@ -6,21 +6,22 @@ import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { type Metered, Tally } from './tally.ts';
-
-/** What the log says of a client that closed the connection; no answer carries it. */
-const clientClosed = 499;
+import type { ChatTask } from './chat-task.ts';
+import { Tally } from './tally.ts';
+import { type Metered, UsageRecord } from './usage-event.ts';
 
 /** Characters of one request's answers; an engine that says more does not stop by itself. */
 const longestAnswer = 64 * 1024 * 1024;
 
 export const meter =
-  (usage: UsageLog, metered: Metered): MonoTypeOperatorFunction<Parts> =>
+  (usage: UsageLog, metered: Metered<ChatTask<unknown>>): MonoTypeOperatorFunction<Parts> =>
   (source) =>
     new Observable((subscriber) => {
       const tally = new Tally(metered);
+      const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
+        tally.event(outcome, status),
+      );
       let failure: Extract<Part, { type: 'failure' }> | undefined;
-      let ended = false;
 
       const last = (part: Part): void => {
         subscriber.next([part]);
@@ -28,11 +29,9 @@ export const meter =
       };
 
       const end = (): void => {
-        ended = true;
-        const event = failure ? tally.event('failed', failure.error.status) : tally.event('completed', 200);
+        const kept = failure ? record.failed(failure.error) : record.completed();
         const ending = failure ?? { type: 'usage', usage: tally.usage() };
-        // Not undone when the client leaves now: the event is on its way.
-        usage.record(event).subscribe({
+        kept.subscribe({
           error: (error) => last({ type: 'failure', error: asApiError(error) }),
           complete: () => last(ending),
         });
@@ -40,7 +39,7 @@ export const meter =
 
       const engine = source.subscribe({
         next: (parts) => {
-          if (ended) return;
+          if (record.ended) return;
           let ending = false;
           for (const part of parts) {
             tally.add(part);
@@ -58,24 +57,17 @@ export const meter =
           }
         },
         complete: () => {
-          if (!ended) end();
+          if (!record.ended) end();
         },
         error: (error) => {
-          ended = true;
           const failed = (): void => subscriber.error(error);
-          const event = tally.event('failed', asApiError(error).status);
-          usage.record(event).subscribe({ error: failed, complete: failed });
+          record.failed(error).subscribe({ error: failed, complete: failed });
         },
       });
 
       return () => {
         engine.unsubscribe();
-        if (ended) return;
-        ended = true;
-        usage.record(tally.event('cancelled', clientClosed)).subscribe({
-          error: (error) =>
-            metered.exchange.log.error({ err: error }, 'usage of a cancelled request was not kept'),
-        });
+        record.left();
       };
     });
 

@@ -78,9 +78,12 @@ class Scanner {
 
   #scalar(): boolean {
     if (this.#text[this.#at] === '"') return this.#string();
-    const word = words.find((candidate) => this.#text.startsWith(candidate, this.#at));
+    const word = words.find((candidate) => candidate[0] === this.#text[this.#at]);
     if (word === undefined) return this.#skip(number);
-    this.#at += word.length;
+    for (const letter of word) {
+      if (this.#text[this.#at] !== letter) return false;
+      this.#at++;
+    }
     return true;
   }
 

@@ -80,7 +80,7 @@ const openForm = (type: string, rules: MultipartRules): BusboyInstance => {
       'invalid_request',
       `content-type must be multipart/form-data, not ${JSON.stringify(type.slice(0, 100))}`,
     );
-  if (!/;\s*boundary\s*=\s*(?:"[^"]{1,70}"|[^\s";]{1,70})/i.test(type))
+  if (!/;\s*boundary\s*=\s*(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i.test(type))
     throw fail(
       'invalid_request',
       'content-type multipart/form-data must name a boundary of 1 to 70 characters',

@@ -37,7 +37,7 @@ const chosenScenarios = (options: Options): readonly Scenario[] => {
 
 const prepare = (rows: readonly SubjectRow[]): void => {
   for (const row of rows) install(row);
-  if (rows.some((row) => row.name === 'sluice')) {
+  if (rows.some((row) => row.command?.includes('{root}/bin/sluice.mjs'))) {
     execFileSync(process.execPath, ['bin/build-if-stale.mjs'], { stdio: ['ignore', 2, 2] });
   }
 };

@@ -1,0 +1,85 @@
+/** The messages pipelines on ports made by hand: no sockets, files or engines. */
+import { lastValueFrom, type Observable, toArray } from 'rxjs';
+import { messages } from '../../pipelines/messages.ts';
+import { messagesCountTokens } from '../../pipelines/messages-count-tokens.ts';
+import type { Message } from '../../schemas/messages.ts';
+import { ApiError } from '../../src/errors.ts';
+import type { ChatCall, Parts } from '../../src/ports/chat.ts';
+import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { State, StoredRecord } from '../../src/ports/state.ts';
+import { caller, house as chatHouse, exchange, type House } from '../chat/hand-made.ts';
+
+export type { House };
+
+/** Keeps what is created, and no more than that. */
+export const keepingState = (): Pick<State, 'create' | 'get'> => {
+  const records = new Map<string, unknown>();
+  return {
+    create: async (kind, record) => {
+      const id = `${kind}/${record.id}`;
+      if (records.has(id)) return false;
+      records.set(id, { ...record, version: 1 });
+      return true;
+    },
+    get: async <T>(kind: string, id: string) => records.get(`${kind}/${id}`) as StoredRecord<T> | undefined,
+  };
+};
+
+export const house = (answer?: Observable<Parts>, change: Partial<Ports> = {}): House => {
+  const plain = chatHouse(answer, change);
+  return {
+    ...plain,
+    ports: { ...plain.ports, state: { ...plain.ports.state, ...keepingState(), ...change.state } },
+  };
+};
+
+const run = (pipeline: KeyedPipeline, body: unknown): Promise<readonly Reply[]> =>
+  lastValueFrom(pipeline({ ...exchange(body), dialect: 'messages' }, caller).pipe(toArray()));
+
+export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+  run(messages(ports), body);
+
+/** One gateway that is asked again and again. */
+export const asking = ({ ports }: House): ((body: unknown) => Promise<readonly Reply[]>) => {
+  const pipeline = messages(ports);
+  return (body) => run(pipeline, body);
+};
+
+export const count = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+  run(messagesCountTokens(ports), body);
+
+/** The one answer of a request that is not streamed. */
+export const answerOf = (replies: readonly Reply[]): Message => {
+  const [answer] = replies;
+  if (answer?.kind !== 'answer' || replies.length !== 1) throw new Error('not one answer');
+  return JSON.parse(String(answer.body)) as Message;
+};
+
+/** The text of a stream. */
+export const streamOf = (replies: readonly Reply[]): string => {
+  const [head, ...rest] = replies;
+  if (head?.kind !== 'head') throw new Error('no stream');
+  return rest.map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : '')).join('');
+};
+
+/** Status and message of a request that fails. */
+export const refusal = async (asked: Promise<unknown>): Promise<string> => {
+  try {
+    await asked;
+    return 'answered';
+  } catch (error) {
+    if (error instanceof ApiError) return `${error.status} ${error.message}`;
+    throw error;
+  }
+};
+
+/** The call that reached the engine. */
+export const callOf = async (body: object, at: House = house()): Promise<ChatCall> => {
+  const refused = await refusal(
+    ask({ model: 'mock/chat', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...body }, at),
+  );
+  const call = at.calls[0]?.call;
+  if (call === undefined) throw new Error(refused);
+  return call;
+};

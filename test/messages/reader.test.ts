@@ -1,0 +1,399 @@
+/** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
+import { of } from 'rxjs';
+import t from 'tap';
+import type { ChatCall } from '../../src/ports/chat.ts';
+import { finish, text, usage } from '../chat/hand-made.ts';
+import { answerOf, ask, callOf, count, house } from './hand-made.ts';
+
+const user = { role: 'user', content: 'Hi' };
+const says = (words: string) => ({ type: 'text', text: words }) as const;
+const plain: ChatCall = {
+  messages: [{ role: 'user', content: [says('Hi')] }],
+  stream: false,
+  n: 1,
+  continueFinal: false,
+  sampling: {},
+  stop: [],
+  logprobs: undefined,
+  tools: [],
+  toolChoice: 'none',
+  parallelToolCalls: undefined,
+  format: { type: 'text' },
+  user: undefined,
+  maxTokens: 100,
+  thinking: { effort: undefined, budget: undefined },
+};
+const messagesOf = async (...messages: unknown[]) => (await callOf({ messages })).messages;
+
+t.test('the least a client can say', async (t) => {
+  t.strictSame(await callOf({}), plain);
+  t.strictSame(
+    await callOf({
+      system: null,
+      stream: null,
+      temperature: null,
+      thinking: null,
+      tools: null,
+      tool_choice: null,
+      metadata: null,
+      output_config: null,
+      stop_sequences: null,
+      container: null,
+      messages: [{ ...user, clear_at: null, output_config: null }],
+    }),
+    plain,
+    'null is absent',
+  );
+});
+
+t.test('everything a client can say', async (t) => {
+  const schema = { type: 'object', properties: { at: { type: ['string', 'null'], default: null } } };
+  const cache_control = { type: 'ephemeral' };
+  const call = await callOf({
+    model: 'mock/thinker',
+    max_tokens: 9000,
+    stream: true,
+    system: [
+      { type: 'text', text: 'Be brief', cache_control },
+      { type: 'text', text: 'Be kind' },
+    ],
+    messages: [{ ...user, clear_at: 'never' }],
+    temperature: 0,
+    top_p: 0.5,
+    top_k: 40,
+    stop_sequences: ['1', '2', '3', '4', '5', '6'],
+    metadata: { user_id: 'ann' },
+    thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' },
+    output_config: { effort: 'high', format: { type: 'json_schema', schema } },
+    tools: [
+      { type: 'custom', name: 'x'.repeat(200), description: 'Look', input_schema: schema, cache_control },
+      { name: 'hear', input_schema: {} },
+    ],
+    tool_choice: { type: 'tool', name: 'hear', disable_parallel_tool_use: true },
+    service_tier: 'auto',
+    container: null,
+    betas: ['x'],
+    cache_control,
+    context_management: { edits: [] },
+  });
+  t.strictSame(call, {
+    messages: [
+      { role: 'system', content: [says('Be brief'), says('Be kind')] },
+      { role: 'user', content: [says('Hi')] },
+    ],
+    stream: true,
+    n: 1,
+    continueFinal: false,
+    sampling: { temperature: 0, topP: 0.5, topK: 40 },
+    stop: ['1', '2', '3', '4', '5', '6'],
+    logprobs: undefined,
+    tools: [
+      { name: 'x'.repeat(200), description: 'Look', parameters: schema },
+      { name: 'hear', parameters: {} },
+    ],
+    toolChoice: { name: 'hear' },
+    parallelToolCalls: false,
+    format: { type: 'json_schema', name: 'answer', schema },
+    user: 'ann',
+    maxTokens: 9000,
+    thinking: { effort: 'high', budget: 2000 },
+  });
+});
+
+t.test('turns', async (t) => {
+  t.strictSame(
+    await messagesOf(
+      user,
+      { role: 'user', content: [says('a'), says('b')] },
+      { role: 'assistant', content: 'c' },
+      { role: 'assistant', content: [says('d')] },
+      user,
+    ),
+    [
+      { role: 'user', content: [says('Hi'), says('a'), says('b')] },
+      { role: 'assistant', content: [says('c'), says('d')], toolCalls: [] },
+      { role: 'user', content: [says('Hi')] },
+    ],
+    'of one role in a row are one',
+  );
+  t.strictSame(
+    await messagesOf(
+      user,
+      { role: 'system', content: 'Be brief', clear_at: 'never' },
+      { role: 'assistant', content: 'a' },
+      user,
+      user,
+      { role: 'system', content: [says('Be'), says('kind')] },
+    ),
+    [
+      { role: 'user', content: [says('Hi')] },
+      { role: 'system', content: [says('Be brief')] },
+      { role: 'assistant', content: [says('a')], toolCalls: [] },
+      { role: 'user', content: [says('Hi'), says('Hi')] },
+      { role: 'system', content: [says('Be'), says('kind')] },
+    ],
+    'of the system stay where they are',
+  );
+  t.strictSame(
+    await messagesOf(user, { role: 'assistant', content: [] }, user),
+    [
+      { role: 'user', content: [says('Hi')] },
+      { role: 'assistant', content: [], toolCalls: [] },
+      { role: 'user', content: [says('Hi')] },
+    ],
+    'that were empty answers come back as such',
+  );
+  t.strictSame(await messagesOf({ role: 'user', content: '' }), [{ role: 'user', content: [says('')] }]);
+});
+
+t.test('thoughts that come back are dropped, whoever signed them', async (t) => {
+  t.strictSame(
+    await messagesOf(
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: 'forged' },
+          { type: 'thinking', thinking: '', signature: 'ours' },
+          { type: 'thinking', thinking: 'no signature' },
+          { type: 'redacted_thinking', data: 'AAAA' },
+          says('So'),
+        ],
+      },
+      user,
+    ),
+    [
+      { role: 'user', content: [says('Hi')] },
+      { role: 'assistant', content: [says('So')], toolCalls: [] },
+      { role: 'user', content: [says('Hi')] },
+    ],
+  );
+});
+
+const use = (id: string, input: object = {}) => ({ type: 'tool_use', id, name: 'look', input });
+const result = (tool_use_id: string, fields: object = {}) => ({
+  type: 'tool_result',
+  tool_use_id,
+  ...fields,
+});
+
+t.test('tool calls and their results', async (t) => {
+  t.strictSame(
+    await messagesOf(
+      user,
+      {
+        role: 'assistant',
+        content: [says('Let me see'), use('toolu_1', { a: null, b: [1e3, 'é"'] }), use('other_2')],
+      },
+      {
+        role: 'user',
+        content: [
+          says('Here:'),
+          result('toolu_1', { content: 'seen' }),
+          result('other_2', { content: [says('heard'), says('twice')], is_error: false }),
+        ],
+      },
+      {
+        role: 'user',
+        content: [result('toolu_3', { is_error: true, content: 'no such file' }), says('Go on')],
+      },
+      { role: 'assistant', content: [use('toolu_4')] },
+      { role: 'user', content: [result('toolu_4')] },
+    ),
+    [
+      { role: 'user', content: [says('Hi')] },
+      {
+        role: 'assistant',
+        content: [says('Let me see')],
+        toolCalls: [
+          { id: 'call_1', name: 'look', arguments: '{"a":null,"b":[1000,"é\\""]}' },
+          { id: 'other_2', name: 'look', arguments: '{}' },
+        ],
+      },
+      { role: 'tool', callId: 'call_1', content: [says('seen')] },
+      { role: 'tool', callId: 'other_2', content: [says('heard'), says('twice')] },
+      { role: 'tool', callId: 'call_3', content: [says('Error:'), says('no such file')] },
+      { role: 'user', content: [says('Here:'), says('Go on')] },
+      { role: 'assistant', content: [], toolCalls: [{ id: 'call_4', name: 'look', arguments: '{}' }] },
+      { role: 'tool', callId: 'call_4', content: [says('')] },
+    ],
+  );
+});
+
+t.test('ids of calls are the same from turn to turn', async (t) => {
+  const answer = of([
+    { type: 'tool-call', choice: 0, call: 0, id: 'call_a-B_9', name: 'look' } as const,
+    { type: 'tool-call', choice: 0, call: 1, id: 'odd', name: 'look' } as const,
+    finish('tool_calls'),
+    usage(1, 1),
+  ]);
+  const request = { model: 'mock/chat', max_tokens: 9, messages: [user] };
+  const { content } = answerOf(await ask(request, house(answer)));
+  const ids = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+  t.strictSame(ids, ['toolu_a-B_9', 'toolu_odd']);
+  const back = await messagesOf(
+    user,
+    { role: 'assistant', content },
+    { role: 'user', content: ids.map((id) => result(id, { content: 'x' })) },
+  );
+  t.match(back.slice(1), [
+    { role: 'assistant', toolCalls: [{ id: 'call_a-B_9' }, { id: 'call_odd' }] },
+    { role: 'tool', callId: 'call_a-B_9' },
+    { role: 'tool', callId: 'call_odd' },
+  ]);
+});
+
+t.test('base64 in the input of a tool', async (t) => {
+  // What a large request's parser makes of it.
+  const data = 'QUJD'.repeat(2000);
+  const ports = house();
+  const at = house(undefined, {
+    offload: {
+      ...ports.ports.offload,
+      parseJson: async (bytes) =>
+        JSON.parse(Buffer.from(bytes).toString(), (key, value: unknown) =>
+          key === 'data' ? new Uint8Array(Buffer.from(String(value), 'latin1')) : value,
+        ),
+    },
+  });
+  const { messages } = await callOf(
+    {
+      system: 'x'.repeat(300_000),
+      messages: [
+        user,
+        {
+          role: 'assistant',
+          content: [use('toolu_1', { file: { data } }), { type: 'redacted_thinking', data }],
+        },
+        { role: 'user', content: [result('toolu_1')] },
+      ],
+    },
+    at,
+  );
+  t.match(messages[2], { toolCalls: [{ arguments: JSON.stringify({ file: { data } }) }] });
+});
+
+t.test('images', async (t) => {
+  const base64 = { type: 'image', source: { type: 'base64', media_type: 'image/webp', data: 'AAAA' } };
+  const url = { type: 'image', source: { type: 'url', url: 'data:image/png;base64,BBBB' } };
+  const { messages } = await callOf({
+    model: 'mock/eye',
+    messages: [
+      { role: 'user', content: [base64, says('and'), url] },
+      { role: 'assistant', content: [use('toolu_1')] },
+      { role: 'user', content: [result('toolu_1', { content: [says('seen'), url] }), says('Well?')] },
+    ],
+  });
+  const webp = { type: 'image', mediaType: 'image/webp', base64: 'AAAA' };
+  const png = { type: 'image', mediaType: 'image/png', base64: 'BBBB' };
+  t.strictSame(messages, [
+    { role: 'user', content: [webp, says('and'), png] },
+    { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] },
+    { role: 'tool', callId: 'call_1', content: [says('seen'), says('(image in the next message)')] },
+    { role: 'user', content: [png, says('Well?')] },
+  ]);
+});
+
+t.test('a final assistant message is carried on', async (t) => {
+  const call = await callOf({
+    model: 'mock/thinker',
+    max_tokens: 4096,
+    thinking: { type: 'enabled', budget_tokens: 1024 },
+    messages: [user, { role: 'assistant', content: [says('Once'), says('upon a \n'), says(' ')] }],
+  });
+  t.match(call, { continueFinal: true, thinking: { effort: 'none', budget: undefined } });
+  t.strictSame(call.messages.at(-1), {
+    role: 'assistant',
+    content: [says('Once'), says('upon a')],
+    toolCalls: [],
+  });
+});
+
+t.test('thinking and effort', async (t) => {
+  const thinking = async (model: string, fields: object) =>
+    (await callOf({ model, max_tokens: 8192, ...fields })).thinking;
+  const budget = undefined;
+  const enabled = { thinking: { type: 'enabled', budget_tokens: 1024 } };
+  const adaptive = { thinking: { type: 'adaptive' } };
+  const disabled = { thinking: { type: 'disabled' } };
+  const low = { output_config: { effort: 'low' } };
+  const rows: readonly (readonly [model: string, fields: object, thinking: object])[] = [
+    ['mock/chat', {}, { effort: undefined, budget }],
+    ['mock/chat', adaptive, { effort: undefined, budget }],
+    ['mock/chat', disabled, { effort: undefined, budget }],
+    ['mock/thinker', {}, { effort: undefined, budget }],
+    ['mock/thinker', adaptive, { effort: undefined, budget }],
+    ['mock/thinker', enabled, { effort: undefined, budget: 1024 }],
+    ['mock/thinker', { ...enabled, ...low }, { effort: 'low', budget: 1024 }],
+    ['mock/thinker', disabled, { effort: 'none', budget }],
+    ['mock/thinker', { ...disabled, ...low }, { effort: 'none', budget }],
+    ['mock/thinker', { thinking: { type: 'disabled', budget_tokens: 1024 } }, { effort: 'none', budget }],
+    ['mock/thinker', { thinking: { type: 'adaptive', budget_tokens: 1024 } }, { effort: undefined, budget }],
+    ['mock/thinker', low, { effort: 'low', budget }],
+    ['mock/thinker:express', {}, { effort: undefined, budget: 2048 }],
+    ['mock/thinker:express', enabled, { effort: undefined, budget: 1024 }],
+    ['mock/thinker:express', disabled, { effort: 'none', budget }],
+    ['mock/always:express', {}, { effort: undefined, budget }],
+    ['mock/shy', {}, { effort: undefined, budget }],
+    ['mock/shy', adaptive, { effort: 'medium', budget }],
+    ['mock/shy', { output_config: { effort: 'ultra' } }, { effort: 'ultra', budget }],
+    ['mock/always', low, { effort: 'low', budget }],
+    ['mock/always', adaptive, { effort: undefined, budget }],
+  ];
+  for (const [model, fields, expected] of rows)
+    t.strictSame(await thinking(model, fields), expected, `${model} ${JSON.stringify(fields)}`);
+});
+
+t.test('limits', async (t) => {
+  t.match(await callOf({ max_tokens: 0 }), { maxTokens: 0 }, 'none is asked for as it is');
+  t.match(await callOf({ max_tokens: 0, model: 'mock/thinker:express' }), {
+    maxTokens: 0,
+    thinking: { budget: undefined },
+  });
+  t.match(
+    await callOf({
+      max_tokens: 5000,
+      model: 'mock/small',
+      messages: [{ role: 'user', content: 'word '.repeat(100) }],
+    }),
+    { maxTokens: 256 - 32 - 108 },
+    'what the window leaves',
+  );
+});
+
+t.test('tool choice', async (t) => {
+  const tools = [{ name: 'look', input_schema: {} }];
+  const rows: readonly (readonly [choice: object | undefined, toolChoice: unknown, parallel: unknown])[] = [
+    [undefined, 'auto', undefined],
+    [{ type: 'auto' }, 'auto', undefined],
+    [{ type: 'any' }, 'required', undefined],
+    [{ type: 'none' }, 'none', undefined],
+    [{ type: 'tool', name: 'look' }, { name: 'look' }, undefined],
+    [{ type: 'auto', disable_parallel_tool_use: true }, 'auto', false],
+    [{ type: 'any', disable_parallel_tool_use: false }, 'required', undefined],
+  ];
+  for (const [tool_choice, toolChoice, parallelToolCalls] of rows)
+    t.strictSame(await callOf({ tools, tool_choice }), {
+      ...plain,
+      tools: [{ name: 'look', parameters: {} }],
+      toolChoice,
+      parallelToolCalls,
+    });
+  t.match(await callOf({ tool_choice: { type: 'none' } }), { toolChoice: 'none' });
+});
+
+t.test('counting tokens', async (t) => {
+  const tokens = async (body: object) =>
+    answerOf(await count({ model: 'mock/eye', messages: [user], ...body })) as unknown;
+  t.strictSame(await tokens({}), { input_tokens: 8 });
+  t.strictSame(await tokens({ system: 'Be brief' }), { input_tokens: 14 });
+  const image = { type: 'image', source: { type: 'url', url: 'https://example.org/never-fetched.png' } };
+  t.strictSame(await tokens({ messages: [{ role: 'user', content: [image, says('Hi')] }] }), {
+    input_tokens: 1032,
+  });
+  t.strictSame(await tokens({ tools: [{ name: 'look', input_schema: {} }] }), { input_tokens: 19 });
+  const at = house(of([text('a'), finish(), usage(1, 1)]));
+  await count({ model: 'mock/chat', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }, at);
+  t.equal(at.counted.length, 1, 'long prompts are counted on a thread');
+  t.strictSame([at.calls, at.events, at.leases], [[], [], []], 'nothing is generated, billed or admitted');
+});

@@ -2,6 +2,7 @@
 import { chatDocs } from '../schemas/openapi-chat.ts';
 import { messagesDocs } from '../schemas/openapi-messages.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
+import { responsesDocs } from '../schemas/openapi-responses.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
@@ -14,6 +15,7 @@ import { modelsCount } from './models-count.ts';
 import { modelsGet } from './models-get.ts';
 import { modelsList } from './models-list.ts';
 import { openapi } from './openapi.ts';
+import { responses } from './responses.ts';
 import type { Route } from './route.ts';
 
 export const routes = (ports: Ports): readonly Route[] => {
@@ -88,6 +90,15 @@ export const routes = (ports: Ports): readonly Route[] => {
       errors: 'messages',
       pipeline: messagesCountTokens(ports),
       doc: messagesDocs.countTokens,
+    },
+    {
+      method: 'POST',
+      path: '/responses',
+      access: 'key',
+      // Images, sound and documents come as base64.
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: responses(ports),
+      doc: responsesDocs.create,
     },
     {
       method: 'GET',

@@ -2,8 +2,8 @@
 import Type, { type Static } from 'typebox';
 import { Effort } from './catalog.ts';
 
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
-const FunctionName = Type.String({
+export const JsonObject = Type.Record(Type.String(), Type.Unknown());
+export const FunctionName = Type.String({
   pattern: '^[a-zA-Z0-9_-]{1,64}$',
   expected: '1 to 64 letters, digits, underscores and dashes',
 });
@@ -11,7 +11,14 @@ const FunctionName = Type.String({
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
 /** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
-const MediaText = (description: string) => Type.Unknown({ description: `string: ${description}` });
+export const MediaText = (description: string) => Type.Unknown({ description: `string: ${description}` });
+
+export const ImageDetail = Type.Enum(['auto', 'low', 'high', 'original']);
+
+export const InputAudio = Type.Object({
+  data: MediaText('base64'),
+  format: Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'aiff']),
+});
 
 /** One object for every kind of part, so that an error names the field and not a list of alternatives. */
 export const ContentPart = Type.Object({
@@ -20,15 +27,10 @@ export const ContentPart = Type.Object({
   image_url: Type.Optional(
     Type.Object({
       url: MediaText('https URL or base64 data URI'),
-      detail: Type.Optional(Type.Enum(['auto', 'low', 'high', 'original'])),
+      detail: Type.Optional(ImageDetail),
     }),
   ),
-  input_audio: Type.Optional(
-    Type.Object({
-      data: MediaText('base64'),
-      format: Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac', 'aiff']),
-    }),
-  ),
+  input_audio: Type.Optional(InputAudio),
   video_url: Type.Optional(Type.Object({ url: MediaText('https URL or base64 data URI') })),
   file: Type.Optional(
     Type.Object({
@@ -93,7 +95,7 @@ export const ResponseFormat = Type.Object({
   ),
 });
 
-const Reasoning = Type.Object({
+export const Reasoning = Type.Object({
   effort: Type.Optional(Effort),
   enabled: Type.Optional(Type.Boolean()),
   summary: Type.Optional(Type.Enum(['auto', 'concise', 'detailed'])),

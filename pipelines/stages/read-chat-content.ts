@@ -54,13 +54,10 @@ const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading,
       const video = part.video_url ?? throws(missing(`${path}.video_url`));
       return mediaReading('video', video.url, `${path}.video_url.url`, path, model);
     }
-    case 'input_audio': {
-      const audio = part.input_audio ?? throws(missing(`${path}.input_audio`));
-      const reading = mediaReading('audio', audio.data, `${path}.input_audio.data`, path, model);
-      return { ...reading, declared: audioTypes[audio.format] };
-    }
+    case 'input_audio':
+      return audioReading(part.input_audio ?? throws(missing(`${path}.input_audio`)), path, model);
     default:
-      return document(part.file ?? throws(missing(`${path}.file`)), `${path}.file`);
+      return documentReading(part.file ?? throws(missing(`${path}.file`)), `${path}.file`);
   }
 };
 
@@ -78,7 +75,21 @@ export const mediaReading = (
   return { kind, source: sourceOf(source, field), field };
 };
 
-const document = (file: NonNullable<ContentPart['file']>, path: string): Omit<Reading, 'place'> => {
+/** Sound as bare base64, under `input_audio` of the part at `path`. */
+export const audioReading = (
+  { data, format }: NonNullable<ContentPart['input_audio']>,
+  path: string,
+  model: Model,
+): Omit<Reading, 'place'> => ({
+  ...mediaReading('audio', data, `${path}.input_audio.data`, path, model),
+  declared: audioTypes[format],
+});
+
+/** A document in the `file_data` of the object at `path`. */
+export const documentReading = (
+  file: NonNullable<ContentPart['file']>,
+  path: string,
+): Omit<Reading, 'place'> => {
   const field = `${path}.file_data`;
   if (file.file_data === undefined) {
     throw file.file_id === undefined
@@ -101,12 +112,12 @@ const audioTypes = {
 } as const;
 
 /** The schema leaves these open: base64 that is long comes as bytes. */
-const sourceOf = (value: unknown, field: string): Base64 => {
+export const sourceOf = (value: unknown, field: string): Base64 => {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
   throw fail('invalid_request', `${field} must be a string`);
 };
 
-const missing = (field: string): ApiError => fail('invalid_request', `${field} is required`);
+export const missing = (field: string): ApiError => fail('invalid_request', `${field} is required`);
 
 const throws = (error: ApiError): never => {
   throw error;

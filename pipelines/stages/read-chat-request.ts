@@ -73,8 +73,8 @@ const readDraft = (
   };
 };
 
-const readThinking = (
-  { reasoning, reasoning_effort }: ChatRequest,
+export const readThinking = (
+  { reasoning, reasoning_effort }: Pick<ChatRequest, 'reasoning' | 'reasoning_effort'>,
   model: Asked<ChatRequest>['model'],
   continued: boolean,
 ): ThinkingWish => {
@@ -100,7 +100,12 @@ const effortOf = (
     : [reasoning.effort, 'reasoning.effort'];
 };
 
-const readSampling = (body: ChatRequest): Sampling => ({
+type SamplingFields = Pick<
+  ChatRequest,
+  'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'repetition_penalty' | 'seed'
+>;
+
+export const readSampling = (body: SamplingFields): Sampling => ({
   ...(body.temperature !== undefined && { temperature: body.temperature }),
   ...(body.top_p !== undefined && { topP: body.top_p }),
   ...(body.top_k !== undefined && { topK: body.top_k }),
@@ -119,7 +124,7 @@ const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   return sequences;
 };
 
-const noStop: readonly string[] = [];
+export const noStop: readonly string[] = [];
 
 const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
   if (logprobs === true) return { top: top_logprobs ?? 0 };

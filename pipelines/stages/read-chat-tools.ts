@@ -5,31 +5,41 @@ import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
-  if (tools === undefined || tools.length === 0) return none;
-  return tools.map(({ function: tool }, at) => {
-    if (tool.strict === true && tool.parameters !== undefined) {
-      checkStrict(tool.parameters, `tools[${at}].function.parameters`);
-    }
-    const { name, description, parameters, strict } = tool;
-    return {
-      name,
-      ...(description !== undefined && { description }),
-      ...(parameters !== undefined && { parameters }),
-      ...(strict !== undefined && { strict }),
-    };
-  });
+  if (tools === undefined || tools.length === 0) return noTools;
+  return tools.map(({ function: tool }, at) => readTool(tool, `tools[${at}].function`));
 };
 
-const none: readonly Tool[] = [];
+type FunctionFields = NonNullable<ChatRequest['tools']>[number]['function'];
 
-export const readToolChoice = (choice: ChatRequest['tool_choice'], tools: readonly Tool[]): ToolChoice => {
+/** One function as every dialect of this family describes it, at `path`. */
+export const readTool = ({ name, description, parameters, strict }: FunctionFields, path: string): Tool => {
+  if (strict === true && parameters !== undefined) checkStrict(parameters, `${path}.parameters`);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+    ...(strict !== undefined && { strict }),
+  };
+};
+
+export const noTools: readonly Tool[] = [];
+
+export const readToolChoice = (choice: ChatRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
+  chooseTool(typeof choice === 'object' ? choice.function : choice, tools, 'tool_choice.function.name');
+
+/** `nameField` is where the dialect names the one tool. */
+export const chooseTool = (
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  nameField: string,
+): ToolChoice => {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
   if (choice === 'none') return choice;
   if (tools.length === 0) throw fail('invalid_request', 'tool_choice needs tools unless it is none');
   if (typeof choice === 'string') return choice;
-  const { name } = choice.function;
+  const { name } = choice;
   if (!tools.some((tool) => tool.name === name)) {
-    throw fail('invalid_request', `tool_choice.function.name must name one of tools: there is no ${name}`);
+    throw fail('invalid_request', `${nameField} must name one of tools: there is no ${name}`);
   }
   return { name };
 };

@@ -1,0 +1,40 @@
+/** POST /responses: input items in; one response object or its events out. Nothing is stored. */
+import { map } from 'rxjs';
+import { ResponsesRequest } from '../schemas/responses.ts';
+import type { KeyedPipeline } from '../src/ports/exchange.ts';
+import type { Ports } from '../src/ports/ports.ts';
+import { admit } from './stages/admit.ts';
+import { callEngine } from './stages/call-engine.ts';
+import { fitContext } from './stages/fit-context.ts';
+import { frameResponses } from './stages/frame-responses.ts';
+import { meter } from './stages/meter.ts';
+import { orderMessagesBlocks } from './stages/order-messages-blocks.ts';
+import { parseJson } from './stages/parse-json.ts';
+import { readResponsesRequest } from './stages/read-responses-request.ts';
+import { resolveModel } from './stages/resolve-model.ts';
+import { settleFailures } from './stages/settle-failures.ts';
+import { validate } from './stages/validate.ts';
+
+const route = '/responses';
+const responsesRequest = validate(ResponsesRequest);
+
+export const responses =
+  (ports: Ports): KeyedPipeline =>
+  (exchange, caller) =>
+    // 400 413
+    parseJson(ports.offload, exchange).pipe(
+      map(responsesRequest), // 400 names the field
+      resolveModel(ports.catalog, 'chat'), // 404
+      readResponsesRequest(ports, exchange.body), // 400 names the field
+      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      // 429 after waiting its turn; the slot is held while the rest runs
+      admit(ports.admission, exchange, caller, (task, lease) =>
+        // 502 503 504 before the first token
+        callEngine(ports, exchange, caller, task).pipe(
+          orderMessagesBlocks(), // one item after the other, or a failure
+          settleFailures(), // after the first token, a failure is a part of the answer
+          meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
+          frameResponses(exchange, task), // parts → one response object or its events
+        ),
+      ),
+    );

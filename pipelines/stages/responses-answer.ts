@@ -1,0 +1,80 @@
+/** What the framers of the responses format share: the response object in each of its states, as JSON. */
+import type { ApiError } from '../../src/errors.ts';
+import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
+
+export interface ResponseForm {
+  /** Ends the ids of the response and of its items. */
+  readonly key: string;
+  /** The object up to its status. */
+  readonly start: string;
+  /** The object from its model on. */
+  readonly rest: string;
+  /** The client wants logprobs. */
+  readonly logprobs: boolean;
+}
+
+export const responseForm = ({ key, model, echo, logprobs }: ResponseFacts): ResponseForm => ({
+  key,
+  start: `{"id":"resp_${key}","object":"response","created_at":${seconds()},"status":`,
+  rest: `,"model":${JSON.stringify(model)},${echo}}`,
+  logprobs,
+});
+
+interface ResponseFacts extends Pick<ResponseForm, 'key' | 'logprobs'> {
+  readonly model: string;
+  /** What the object repeats of its request, as JSON fields. */
+  readonly echo: string;
+}
+
+export const openResponse = (form: ResponseForm): string =>
+  responseJson(form, '"in_progress","completed_at":null,"error":null,"incomplete_details":null', '', 'null');
+
+/** `output` is the items, with commas between. */
+export const endedResponse = (
+  form: ResponseForm,
+  output: string,
+  reason: IncompleteReason | undefined,
+  usage: TokenUsage,
+): string =>
+  responseJson(
+    form,
+    reason === undefined
+      ? `"completed","completed_at":${seconds()},"error":null,"incomplete_details":null`
+      : `"incomplete","completed_at":null,"error":null,"incomplete_details":{"reason":"${reason}"}`,
+    output,
+    usageJson(usage),
+  );
+
+/** Failures cost nothing: there is no usage to tell of. */
+export const failedResponse = (form: ResponseForm, output: string, error: ApiError): string =>
+  responseJson(
+    form,
+    `"failed","completed_at":null,"error":{"code":"${errorCode(error)}","message":${JSON.stringify(error.message)}},"incomplete_details":null`,
+    output,
+    'null',
+  );
+
+const responseJson = ({ start, rest }: ResponseForm, state: string, output: string, usage: string): string =>
+  `${start}${state},"output":[${output}],"usage":${usage}${rest}`;
+
+export type IncompleteReason = 'max_output_tokens' | 'content_filter';
+
+/** Undefined for an answer that is whole. */
+export const incompleteReason = (finish: FinishReason): IncompleteReason | undefined => {
+  if (finish === 'length') return 'max_output_tokens';
+  return finish === 'content_filter' ? finish : undefined;
+};
+
+/** The words of this format for a failed response; there are few. */
+const errorCode = ({ status }: ApiError): string => {
+  if (status === 429) return 'rate_limit_exceeded';
+  return status < 500 ? 'invalid_prompt' : 'server_error';
+};
+
+const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string =>
+  `{"input_tokens":${prompt},"input_tokens_details":{"cached_tokens":${cached},"cache_write_tokens":0},` +
+  `"output_tokens":${completion},"output_tokens_details":{"reasoning_tokens":${reasoning}},"total_tokens":${prompt + completion}}`;
+
+function seconds(): number {
+  return Math.floor(Date.now() / 1000);
+}

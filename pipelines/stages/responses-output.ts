@@ -1,0 +1,130 @@
+/** The pieces of an answer in, one by one; the output items of a response out, as JSON. One item is open at a time. */
+import type { Logprob, Part } from '../../src/ports/chat.ts';
+
+export type Piece = Extract<Part, { type: 'text' | 'reasoning' | 'tool-call' | 'tool-arguments' }>;
+
+export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+/** All text stays as JSON has it. */
+export interface Item {
+  readonly type: 'message' | 'reasoning' | 'function_call';
+  readonly id: string;
+  readonly index: number;
+  /** Of a function call: its id and name, quoted. */
+  readonly callId: string;
+  readonly name: string;
+  text: string;
+  /** Of a message, with commas between. */
+  logprobs: string;
+  /** Those that no delta has told yet. */
+  untold: string;
+}
+
+export class Output {
+  readonly #key: string;
+  readonly #logprobs: boolean;
+  readonly #ended: string[] = [];
+  #open: Item | undefined;
+
+  constructor({ key, logprobs }: { readonly key: string; readonly logprobs: boolean }) {
+    this.#key = key;
+    this.#logprobs = logprobs;
+  }
+
+  get open(): Item | undefined {
+    return this.#open;
+  }
+
+  /** The piece does not go on with the open item, but begins another. */
+  begins(piece: Piece): boolean {
+    if (piece.type === 'tool-call') return true;
+    if (piece.type === 'tool-arguments' || piece.text === '') return false;
+    return this.#open?.type !== itemTypes[piece.type];
+  }
+
+  /** Begins the piece's item, the one before it having ended. */
+  begin(piece: Piece): Item {
+    const index = this.#ended.length;
+    const type = itemTypes[piece.type];
+    const called = piece.type === 'tool-call';
+    const item: Item = {
+      type,
+      id: `${idStarts[type]}${this.#key}_${index}`,
+      index,
+      callId: called ? JSON.stringify(piece.id) : '',
+      name: called ? JSON.stringify(piece.name) : '',
+      text: '',
+      logprobs: '',
+      untold: '',
+    };
+    this.#open = item;
+    return item;
+  }
+
+  /** Adds to the open item; false when that leaves nothing to tell. */
+  grow(piece: Piece): boolean {
+    const item = this.#open;
+    if (piece.type === 'tool-call' || item?.type !== itemTypes[piece.type]) return false;
+    if (this.#logprobs && piece.type === 'text' && piece.logprobs !== undefined) {
+      const tokens = logprobsJson(piece.logprobs);
+      item.logprobs = joined(item.logprobs, tokens);
+      item.untold = joined(item.untold, tokens);
+    }
+    item.text += piece.text;
+    return piece.text !== '';
+  }
+
+  end(status: ItemStatus): Item | undefined {
+    const item = this.#open;
+    if (item !== undefined) this.#ended.push(itemJson(item, status));
+    this.#open = undefined;
+    return item;
+  }
+
+  /** All items that ended, with commas between. */
+  json(): string {
+    return this.#ended.join(',');
+  }
+}
+
+const itemTypes = {
+  text: 'message',
+  reasoning: 'reasoning',
+  'tool-call': 'function_call',
+  'tool-arguments': 'function_call',
+} as const;
+
+const idStarts = { message: 'msg_', reasoning: 'rs_', function_call: 'fc_' } as const;
+
+export const itemJson = (item: Item, status: ItemStatus): string => {
+  const { type, id, callId, name, text } = item;
+  const start = `{"type":"${type}","id":"${id}","status":"${status}"`;
+  if (type === 'function_call') return `${start},"call_id":${callId},"name":${name},"arguments":"${text}"}`;
+  const content = status === 'in_progress' ? '' : partJson(item);
+  return type === 'message'
+    ? `${start},"role":"assistant","content":[${content}]}`
+    : `${start},"summary":[],"content":[${content}]}`;
+};
+
+/** The one content part of a message or of a thought. */
+export const partJson = ({ type, text, logprobs }: Item): string =>
+  type === 'message'
+    ? `{"type":"output_text","text":"${text}","annotations":[],"logprobs":[${logprobs}]}`
+    : `{"type":"reasoning_text","text":"${text}"}`;
+
+/** With commas between. Bytes are never null: that would cost some clients the whole item. */
+const logprobsJson = (tokens: readonly Logprob[]): string =>
+  tokens
+    .map(({ top_logprobs, ...token }) =>
+      JSON.stringify({ ...withBytes(token), top_logprobs: top_logprobs.map(withBytes) }),
+    )
+    .join(',');
+
+const withBytes = ({ token, logprob, bytes }: Omit<Logprob, 'top_logprobs'>) => ({
+  token,
+  logprob,
+  bytes: bytes ?? [...Buffer.from(token)],
+});
+
+const joined = (earlier: string, later: string): string =>
+  earlier === '' || later === '' ? earlier + later : `${earlier},${later}`;

@@ -1,0 +1,273 @@
+/** What `POST /responses` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
+import Type, { type Static } from 'typebox';
+import { FunctionName, ImageDetail, InputAudio, JsonObject, MediaText, Reasoning } from './chat.ts';
+
+// ── request ────────────────────────────────────────────────────────────────────────────────────────
+
+/** One object for every kind of part, so that an error names the field and not a list of alternatives. */
+export const InputPart = Type.Object({
+  type: Type.Enum([
+    'input_text',
+    'output_text',
+    'refusal',
+    'input_image',
+    'input_file',
+    'input_audio',
+    'input_video',
+    'reasoning_text',
+  ]),
+  text: Type.Optional(Type.String()),
+  refusal: Type.Optional(Type.String()),
+  image_url: Type.Optional(MediaText('https URL or base64 data URI')),
+  detail: Type.Optional(ImageDetail),
+  file_data: Type.Optional(MediaText('base64 data URI')),
+  file_url: Type.Optional(MediaText('https URL')),
+  filename: Type.Optional(Type.String({ maxLength: 255 })),
+  /** Refused by the reader: nothing is stored. */
+  file_id: Type.Optional(Type.String()),
+  input_audio: Type.Optional(InputAudio),
+  video_url: Type.Optional(MediaText('https URL or base64 data URI')),
+});
+export type InputPart = Static<typeof InputPart>;
+
+const Content = Type.Union([Type.String(), Type.Array(InputPart, { maxItems: 4096 })]);
+const CallId = Type.String({ minLength: 1, maxLength: 512 });
+
+export const InputItem = Type.Object({
+  /** Absent on messages that have only a role and content. */
+  type: Type.Optional(
+    Type.Enum(['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference']),
+  ),
+  role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'])),
+  content: Type.Optional(Content),
+  /** Of `function_call` and its output. */
+  call_id: Type.Optional(CallId),
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  arguments: Type.Optional(Type.String()),
+  output: Type.Optional(Content),
+});
+export type InputItem = Static<typeof InputItem>;
+
+const FunctionTool = Type.Object({
+  type: Type.Enum(['function']),
+  name: FunctionName,
+  description: Type.Optional(Type.String()),
+  parameters: Type.Optional(JsonObject),
+  strict: Type.Optional(Type.Boolean()),
+});
+
+const ToolChoice = Type.Union([
+  Type.Enum(['none', 'auto', 'required']),
+  Type.Object({ type: Type.Enum(['function']), name: Type.String({ minLength: 1 }) }),
+]);
+
+const TextFormat = Type.Object({
+  type: Type.Enum(['text', 'json_object', 'json_schema']),
+  name: Type.Optional(FunctionName),
+  description: Type.Optional(Type.String()),
+  schema: Type.Optional(JsonObject),
+  strict: Type.Optional(Type.Boolean()),
+});
+
+export const ResponsesRequest = Type.Object(
+  {
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+    input: Type.Union([Type.String(), Type.Array(InputItem, { minItems: 1, maxItems: 16_384 })]),
+    instructions: Type.Optional(Type.String()),
+    stream: Type.Optional(Type.Boolean()),
+    max_output_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+    frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+    repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+    seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
+    top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+    include: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
+    tools: Type.Optional(Type.Array(FunctionTool, { maxItems: 1024 })),
+    tool_choice: Type.Optional(ToolChoice),
+    parallel_tool_calls: Type.Optional(Type.Boolean()),
+    reasoning: Type.Optional(Reasoning),
+    text: Type.Optional(Type.Object({ format: Type.Optional(TextFormat) })),
+    metadata: Type.Optional(
+      Type.Record(Type.String(), Type.String({ maxLength: 512 }), { maxProperties: 16 }),
+    ),
+    user: Type.Optional(Type.String()),
+    prompt_cache_key: Type.Optional(Type.String()),
+    safety_identifier: Type.Optional(Type.String()),
+    /** Refused by the reader, which says why: nothing is stored. */
+    previous_response_id: Type.Optional(Type.Unknown()),
+    conversation: Type.Optional(Type.Unknown()),
+    prompt: Type.Optional(Type.Unknown()),
+    background: Type.Optional(Type.Boolean()),
+  },
+  { title: 'ResponsesRequest' },
+);
+export type ResponsesRequest = Static<typeof ResponsesRequest>;
+
+// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+
+const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const Count = Type.Integer({ minimum: 0 });
+const ItemStatus = Type.Enum(['in_progress', 'completed', 'incomplete']);
+const TokenBytes = Type.Array(Type.Integer({ minimum: 0, maximum: 255 }));
+
+const TokenLogprob = Type.Object(
+  {
+    token: Type.String(),
+    logprob: Type.Number(),
+    bytes: TokenBytes,
+    top_logprobs: Type.Array(
+      Type.Object({ token: Type.String(), logprob: Type.Number(), bytes: TokenBytes }),
+    ),
+  },
+  { title: 'ResponseLogprob' },
+);
+
+const OutputText = Type.Object(
+  {
+    type: Type.Literal('output_text'),
+    text: Type.String(),
+    annotations: Type.Array(Type.Unknown(), { maxItems: 0 }),
+    logprobs: Type.Array(TokenLogprob),
+  },
+  { title: 'ResponseOutputText' },
+);
+const ReasoningText = Type.Object(
+  { type: Type.Literal('reasoning_text'), text: Type.String() },
+  { title: 'ResponseReasoningText' },
+);
+const OutputPart = Type.Union([OutputText, ReasoningText]);
+
+export const OutputItem = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal('message'),
+      id: Type.String({ pattern: '^msg_' }),
+      role: Type.Literal('assistant'),
+      status: ItemStatus,
+      content: Type.Array(OutputText, { maxItems: 1 }),
+    }),
+    Type.Object({
+      type: Type.Literal('reasoning'),
+      id: Type.String({ pattern: '^rs_' }),
+      status: ItemStatus,
+      summary: Type.Array(Type.Unknown(), { maxItems: 0 }),
+      content: Type.Array(ReasoningText, { maxItems: 1 }),
+    }),
+    Type.Object({
+      type: Type.Literal('function_call'),
+      id: Type.String({ pattern: '^fc_' }),
+      call_id: Type.String({ pattern: '^call_' }),
+      name: Type.String(),
+      arguments: Type.String(),
+      status: ItemStatus,
+    }),
+  ],
+  { title: 'ResponseOutputItem' },
+);
+export type OutputItem = Static<typeof OutputItem>;
+
+const ResponseUsage = Type.Object(
+  {
+    input_tokens: Count,
+    input_tokens_details: Type.Object({ cached_tokens: Count, cache_write_tokens: Count }),
+    output_tokens: Count,
+    output_tokens_details: Type.Object({ reasoning_tokens: Count }),
+    total_tokens: Count,
+  },
+  { title: 'ResponseUsage' },
+);
+
+export const Response = Type.Object(
+  {
+    id: Type.String({ pattern: '^resp_' }),
+    object: Type.Literal('response'),
+    created_at: Type.Integer(),
+    status: Type.Enum(['in_progress', 'completed', 'incomplete', 'failed']),
+    completed_at: Nullable(Type.Integer()),
+    error: Nullable(
+      Type.Object({
+        code: Type.Enum(['server_error', 'rate_limit_exceeded', 'invalid_prompt']),
+        message: Type.String(),
+      }),
+    ),
+    incomplete_details: Nullable(Type.Object({ reason: Type.Enum(['max_output_tokens', 'content_filter']) })),
+    output: Type.Array(OutputItem),
+    usage: Nullable(ResponseUsage),
+    model: Type.String(),
+    instructions: Nullable(Type.String()),
+    metadata: Type.Record(Type.String(), Type.String()),
+    tools: Type.Array(
+      Type.Object({
+        type: Type.Literal('function'),
+        name: Type.String(),
+        description: Nullable(Type.String()),
+        parameters: Nullable(JsonObject),
+        strict: Nullable(Type.Boolean()),
+      }),
+    ),
+    tool_choice: ToolChoice,
+    parallel_tool_calls: Type.Boolean(),
+    max_tool_calls: Type.Null(),
+    text: Type.Object({ format: TextFormat }),
+    reasoning: Type.Object({ effort: Nullable(Type.String()), summary: Nullable(Type.String()) }),
+    max_output_tokens: Nullable(Type.Integer()),
+    temperature: Nullable(Type.Number()),
+    top_p: Nullable(Type.Number()),
+    presence_penalty: Nullable(Type.Number()),
+    frequency_penalty: Nullable(Type.Number()),
+    top_logprobs: Count,
+    user: Nullable(Type.String()),
+    prompt_cache_key: Nullable(Type.String()),
+    safety_identifier: Nullable(Type.String()),
+    previous_response_id: Type.Null(),
+    service_tier: Type.Literal('default'),
+    truncation: Type.Literal('disabled'),
+    background: Type.Literal(false),
+    store: Type.Literal(false),
+  },
+  { title: 'Response' },
+);
+export type Response = Static<typeof Response>;
+
+// ── events ─────────────────────────────────────────────────────────────────────────────────────────
+
+const eventOf = <Name extends string, Fields extends Type.TProperties>(type: Name, fields: Fields) =>
+  Type.Object({ type: Type.Literal(type), sequence_number: Count, ...fields });
+
+const ofItem = { item_id: Type.String(), output_index: Count };
+const ofPart = { ...ofItem, content_index: Type.Literal(0) };
+const Delta = Type.String({ minLength: 1 });
+
+export const ResponseEvent = Type.Union(
+  [
+    eventOf('response.created', { response: Response }),
+    eventOf('response.in_progress', { response: Response }),
+    eventOf('response.output_item.added', { output_index: Count, item: OutputItem }),
+    eventOf('response.content_part.added', { ...ofPart, part: OutputPart }),
+    eventOf('response.output_text.delta', { ...ofPart, delta: Delta, logprobs: Type.Array(TokenLogprob) }),
+    eventOf('response.output_text.done', {
+      ...ofPart,
+      text: Type.String(),
+      logprobs: Type.Array(TokenLogprob),
+    }),
+    eventOf('response.reasoning_text.delta', { ...ofPart, delta: Delta }),
+    eventOf('response.reasoning_text.done', { ...ofPart, text: Type.String() }),
+    eventOf('response.content_part.done', { ...ofPart, part: OutputPart }),
+    eventOf('response.function_call_arguments.delta', { ...ofItem, delta: Delta }),
+    eventOf('response.function_call_arguments.done', {
+      ...ofItem,
+      name: Type.String(),
+      arguments: Type.String(),
+    }),
+    eventOf('response.output_item.done', { output_index: Count, item: OutputItem }),
+    eventOf('response.completed', { response: Response }),
+    eventOf('response.incomplete', { response: Response }),
+    eventOf('error', { code: Type.String(), message: Type.String(), param: Type.Null() }),
+    eventOf('response.failed', { response: Response }),
+  ],
+  { title: 'ResponseEvent' },
+);
+export type ResponseEvent = Static<typeof ResponseEvent>;

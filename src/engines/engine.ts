@@ -12,7 +12,7 @@ import { Dispatch, type EngineRequest } from './dispatch.ts';
 import { milliseconds } from './duration.ts';
 import { fanOut } from './fan-out.ts';
 import type { EngineCall } from './http-call.ts';
-import { ReplicaPool } from './pool.ts';
+import { type PoolOptions, ReplicaPool } from './pool.ts';
 import { Replica } from './replica.ts';
 import type { Wire } from './wire.ts';
 import { openAiWire } from './wires/openai.ts';
@@ -20,6 +20,8 @@ import { openAiWire } from './wires/openai.ts';
 export interface EngineOptions {
   readonly log: Logger;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Calls that may wait while every replica is full, and for how long; the pool's own numbers unless given. */
+  readonly line?: Pick<PoolOptions, 'lineLength' | 'waitMs'>;
 }
 
 export interface RunningEngine extends Engine {
@@ -35,7 +37,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const wire = wires[row.wire];
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, options.env);
-  const pool = createPool(name, row, log);
+  const pool = createPool(name, row, log, options.line);
   const probing = startProbing(row, pool, headers);
 
   const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
@@ -66,7 +68,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   };
 };
 
-const createPool = (name: string, row: EngineRow, log: Logger): ReplicaPool => {
+const createPool = (name: string, row: EngineRow, log: Logger, line: EngineOptions['line']): ReplicaPool => {
   const timeouts = row.timeouts ?? {};
   const limits = {
     connect: milliseconds(timeouts.connect ?? '2s'),
@@ -80,7 +82,12 @@ const createPool = (name: string, row: EngineRow, log: Logger): ReplicaPool => {
     if (!URL.canParse(url)) throw new Error(`engines.${name}.replicas[${index}] is no address: ${url}`);
     return new Replica(url, new Dispatch(url, deadlines, { limits, ca }));
   });
-  return new ReplicaPool({ replicas, concurrency: row.concurrency ?? Number.POSITIVE_INFINITY, log });
+  return new ReplicaPool({
+    replicas,
+    concurrency: row.concurrency ?? Number.POSITIVE_INFINITY,
+    log,
+    ...line,
+  });
 };
 
 /** Written by HTTP itself, never by a row. */

@@ -1,20 +1,30 @@
-/** The replicas of one engine: a request in, the answer of the least busy replica out; another one's if that fails at the door. */
+/**
+ * The replicas of one engine: a request in, the answer of the least busy replica out; another one's if that fails at the
+ * door. While all are full calls wait, and subscriptions take turns.
+ */
 import type { Logger } from 'pino';
-import { type ApiError, fail } from '../errors.ts';
+import type { ApiError } from '../errors.ts';
+import { Pace, retryAfter } from '../limits/pace.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
+import { FairLine, type Waiting } from './capacity.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { EngineError } from './engine-error.ts';
 import type { EngineCall, EngineHead, EngineReader } from './http-call.ts';
 import type { Replica } from './replica.ts';
 
 const ATTEMPT_LIMIT = 3;
+const LINE_LENGTH = 1000;
+const LONGEST_WAIT_MS = 30_000;
 
 export interface PoolOptions {
   readonly replicas: readonly Replica[];
   /** Calls at once on one replica. */
   readonly concurrency: number;
   readonly log: Logger;
+  /** Calls that may wait for a replica, and for how long. */
+  readonly lineLength?: number;
+  readonly waitMs?: number;
 }
 
 export class ReplicaPool {
@@ -23,18 +33,70 @@ export class ReplicaPool {
   readonly #log: Logger;
   /** Where the search for the least busy begins: ties go round. */
   #next = 0;
+  readonly waitMs: number;
+  readonly #line: FairLine<PooledCall>;
+  readonly #pace = new Pace(performance.now());
+  #serving = false;
 
-  constructor({ replicas, concurrency, log }: PoolOptions) {
+  constructor({
+    replicas,
+    concurrency,
+    log,
+    lineLength = LINE_LENGTH,
+    waitMs = LONGEST_WAIT_MS,
+  }: PoolOptions) {
     this.#replicas = replicas;
     this.#concurrency = concurrency;
     this.#log = log;
+    this.#line = new FairLine(lineLength);
+    this.waitMs = waitMs;
   }
 
-  /** Throws `unavailable` when every replica is full or out. The reader hears nothing before this has returned. */
+  /**
+   * Throws `unavailable` when every replica is out, or so many calls wait already. The reader hears nothing before this
+   * has returned.
+   */
   send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
     const call = new PooledCall(this, request, flow, reader);
-    if (!call.start()) throw fail('unavailable', 'The model is unavailable or busy, try again');
+    if (this.#line.size === 0 && call.start()) return call;
+    if (this.health() === 'down' || !this.#line.join(call)) throw this.refusal();
+    call.wait();
     return call;
+  }
+
+  leaveLine(call: PooledCall): void {
+    this.#line.leave(call);
+  }
+
+  /** Gives what is free to those who wait. A call that ends within this loop is seen by it. */
+  serve(): void {
+    if (this.#serving || this.#line.size === 0) return;
+    this.#serving = true;
+    for (let call = this.#line.first(); call !== undefined; call = this.#line.first()) {
+      if (call.start()) this.#line.serve(call);
+      else if (this.health() === 'ok') break;
+      else {
+        this.#line.leave(call);
+        call.refused();
+      }
+    }
+    this.#serving = false;
+  }
+
+  released(heldMs: number, now: number): void {
+    this.#pace.released(heldMs, now);
+  }
+
+  /** Full: with the time in which those who wait should have had their turn. Out: the pauses are short. */
+  refusal(): EngineError {
+    const slots = this.#concurrency * this.#replicas.filter((replica) => !replica.out).length;
+    const wait = this.#pace.turn(this.#line.size + 1, Math.max(1, slots), performance.now());
+    return new EngineError(
+      'unavailable',
+      this.health() === 'ok' ? 'The model is busy, try again' : 'The model is unavailable, try again',
+      { retry: 'never', fault: 'none' },
+      { headers: retryAfter(wait) },
+    );
   }
 
   health(): 'ok' | 'down' {
@@ -74,7 +136,9 @@ export class ReplicaPool {
   }
 
   succeeded(replica: Replica): void {
-    if (replica.succeeded()) this.#log.info({ replica: replica.url }, 'engine replica is back');
+    if (!replica.succeeded()) return;
+    this.#log.info({ replica: replica.url }, 'engine replica is back');
+    this.serve();
   }
 
   failed(replica: Replica, error: ApiError): void {
@@ -89,7 +153,7 @@ export class ReplicaPool {
 }
 
 /** One call on its way through the replicas; most see one only. */
-class PooledCall implements EngineReader, EngineCall {
+class PooledCall implements EngineReader, EngineCall, Waiting {
   readonly #pool: ReplicaPool;
   readonly #request: EngineRequest;
   readonly #flow: Flow;
@@ -98,8 +162,11 @@ class PooledCall implements EngineReader, EngineCall {
   readonly #tried: Replica[] = [];
   /** Where it runs now. */
   #replica: Replica | undefined;
+  #startedAt = 0;
   #call: EngineCall | undefined;
   #answered = false;
+  /** While it waits for a replica. */
+  #deadline: NodeJS.Timeout | undefined;
 
   constructor(pool: ReplicaPool, request: EngineRequest, flow: Flow, reader: EngineReader) {
     this.#pool = pool;
@@ -108,9 +175,28 @@ class PooledCall implements EngineReader, EngineCall {
     this.#reader = reader;
   }
 
+  get subscription(): string {
+    return this.#flow.subscription;
+  }
+
+  wait(): void {
+    this.#deadline = setTimeout(() => {
+      this.#pool.leaveLine(this);
+      this.refused();
+    }, this.#pool.waitMs);
+  }
+
+  refused(): void {
+    clearTimeout(this.#deadline);
+    this.#reader.error(this.#pool.refusal());
+  }
+
   start(): boolean {
     const replica = this.#pool.pick(this.#tried);
     if (replica === undefined) return false;
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    this.#startedAt = performance.now();
     this.#attempts++;
     replica.busy++;
     this.#replica = replica;
@@ -132,18 +218,25 @@ class PooledCall implements EngineReader, EngineCall {
   end(): void {
     this.#leaveWell();
     this.#reader.end();
+    this.#pool.serve();
   }
 
   error(error: EngineError): void {
     const replica = this.#leave();
     if (replica !== undefined) this.#pool.failed(replica, error);
     if (!this.#mayGoOn(error, replica) || !this.start()) this.#reader.error(error);
+    this.#pool.serve();
   }
 
   /** A reader that goes once it has what it wanted is no failure of the replica's. */
   close(): void {
+    if (this.#deadline !== undefined) {
+      clearTimeout(this.#deadline);
+      this.#pool.leaveLine(this);
+    }
     this.#leaveWell();
     this.#call?.close();
+    this.#pool.serve();
   }
 
   /** Nothing of an answer may have been seen: `retry` says so. */
@@ -162,7 +255,10 @@ class PooledCall implements EngineReader, EngineCall {
   #leave(): Replica | undefined {
     const replica = this.#replica;
     this.#replica = undefined;
-    if (replica !== undefined) replica.busy--;
+    if (replica === undefined) return undefined;
+    replica.busy--;
+    const now = performance.now();
+    this.#pool.released(now - this.#startedAt, now);
     return replica;
   }
 }

@@ -1,0 +1,175 @@
+/** Engines that are full: who waits, who comes next, who is refused. */
+import fc from 'fast-check';
+import t from 'tap';
+import { FairLine } from '../../src/engines/capacity.ts';
+import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
+import { type ApiError, asApiError } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/demand.ts';
+import { silent, until } from '../engines/collect.ts';
+import { sampleCall, sampleModel } from '../engines/samples.ts';
+import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { startGateway } from '../gateway.ts';
+
+/** A call that says whose it is in its prompt. */
+const call = (engine: RunningEngine, subscription: string, name: string) => {
+  const outcome: { error?: ApiError; ended: boolean } = { ended: false };
+  const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: `name:${name};` }] }];
+  const running = engine
+    .chat(sampleModel(), sampleCall({ messages }), { requestId: name, subscription, demand: new Demand() })
+    .subscribe({
+      error: (error: unknown) => {
+        outcome.error = asApiError(error);
+      },
+      complete: () => {
+        outcome.ended = true;
+      },
+    });
+  return { outcome, leave: () => running.unsubscribe() };
+};
+
+const nameOf = (visit: Visit): string => /name:([^;]+);/.exec(visit.body)?.[1] ?? '?';
+const names = (engine: ScriptedEngine): string => engine.visits.map(nameOf).join(' ');
+
+const start = async (
+  t: { teardown(callback: () => Promise<void>): void },
+  line: { lineLength?: number; waitMs?: number } = {},
+) => {
+  const engine = await startScriptedEngine(() => undefined);
+  const subject = createEngine(
+    'pool-a',
+    { wire: 'openai', replicas: [engine.url], concurrency: 1 },
+    { log: silent, env: {}, line },
+  );
+  t.teardown(async () => {
+    await engine.close();
+    await subject.close();
+  });
+  return { engine, subject };
+};
+
+t.test('subscriptions take turns: a flood of one does not delay another by more than a turn', async (t) => {
+  const { engine, subject } = await start(t);
+  engine.script = (visit) => {
+    if (visit.number > 0) visit.answer();
+  };
+  const flood = Array.from({ length: 6 }, (_, index) => call(subject, 'sub_a', `a${index}`));
+  await engine.visit(0);
+  const others = ['b0', 'b1', 'c0'].map((name) => call(subject, `sub_${name[0]}`, name));
+  const late = call(subject, 'sub_a', 'a6');
+  flood[2]?.leave();
+  engine.visits[0]?.answer();
+  await until(() => [...others, late].every(({ outcome }) => outcome.ended));
+  t.equal(names(engine), 'a0 a1 b0 c0 a3 b1 a4 a5 a6', 'a2 had left');
+});
+
+t.test('a call that has waited for too long, or finds no place, is told when to come back', async (t) => {
+  const { engine, subject } = await start(t, { lineLength: 2, waitMs: 300 });
+  engine.script = (visit) => {
+    if (visit.number === 0) visit.answer();
+  };
+  call(subject, 'sub_a', 'quick');
+  await until(() => engine.visits.length === 1);
+  const running = call(subject, 'sub_a', 'a0');
+  await engine.visit(1);
+  const [second, third, fourth] = ['a1', 'a2', 'a3'].map((name) => call(subject, 'sub_a', name));
+  const busy = { kind: 'unavailable', status: 503, message: 'The model is busy, try again' };
+  t.match(fourth?.outcome.error, { ...busy, headers: { 'retry-after': '1' } }, 'no place');
+  const other = call(subject, 'sub_b', 'b0');
+  t.match(third?.outcome.error, busy, 'the last of a flood makes room for another subscription');
+  t.equal(second?.outcome.error, undefined);
+  await until(() => second?.outcome.error !== undefined && other.outcome.error !== undefined);
+  t.match([second?.outcome.error, other.outcome.error], [busy, busy], 'both waited for too long');
+  running.leave();
+  t.equal(names(engine), 'quick a0');
+});
+
+t.test('when the last replica goes out nobody waits for it', async (t) => {
+  const { engine, subject } = await start(t);
+  engine.script = (visit) => visit.reset();
+  // Two broken connections in a row, and the replica is left alone for a while.
+  await until(() => {
+    const { outcome } = call(subject, 'sub_a', 'a');
+    return outcome.error?.message === 'The model is unavailable, try again';
+  });
+  t.equal(subject.health(), 'down');
+  const calls = Array.from({ length: 3 }, () => call(subject, 'sub_a', 'b'));
+  t.ok(calls.every(({ outcome }) => outcome.error?.status === 503));
+});
+
+t.test('any history of a line: nobody is lost, and turns go round', async () => {
+  const step = fc.record({ join: fc.boolean(), subscription: fc.nat(3), which: fc.nat(5) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const line = new FairLine<{ subscription: string; refused(): void; name: string }>(6);
+      /** By subscription, in the order of their turns. */
+      const model: { subscription: string; names: string[] }[] = [];
+      const remove = (name: string): void => {
+        for (const each of model) each.names = each.names.filter((other) => other !== name);
+        const empty = model.findIndex(({ names }) => names.length === 0);
+        if (empty >= 0) model.splice(empty, 1);
+      };
+      const size = () => model.reduce((sum, { names }) => sum + names.length, 0);
+      for (const [index, { join, subscription }] of steps.entries()) {
+        const name = `${index}`;
+        if (join) {
+          const own = model.find((each) => each.subscription === `${subscription}`);
+          const longest = model.reduce(
+            (most, each) => (each.names.length > most ? each.names.length : most),
+            0,
+          );
+          const full = size() >= 6;
+          const room = !full || longest > (own?.names.length ?? 0) + 1;
+          const joined = line.join({ subscription: `${subscription}`, name, refused: () => remove(name) });
+          if (joined !== room) throw new Error(`step ${index}: joined ${joined}`);
+          if (!joined) continue;
+          const line2 = model.find((each) => each.subscription === `${subscription}`);
+          if (line2 === undefined) model.push({ subscription: `${subscription}`, names: [name] });
+          else line2.names.push(name);
+        } else {
+          const first = line.first();
+          if (first?.name !== model[0]?.names[0]) throw new Error(`step ${index}: ${first?.name} is first`);
+          if (first === undefined) continue;
+          line.serve(first);
+          const [turn] = model.splice(0, 1);
+          if (turn !== undefined && turn.names.length > 1)
+            model.push({ ...turn, names: turn.names.slice(1) });
+        }
+        if (line.size !== size() || line.size > 6) throw new Error(`step ${index}: ${line.size} wait`);
+      }
+    }),
+  );
+});
+
+t.test(
+  'at the gateway: a slot of the subscription is held while the engine fails, and no longer',
+  async (t) => {
+    const engine = await startScriptedEngine((visit) => visit.json(500, { error: { message: 'broken' } }));
+    const gateway = await startGateway({
+      catalog: `
+engines:
+  far: { wire: openai, replicas: ['${engine.url}'], concurrency: 1 }
+models:
+  far/chat: { engine: far, context_length: 1000, limits: { concurrency: 1, requests_per_minute: 1000 } }
+`,
+    });
+    t.teardown(async () => {
+      await gateway.stop();
+      await engine.close();
+    });
+    const ask = async () => {
+      const response = await fetch(`${gateway.url}/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'far/chat', messages: [{ role: 'user', content: 'Hi' }] }),
+      });
+      return response.status;
+    };
+    const statuses = await Promise.all(Array.from({ length: 4 }, ask));
+    t.ok(statuses.every((status) => status >= 500));
+    t.match(gateway.ports.admission.figures(), { running: 0, waiting: 0, admitted: 4 });
+    t.ok(
+      gateway.logLines.some((line) => line.msg === 'admitted after waiting' && line.model === 'far/chat'),
+      'waits are in the log',
+    );
+  },
+);

@@ -31,7 +31,13 @@ const portsFor = (answer: () => Observable<Parts>): Ports => ({
   admission: createLocalAdmission(),
   usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
   media: { read: never, decode: absent, close: () => Promise.resolve() },
-  offload: { parseJson: absent, countTokens: absent, documentText: absent, close: () => Promise.resolve() },
+  offload: {
+    parseJson: absent,
+    countTokens: absent,
+    cutTokens: absent,
+    documentText: absent,
+    close: () => Promise.resolve(),
+  },
   publicUrl: () => '',
 });
 

@@ -20,6 +20,12 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
     crash: ['internal', 'The tokens of the request could not be counted'],
     closed,
   },
+  cut: {
+    timeout: ['unavailable', 'The request could not be shortened in time'],
+    memory: ['payload_too_large', 'The request needs too much memory to be shortened'],
+    crash: ['internal', 'The request could not be shortened'],
+    closed,
+  },
   document: {
     timeout: ['invalid_request', 'the document takes too long to read'],
     memory: ['invalid_request', 'the document needs too much memory to read'],

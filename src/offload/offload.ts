@@ -31,7 +31,12 @@ const documentBounds: DocumentBounds = {
   maxExpanded: 64 * mebibyte,
   maxCharacters: 8 * mebibyte,
 };
-const timeouts: Record<Task['type'], number> = { json: 30_000, tokens: 30_000, document: 30_000 };
+const timeouts: Record<Task['type'], number> = {
+  json: 30_000,
+  tokens: 30_000,
+  cut: 30_000,
+  document: 30_000,
+};
 const maxDocumentGrowth = 1024 * mebibyte;
 const maxCounted = 16 * mebibyte;
 
@@ -68,10 +73,13 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
       return run({ type: 'json', bytes: own, bounds }, { bytes: own.length, transfer: [own.buffer] }, signal);
     },
     countTokens: async (texts, tokenizer, signal) => {
-      const length = texts.reduce((total, text) => total + text.length, 0);
-      const most = options.maxCounted ?? maxCounted;
-      if (length > most) throw fail('payload_too_large', `The text is longer than ${most} characters`);
-      return Number(await run({ type: 'tokens', texts, tokenizer }, { bytes: length, transfer: [] }, signal));
+      const bytes = boundedLength(texts, options.maxCounted ?? maxCounted);
+      return Number(await run({ type: 'tokens', texts, tokenizer }, { bytes, transfer: [] }, signal));
+    },
+    cutTokens: async (texts, tokenizer, limit, signal) => {
+      const bytes = boundedLength(texts, options.maxCounted ?? maxCounted);
+      const cut = await run({ type: 'cut', texts, tokenizer, limit }, { bytes, transfer: [] }, signal);
+      return cut as readonly string[];
     },
     documentText: async (document, filename, { maxCharacters, signal } = {}) => {
       const { source, buffers, bytes } = movable(document);
@@ -85,6 +93,12 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
     },
     close: () => pool.close(),
   };
+};
+
+const boundedLength = (texts: readonly string[], most: number): number => {
+  const length = texts.reduce((total, text) => total + text.length, 0);
+  if (length > most) throw fail('payload_too_large', `The text is longer than ${most} characters`);
+  return length;
 };
 
 const resultOf = (outcome: Outcome): unknown => {

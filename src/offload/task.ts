@@ -7,6 +7,12 @@ export type Task =
   | { readonly type: 'json'; readonly bytes: Uint8Array; readonly bounds: JsonBounds }
   | { readonly type: 'tokens'; readonly texts: readonly string[]; readonly tokenizer: string }
   | {
+      readonly type: 'cut';
+      readonly texts: readonly string[];
+      readonly tokenizer: string;
+      readonly limit: number;
+    }
+  | {
       readonly type: 'document';
       readonly source: Uint8Array | { readonly base64: string | Uint8Array };
       readonly filename: string;

@@ -18,6 +18,10 @@ const perform = async (task: Task): Promise<Result> => {
       const { countTokens } = await import('../tokens/count.ts');
       return { value: await countTokens(task.texts, task.tokenizer), buffers: [] };
     }
+    case 'cut': {
+      const { cutTokens } = await import('../tokens/cut.ts');
+      return { value: await cutTokens(task.texts, task.tokenizer, task.limit), buffers: [] };
+    }
     case 'document': {
       const { documentText } = await import('./document-text.ts');
       return { value: await documentText(task.source, task.filename, task.bounds), buffers: [] };

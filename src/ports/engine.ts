@@ -2,7 +2,9 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatCall, Parts } from './chat.ts';
+import type { Decided, DecisionCall } from './decision.ts';
 import type { Demand } from './demand.ts';
+import type { Embedded, EmbeddingCall } from './embedding.ts';
 
 /** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
 export interface Flow {
@@ -15,6 +17,10 @@ export interface Flow {
 export interface Engine {
   /** Fails with 502, 503 or 504 (or the engine's own 400) before the first part; afterwards by a last `failure` part. */
   chat(model: Model, call: ChatCall, flow: Flow): Observable<Parts>;
+  /** All vectors in pieces, each once and in any order; fails as a whole. Absent: the engine makes none. */
+  embed?(model: Model, call: EmbeddingCall, flow: Flow): Observable<Embedded>;
+  /** The answers, each once and in any order; fails as a whole. Absent: the engine decides nothing. */
+  decide?(model: Model, call: DecisionCall, flow: Flow): Observable<Decided>;
 }
 
 export interface Engines {

@@ -19,6 +19,13 @@ export interface Offload {
   parseJson(bytes: Uint8Array, signal?: AbortSignal): Promise<unknown>;
   /** Number of tokens of all texts together, by the named tokenizer's own rules. */
   countTokens(texts: readonly string[], tokenizer: string, signal?: AbortSignal): Promise<number>;
+  /** The texts, each cut where it would have more than `limit` tokens. */
+  cutTokens(
+    texts: readonly string[],
+    tokenizer: string,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<readonly string[]>;
   /**
    * The text of a PDF, DOCX, HTML, Markdown, CSV, JSON or plain-text document; which it is, its bytes say.
    * Rejects with `invalid_request` that says why it cannot be read, without the field. The document is handed over as

@@ -163,6 +163,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
         counted.push(texts);
         return texts.reduce((total, text) => total + Math.ceil(text.length / 4), 0);
       },
+      cutTokens: async (texts, _tokenizer, limit) => texts.map((text) => text.slice(0, limit * 4)),
       documentText: async (document) => {
         if (document instanceof Uint8Array) return Buffer.from(document).toString();
         const text = Buffer.from(String(document.base64), 'base64').toString();

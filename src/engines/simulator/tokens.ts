@@ -57,3 +57,10 @@ export function countTokens(text: string): number {
   for (let at = 0; at < text.length; at = tokenEnd(text, at)) count += 1;
   return count;
 }
+
+/** Where the first so many tokens of a text end. */
+export function tokensEnd(text: string, count: number): number {
+  let at = 0;
+  for (let tokens = 0; tokens < count && at < text.length; tokens += 1) at = tokenEnd(text, at);
+  return at;
+}

@@ -1,0 +1,30 @@
+/** Texts and a number of tokens in; the same texts out, each cut where it would have more. */
+import { SIMULATOR } from '../../schemas/engines.ts';
+import { tokensEnd } from '../engines/simulator/tokens.ts';
+import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
+
+/** Runs for long on large texts: those belong on another thread. */
+export const cutTokens = async (
+  texts: readonly string[],
+  tokenizer: string,
+  limit: number,
+): Promise<readonly string[]> => {
+  if (tokenizer === SIMULATOR) return texts.map((text) => text.slice(0, tokensEnd(text, limit)));
+  const encoding = await loadEncoding(tokenizer);
+  return texts.map((text) => cutText(encoding, text, limit));
+};
+
+const cutText = (encoding: Encoding, text: string, limit: number): string => {
+  let left = limit;
+  for (let start = 0; start < text.length; ) {
+    const end = pieceEnd(text, start);
+    const tokens = encoding.encode(text.slice(start, end), asPlainText);
+    if (tokens.length > left) return text.slice(0, start) + whole(encoding.decode(tokens.slice(0, left)));
+    left -= tokens.length;
+    start = end;
+  }
+  return text;
+};
+
+/** A character that the cut went through shows as a replacement mark. */
+const whole = (text: string): string => text.replace(/\ufffd+$/, '');

@@ -1,0 +1,43 @@
+/** A tokenizer's name in, its vocabulary out; and how long texts are cut up for it. Vocabularies are large and load on first use: small prompts never need them. */
+
+export interface Encoding {
+  countTokens(text: string, options: EncodeOptions): number;
+  encode(text: string, options: EncodeOptions): number[];
+  decode(tokens: Iterable<number>): string;
+}
+
+interface EncodeOptions {
+  readonly disallowedSpecial: Set<string>;
+}
+
+/** Whatever looks like a special token in a prompt is text like any other. */
+export const asPlainText: EncodeOptions = { disallowedSpecial: new Set<string>() };
+
+/** Vocabularies we do not carry are nearest to cl100k, which most open ones were grown from. */
+export const loadEncoding = (tokenizer: string): Promise<Encoding> =>
+  /o200k|gpt/i.test(tokenizer)
+    ? import('gpt-tokenizer/encoding/o200k_base')
+    : import('gpt-tokenizer/encoding/cl100k_base');
+
+/** Merging one word costs the square of its length; a run of characters without a break is encoded in pieces of this size. */
+const longestRun = 128;
+/** Longer pieces end with their last word. */
+const pieceLength = 1024;
+
+/** Where the piece that starts at `start` ends: together they have the tokens of the text, or as good as. */
+export const pieceEnd = (text: string, start: number): number => {
+  let run = start;
+  let inSpace = false;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    const space = code <= 32;
+    if (space !== inSpace) {
+      if (space && at - start >= pieceLength) return at;
+      inSpace = space;
+      run = at;
+    } else if (at - run >= longestRun && !isLowSurrogate(code)) return at;
+  }
+  return text.length;
+};
+
+const isLowSurrogate = (code: number): boolean => (code & 0xfc00) === 0xdc00;

@@ -2,13 +2,13 @@
 import type { Knobs } from './knobs.ts';
 import { runClosed } from './load/closed.ts';
 import { runDisconnect } from './load/disconnect.ts';
-import { resetStats, statsWhen } from './load/engine-stats.ts';
+import { readStats, resetStats, statsWhen } from './load/engine-stats.ts';
 import { runOpen } from './load/open.ts';
 import { runPaced } from './load/paced.ts';
 import { chatRequest, type Target } from './load/request.ts';
 import { runSlow } from './load/slow.ts';
 import { runUpload } from './load/upload.ts';
-import type { RunResult } from './load/window.ts';
+import { type RunResult, seconds } from './load/window.ts';
 
 /** What a scenario asks of the generator. */
 export type Load =
@@ -79,9 +79,18 @@ const withoutCost = ({ metrics, errors }: RunResult): RunResult => ({
 /** Streams that a subject leaves behind must not be paid for by the next one: the engine ends them. */
 const runAlone = async (order: Order): Promise<RunResult> => {
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
-  const { running } = await statsWhen(order.enginePort, (stats) => stats.running === 0, 3);
-  await resetStats(order.enginePort);
+  const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, 3);
+  await quiet(order.enginePort);
   return running === 0 ? result : { ...result, errors: { ...result.errors, 'left running': running } };
+};
+
+/** More than once: some gateways ask again when an answer is cut. */
+const quiet = async (enginePort: number): Promise<void> => {
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    await resetStats(enginePort);
+    await seconds(0.1);
+    if ((await readStats(enginePort)).running === 0) return;
+  }
 };
 
 process.on('message', (order: Order) => {

@@ -12,9 +12,11 @@ export type JsonObject = Record<string, unknown>;
 const offloadBytes = 256 * 1024;
 const maxDepth = 64;
 
+type Parser = Pick<Offload, 'parseJson'>;
+
 /** `kind` is what a body that cannot be read becomes: 422 on the route that has it so. */
 export const parseJson = (
-  offload: Offload,
+  offload: Parser,
   exchange: Exchange,
   kind: ErrorKind = 'invalid_request',
 ): Observable<JsonObject> => {
@@ -22,12 +24,14 @@ export const parseJson = (
   if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
   const { body } = exchange;
   if (body.length !== undefined && body.length <= offloadBytes)
-    return body.whole().pipe(map((bytes) => parseBytes(bytes, kind)));
+    return body.whole().pipe(map((bytes) => parseBytes(bytes, exchange, kind)));
   return body
     .whole()
     .pipe(
       switchMap((bytes) =>
-        bytes.length <= offloadBytes ? [parseBytes(bytes, kind)] : parseElsewhere(offload, bytes, kind),
+        bytes.length <= offloadBytes
+          ? [parseBytes(bytes, exchange, kind)]
+          : parseElsewhere(offload, bytes, exchange, kind),
       ),
     );
 };
@@ -43,9 +47,9 @@ const wrongType = (kind: ErrorKind, type: string) =>
       : `content-type must be application/json, not ${JSON.stringify(type.slice(0, 100))}`,
   );
 
-const parseBytes = (bytes: Buffer, kind: ErrorKind): JsonObject => {
+const parseBytes = (bytes: Buffer, exchange: Exchange, kind: ErrorKind): JsonObject => {
   if (bytes.length === 0) throw fail(kind, 'The request body is empty; a JSON object is expected');
-  if (!isUtf8(bytes)) throw fail(kind, 'The request body is not valid UTF-8');
+  if (!isUtf8(bytes)) throw notText(exchange, kind);
   const text = bytes.toString();
   let value: unknown;
   try {
@@ -56,8 +60,24 @@ const parseBytes = (bytes: Buffer, kind: ErrorKind): JsonObject => {
   return checked(value, kind);
 };
 
-const parseElsewhere = (offload: Offload, bytes: Buffer, kind: ErrorKind): Observable<JsonObject> => {
-  if (!isUtf8(bytes)) return throwError(() => fail(kind, 'The request body is not valid UTF-8'));
+/** Compressed bodies, which we do not take, are never UTF-8. */
+const notText = (exchange: Exchange, kind: ErrorKind) => {
+  const coding = exchange.header('content-encoding');
+  return fail(
+    kind,
+    coding === ''
+      ? 'The request body is not valid UTF-8'
+      : `content-encoding ${coding.slice(0, 100)} is not supported`,
+  );
+};
+
+const parseElsewhere = (
+  offload: Parser,
+  bytes: Buffer,
+  exchange: Exchange,
+  kind: ErrorKind,
+): Observable<JsonObject> => {
+  if (!isUtf8(bytes)) return throwError(() => notText(exchange, kind));
   return offloaded((signal) => offload.parseJson(bytes, signal)).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof SyntaxError)) throw error;

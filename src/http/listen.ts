@@ -115,7 +115,9 @@ const load = (options: EdgeOptions): UwsLibrary | undefined => {
     return loadUws(options.limits);
   } catch (error) {
     if (options.edge === 'uws') throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    // Its first line lists what it supports; the next says what went wrong here.
+    const lines = String(error).split('\n').filter(Boolean);
+    const reason = lines[1] ?? lines[0];
     options.log.warn({ reason }, 'uWebSockets.js cannot be loaded here; serving with node:http instead');
     return undefined;
   }

@@ -5,11 +5,12 @@ import { eagerSource, total } from '../contracts/edge/flow.ts';
 import { byteStream, bytes, open, Probe, text } from '../contracts/edge/probe.ts';
 import { startEdge } from './edge-fixture.ts';
 import { eventually, request } from './raw-client.ts';
+import { servers } from './servers.ts';
 
 t.jobs = 2;
 
-for (const name of ['uws', 'node'] as const)
-  t.test(name, { buffered: true }, async (t) => {
+for (const { name, skip } of servers)
+  t.test(name, { buffered: true, skip }, async (t) => {
     const silent = new Probe();
     const { state, pipeline } = eagerSource();
     const upload = new Probe();

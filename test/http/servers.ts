@@ -1,0 +1,18 @@
+/** The servers an edge can run on, and why one of them cannot be tested on this machine. */
+
+import { defaultEdgeLimits } from '../../src/http/limits.ts';
+import { loadUws } from '../../src/http/uws.ts';
+
+const whyNotUws = (): string | false => {
+  try {
+    loadUws(defaultEdgeLimits);
+    return false;
+  } catch (error) {
+    return `uWebSockets.js does not load on this machine: ${error}`;
+  }
+};
+
+export const servers = [
+  { name: 'uws', skip: whyNotUws() },
+  { name: 'node', skip: false },
+] as const;

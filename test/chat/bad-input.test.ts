@@ -258,7 +258,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // tools
   [ask({ tools: {} }), '400 tools must be an array'],
   [ask({ tools: [{}] }), '400 tools[0].type is required'],
-  [ask({ tools: [{ type: 'retrieval' }] }), '400 tools[0].function is required'],
+  [ask({ tools: [{ type: 'retrieval' }] }), '400 tools[0].type must be "function"'],
   [ask({ tools: [{ ...tool(), type: 'retrieval' }] }), '400 tools[0].type must be "function"'],
   [
     ask({ tools: [tool({ name: 'a b' })] }),

@@ -12,11 +12,12 @@ import { run } from '../../src/cli/main.ts';
 import { createKeys } from '../../src/keys/keys.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+/** The built command, as users run it: starting it from TypeScript would take seconds each time. */
+const main = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
 /** Runs `sluice` with these words in a process of its own. */
 const sluice = async (environment: Record<string, string>, ...words: string[]) => {
-  const child = spawn(process.execPath, ['--import=tsx', main, ...words], {
+  const child = spawn(process.execPath, [main, ...words], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -207,7 +208,7 @@ t.test('processes that start together on a new file all succeed', async (t) => {
 });
 
 t.test('the simulator runs until it is told to stop', async (t) => {
-  const child = spawn(process.execPath, ['--import=tsx', main, 'simulate', '--port', '0'], {
+  const child = spawn(process.execPath, [main, 'simulate', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   t.teardown(() => child.kill('SIGKILL'));

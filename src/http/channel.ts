@@ -29,7 +29,7 @@ export interface Channel {
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean;
   /** False: the socket is full, `writable` will tell when it has room. */
   write(bytes: string | Uint8Array): boolean;
-  end(frame: Frame): void;
+  end(): void;
   /** Cuts the connection; the owner hears nothing more. */
   destroy(): void;
 }
@@ -47,6 +47,8 @@ export interface Frame {
 
 export interface ChannelOwner {
   data(chunk: Uint8Array, last: boolean): void;
+  /** The client has read some of what was waiting for it. */
+  moving(): void;
   /** The socket has room again. */
   writable(): void;
   /** The operating system has the last byte of the response. */

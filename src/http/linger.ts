@@ -25,6 +25,8 @@ export class Linger implements ChannelOwner {
     clearTimeout(this.#timer);
   }
 
+  moving(): void {}
+
   writable(): void {}
 
   sent(): void {}

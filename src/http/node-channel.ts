@@ -5,6 +5,7 @@ import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
+import { Pieces, pieceBytes } from './pieces.ts';
 
 export class NodeChannel implements Channel {
   readonly method: string;
@@ -15,6 +16,9 @@ export class NodeChannel implements Channel {
   readonly #response: ServerResponse;
   readonly #limits: EdgeLimits;
   #owner: ChannelOwner | undefined;
+  /** Bytes that wait for room. */
+  readonly #rest = new Pieces();
+  #ending = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, limits: EdgeLimits) {
     this.#request = request;
@@ -25,7 +29,7 @@ export class NodeChannel implements Channel {
     const mark = url.indexOf('?');
     this.path = mark === -1 ? url : url.slice(0, mark);
     this.query = mark === -1 ? '' : url.slice(mark + 1);
-    response.on('drain', () => this.#owner?.writable());
+    response.on('drain', () => this.#drained());
     response.on('finish', () => this.#owner?.sent());
     response.on('close', () => {
       if (!response.writableFinished) this.#owner?.gone();
@@ -72,7 +76,11 @@ export class NodeChannel implements Channel {
     this.#response.writeHead(answer.status, reasonPhrase(answer.status), headers);
     if (frame.unread) this.#linger(frame.bodiless ? nothing : body);
     else if (frame.bodiless) this.#response.end();
-    else this.#response.end(body);
+    else if (body.byteLength <= pieceBytes) this.#response.end(body);
+    else {
+      this.write(body);
+      this.end();
+    }
   }
 
   /** Whole by its length, but not ended: ending it would end the connection. */
@@ -85,18 +93,31 @@ export class NodeChannel implements Channel {
 
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
     this.#response.writeHead(head.status, reasonPhrase(head.status), headerList(head.headers, frame));
-    if (bytes !== undefined) return this.#response.write(bytes);
+    if (bytes !== undefined) return this.write(bytes);
     this.#response.flushHeaders();
     return true;
   }
 
   write(bytes: string | Uint8Array): boolean {
-    return this.#response.write(bytes);
+    if (this.#rest.empty && bytes.length <= pieceBytes) return this.#response.write(bytes);
+    this.#rest.add(bytes);
+    return this.#sendRest();
   }
 
-  end(frame: Frame): void {
-    if (frame.close) this.#response.shouldKeepAlive = false;
-    this.#response.end();
+  #sendRest(): boolean {
+    return this.#rest.send((piece) => this.#response.write(piece));
+  }
+
+  #drained(): void {
+    this.#owner?.moving();
+    if (!this.#sendRest() && !this.#rest.empty) return;
+    if (this.#ending) this.#response.end();
+    else if (!this.#response.writableNeedDrain) this.#owner?.writable();
+  }
+
+  end(): void {
+    if (this.#rest.empty) this.#response.end();
+    else this.#ending = true;
   }
 
   destroy(): void {

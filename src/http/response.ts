@@ -66,6 +66,31 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   protected override _next(reply: Reply): void {
     if (this.#phase === 'ended' || this.#phase === 'over') return;
+    try {
+      this.#reply(reply);
+    } catch (thrown) {
+      this.#giveUp(thrown);
+    }
+  }
+
+  protected override _complete(): void {
+    if (this.#phase === 'waiting') this._error(new Error('The pipeline ended without a reply'));
+    else {
+      if (this.#phase === 'streaming') this.#end();
+      this.#leavePipeline();
+    }
+  }
+
+  protected override _error(thrown: unknown): void {
+    try {
+      this.#fail(thrown);
+    } catch (another) {
+      this.#giveUp(another);
+    }
+    this.#leavePipeline();
+  }
+
+  #reply(reply: Reply): void {
     switch (reply.kind) {
       case 'bytes':
         this.#write(reply.bytes);
@@ -81,27 +106,17 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     }
   }
 
-  protected override _complete(): void {
-    if (this.#phase === 'waiting') this.#fail(new Error('The pipeline ended without a reply'));
-    else if (this.#phase === 'streaming') this.#end();
-    this.unsubscribe();
-    this.#leave();
-  }
-
-  protected override _error(thrown: unknown): void {
-    this.#fail(thrown);
-    this.unsubscribe();
-    this.#leave();
-  }
-
   // ── from the channel ─────────────────────────────────────────────────────────────────────────────
 
   data(chunk: Uint8Array, last: boolean): void {
     this.#body?.push(chunk, last);
   }
 
-  writable(): void {
+  moving(): void {
     this.#touched = this.#core.now;
+  }
+
+  writable(): void {
     this.#full = false;
     this.#exchange.demand.resume();
   }
@@ -185,8 +200,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     if (this.bodiless) {
       this.#phase = 'ended';
       this.#channel.answer({ kind: 'answer', status: head.status, headers: head.headers, body: '' }, this);
-      this.unsubscribe();
-      this.#leave();
+      this.#leavePipeline();
     } else this.#filled(this.#channel.start(head, this, bytes));
   }
 
@@ -200,8 +214,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     if (this.#head !== undefined) this.#start(this.#head, undefined);
     if (this.#phase !== 'streaming') return;
     this.#phase = 'ended';
-    this.close ||= this.#core.draining;
-    this.#channel.end(this);
+    this.#channel.end();
   }
 
   #fail(thrown: unknown): void {
@@ -226,6 +239,17 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#channel.destroy();
     this.unsubscribe();
     this.#logRequest(reason);
+    this.#leave();
+  }
+
+  /** Not even an error could be written. */
+  #giveUp(thrown: unknown): void {
+    this.#exchange.log.error({ err: thrown, route: this.#route?.path ?? null }, 'request failed');
+    this.#cut('failed');
+  }
+
+  #leavePipeline(): void {
+    this.unsubscribe();
     this.#leave();
   }
 

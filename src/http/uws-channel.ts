@@ -5,9 +5,7 @@ import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, statusLine } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
-
-/** What is handed to the library at once: beyond what the socket takes it keeps a copy, and moves it with each send. */
-const pieceBytes = 64 * 1024;
+import { Pieces, pieceBytes } from './pieces.ts';
 
 /** The library reads bytes faster than strings. */
 const encodedNames: { readonly [name in HeaderName]: Uint8Array } = {
@@ -39,7 +37,7 @@ export class UwsChannel implements Channel {
   /** The response object may not be touched any more. */
   #over = false;
   /** Bytes that wait for room. */
-  #rest: Buffer[] = [];
+  #rest: Pieces | undefined;
   #ending = false;
 
   constructor(response: HttpResponse, request: HttpRequest, limits: EdgeLimits) {
@@ -139,7 +137,7 @@ export class UwsChannel implements Channel {
     };
     if (send(0) || this.#over) return;
     this.#response.onWritable((offset) => {
-      this.owner?.writable();
+      this.owner?.moving();
       return send(offset);
     });
   }
@@ -178,24 +176,23 @@ export class UwsChannel implements Channel {
   }
 
   #send(bytes: string | Uint8Array): boolean {
-    if (bytes.length <= pieceBytes && this.#rest.length === 0) return this.#response.write(bytes);
-    this.#rest.push(Buffer.from(bytes));
+    if (this.#rest === undefined && bytes.length <= pieceBytes) return this.#response.write(bytes);
+    this.#rest ??= new Pieces();
+    this.#rest.add(bytes);
     return this.#sendRest();
   }
 
-  /** False while bytes wait. */
   #sendRest(): boolean {
-    for (let next = this.#rest.shift(); next !== undefined; next = this.#rest.shift()) {
-      if (next.length > pieceBytes) this.#rest.unshift(next.subarray(pieceBytes));
-      if (!this.#response.write(next.subarray(0, pieceBytes))) return false;
-    }
-    return true;
+    const room = this.#rest?.send((piece) => this.#response.write(piece)) ?? true;
+    if (this.#rest?.empty === true) this.#rest = undefined;
+    return room;
   }
 
   #writable(): boolean {
+    this.owner?.moving();
     this.#cork(() => {
       // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
-      if (this.#rest.length > 0 && !this.#sendRest()) return;
+      if (!this.#sendRest()) return;
       if (this.#ending) this.#end();
       else this.owner?.writable();
     });
@@ -203,7 +200,7 @@ export class UwsChannel implements Channel {
   }
 
   end(): void {
-    if (this.#rest.length > 0) this.#ending = true;
+    if (this.#rest !== undefined) this.#ending = true;
     else this.#cork(() => this.#end());
   }
 

@@ -24,8 +24,12 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
       : library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
   app.any('/*', (response, request) => {
     const channel = new UwsChannel(response, request, limits);
-    handle(channel);
-    channel.leaveHandler();
+    try {
+      handle(channel);
+    } finally {
+      // The process is ended for a handler that neither answers nor listens for the client's leaving.
+      channel.leaveHandler();
+    }
   });
   const socket = await listening(app, options);
   if (!socket) return undefined;

@@ -1,5 +1,5 @@
 /** What clients get back: answers, streams, failures and the headers all of them carry. */
-import { EMPTY, of, throwError } from 'rxjs';
+import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
 import { jsonAnswer } from '../../../src/ports/exchange.ts';
@@ -171,6 +171,30 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
       { err: { message: 'engine exploded' } },
     );
     t.equal(probe.left, 1);
+  });
+
+  await t.test('all of a stream in one turn', async (t) => {
+    const { client } = await startEdge(t, name, [
+      open('GET', '/whole', () => of(eventStream, bytes('data: 1\n\n'), bytes('data: 2\n\n'))),
+      open('GET', '/broken', () =>
+        concat(
+          of(eventStream, bytes('data: 1\n\n')),
+          throwError(() => new Error('broken')),
+        ),
+      ),
+      open('GET', '/twice', () => of(eventStream, text('and an answer'))),
+      open('GET', '/late', () => of(text('answered'), eventStream, bytes('more'))),
+    ]);
+    const connection = await client();
+    const whole = await connection.send(request('GET', '/v1/whole')).response();
+    t.equal(whole.body, 'data: 1\n\ndata: 2\n\n');
+    t.equal((await connection.send(request('GET', '/v1/late')).response()).body, 'answered');
+    for (const path of ['/v1/broken', '/v1/twice']) {
+      const cut = await client();
+      await cut.send(request('GET', path)).disconnected();
+      t.notMatch(cut.text, '\r\n0\r\n', path);
+    }
+    t.equal((await connection.send(request('GET', '/v1/late')).response()).body, 'answered');
   });
 
   await t.test('the log has one line a request and no secrets', async (t) => {

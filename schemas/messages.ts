@@ -117,7 +117,12 @@ const Count = Type.Integer({ minimum: 0 });
 
 export const TokenCount = Type.Object({ input_tokens: Count }, { title: 'TokenCount' });
 
-const TextBlock = Type.Object({ type: Type.Literal('text'), text: Type.String(), citations: Type.Null() });
+const TextBlock = Type.Object({
+  type: Type.Literal('text'),
+  text: Type.String(),
+  /** Absent from whole answers: a widely used client refuses null there. */
+  citations: Type.Optional(Type.Null()),
+});
 const ThinkingBlock = Type.Object({
   type: Type.Literal('thinking'),
   thinking: Type.String(),

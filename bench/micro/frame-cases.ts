@@ -3,6 +3,8 @@ import { of, Subject } from 'rxjs';
 import type { Completion } from '../../pipelines/stages/chat-completion.ts';
 import { frameChatStream } from '../../pipelines/stages/frame-chat-stream.ts';
 import { frameChatWhole } from '../../pipelines/stages/frame-chat-whole.ts';
+import { frameMessagesStream } from '../../pipelines/stages/frame-messages-stream.ts';
+import { orderMessagesBlocks } from '../../pipelines/stages/order-messages-blocks.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { MicroCase } from './run.ts';
@@ -22,12 +24,35 @@ const keep = (next: Reply): void => {
 };
 const stream = new Subject<Parts>();
 stream.pipe(frameChatStream(completion)).subscribe(keep);
+const messageStream = new Subject<Parts>();
+messageStream
+  .pipe(
+    orderMessagesBlocks(),
+    frameMessagesStream(
+      {
+        id: 'msg_0123',
+        model: model.id,
+        stop: [],
+        hidesThinking: false,
+        signer: () => ({ add: () => {}, end: () => '' }),
+      },
+      100,
+    ),
+  )
+  .subscribe(keep);
 
 export const frameCases: readonly MicroCase[] = [
   {
     name: 'frame: one token of a stream',
     run: () => {
       stream.next(tokenParts);
+      return reply;
+    },
+  },
+  {
+    name: 'frame: one token of a messages stream, ordered first',
+    run: () => {
+      messageStream.next(tokenParts);
       return reply;
     },
   },

@@ -78,7 +78,8 @@ class Content {
   #blockJson(block: Block): string {
     switch (block.type) {
       case 'text':
-        return `{"type":"text","text":"${block.text}","citations":null}`;
+        // Without `citations`: as null it is refused by AI SDK 6, which reads it in whole answers alone.
+        return `{"type":"text","text":"${block.text}"}`;
       case 'thinking':
         return this.#thoughtJson(block.text);
       case 'tool_use':

@@ -1,8 +1,14 @@
-/** Admission within one process. */
+/** Admission within one process: the contract, and what holds for memory, stack and clocks. */
+import assert from 'node:assert/strict';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import fc from 'fast-check';
 import t from 'tap';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
+import { StartWindow } from '../../src/adapters/admission/start-window.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { VirtualClock } from './virtual-clock.ts';
+import { request, Visitor } from './visitor.ts';
 
 t.test('contract', async (t) => {
   await admissionContract(
@@ -13,5 +19,124 @@ t.test('contract', async (t) => {
       return { replicas: [admission, admission], clock, close: () => admission.close() };
     },
     200,
+  );
+});
+
+t.test('where there is room the lease comes synchronously', async (t) => {
+  const admission = createLocalAdmission();
+  t.teardown(() => admission.close());
+  const visitor = new Visitor(admission, request());
+  t.strictSame(visitor.outcome, { kind: 'admitted', waited: 0 });
+  const next = new Visitor(admission, request());
+  visitor.release();
+  t.match(next.outcome, { kind: 'admitted', position: 1 });
+});
+
+t.test(
+  'ten thousand subscriptions at ten models cost little while they count, and nothing afterwards',
+  async (t) => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const heap = (): number => {
+      collectGarbage();
+      return process.memoryUsage().heapUsed;
+    };
+    const clock = new VirtualClock();
+    const admission = createLocalAdmission({ clock });
+    t.teardown(() => admission.close());
+    const subscriptions = Array.from({ length: 10_000 }, (_, index) => `sub_${index}`);
+    const models = Array.from({ length: 10 }, (_, index) => `acme/model-${index}`);
+    const limits = { concurrency: 4, requestsPerMinute: 60_000 };
+    const before = heap();
+    let admitted = 0;
+    for (const subscription of subscriptions)
+      for (const model of models)
+        admission.admit({ subscription, model, limits }).subscribe((lease) => {
+          admitted++;
+          lease.release();
+        });
+    t.equal(admitted, 100_000);
+    t.equal(admission.gates(), 100_000);
+    const each = (heap() - before) / 100_000;
+    t.ok(each < 700, `${Math.round(each)} bytes a gate`);
+    await clock.advance(59_999);
+    t.equal(admission.gates(), 100_000, 'all still count');
+    await clock.advance(30_000);
+    t.equal(admission.gates(), 0);
+    const left = (heap() - before) / 100_000;
+    t.ok(left < 20, `${Math.round(left)} bytes a gate are left`);
+  },
+);
+
+t.test('gates in use are kept while others go', async (t) => {
+  const clock = new VirtualClock();
+  const admission = createLocalAdmission({ clock, queueMs: 600_000 });
+  t.teardown(() => admission.close());
+  const runner = new Visitor(admission, request({}, 'runs'));
+  const waiter = new Visitor(admission, request({}, 'runs'));
+  new Visitor(admission, request({}, 'gone')).release();
+  await clock.advance(65_000);
+  t.equal(admission.gates(), 1);
+  runner.release();
+  t.match(waiter.outcome, { kind: 'admitted', waited: 65_000 });
+});
+
+t.test('a thousand that wait, and end as soon as they start, do not pile up on the stack', async (t) => {
+  const admission = createLocalAdmission({ clock: new VirtualClock() });
+  t.teardown(() => admission.close());
+  const asked = request({ requestsPerMinute: 5000 });
+  const first = new Visitor(admission, asked);
+  const order: number[] = [];
+  const depths = new Set<number>();
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = Number.POSITIVE_INFINITY;
+  t.teardown(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+  for (let index = 0; index < 1000; index++)
+    admission.admit(asked).subscribe((lease) => {
+      order.push(index);
+      depths.add(new Error('here').stack?.split('\n').length ?? 0);
+      lease.release();
+    });
+  first.release();
+  t.strictSame(order, [...order.keys()]);
+  t.equal(order.length, 1000);
+  t.equal(depths.size, 1, 'all on the same level');
+  t.match(admission.figures(), { running: 0, waiting: 0, admitted: 1001, waited: 1000 });
+});
+
+t.test('the wall clock may be set at will', async (t) => {
+  const admission = createLocalAdmission();
+  t.teardown(() => admission.close());
+  const asked = request({ concurrency: 5, requestsPerMinute: 1 });
+  t.equal(await new Visitor(admission, asked).word(), 'admitted');
+  const day = 86_400_000;
+  for (const step of [day, -day]) {
+    const now = Date.now;
+    t.intercept(Date, 'now', { value: () => now() + step });
+    t.match(await new Visitor(admission, asked).settled(), { status: 429, retryAfter: 60 });
+  }
+});
+
+t.test('the window is that of a plain list, however many start', async () => {
+  const step = fc.record({ pass: fc.nat(30), starts: fc.nat(40), limit: fc.integer({ min: 1, max: 120 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      const window = new StartWindow(100);
+      let list: number[] = [];
+      let now = 0;
+      for (const { pass, starts, limit } of steps) {
+        now += pass;
+        for (let count = 0; count < starts; count++) {
+          window.add(now);
+          list.push(now);
+        }
+        list = list.filter((start) => start > now - 100);
+        assert.equal(window.count(now), list.length);
+        const wait = list.length < limit ? 0 : (list[list.length - limit] ?? 0) + 100 - now;
+        assert.equal(window.waitFor(limit, now), wait);
+      }
+    }),
   );
 });

@@ -34,6 +34,8 @@ export class ModelGate {
 
   arrive(name: string, limits: Limits, now: number): void {
     this.#limits = limits;
+    if (this.#running.length + this.#line.length === 0 && this.#untilRoom(1, now) === 0)
+      this.#hold = undefined;
     this.#serve(now);
     if (this.#line.length === 0 && this.#running.length < limits.concurrency)
       this.#turn(name, undefined, now);

@@ -24,7 +24,7 @@ export class Gate {
   readonly model: string;
   readonly #shared: Surroundings;
   readonly #starts: StartWindow;
-  readonly #pace: Pace;
+  #pace: Pace;
   #limits: Limits;
   #running = 0;
   /** First in, first out; a Set keeps the order and lets a waiter leave from the middle in O(1). */
@@ -51,6 +51,8 @@ export class Gate {
   /** `started` holds a slot until `finish`; after `wait` the caller joins the line. */
   enter(limits: Limits): 'started' | 'wait' | ApiError {
     this.#limits = limits;
+    // What was seen before everybody had gone says nothing of today; and such a gate may have been dropped meanwhile.
+    if (this.idle) this.#pace = new Pace(this.#shared.now());
     // Numbers that grew make room, and those who wait come first.
     if (this.waiting > 0) this.#serve();
     if (this.waiting === 0 && this.#running < limits.concurrency) return this.#start() ?? 'started';

@@ -1,5 +1,5 @@
 /** The gates as Redis keeps them: typed calls in, one script each, typed answers out. Fails with `unavailable`. */
-import type { AdmissionRequest, Limits } from '../../ports/admission.ts';
+import type { AdmissionRequest } from '../../ports/admission.ts';
 import { RedisConnection, type Script } from '../redis.ts';
 import { admit, giveUp, heartbeat, release, renew, standing, verdict } from './redis-scripts.ts';
 import type { Rules } from './rules.ts';
@@ -47,9 +47,9 @@ export class RedisGates {
     this.channel = this.#channels + options.process;
   }
 
-  async admit(id: string, request: AdmissionRequest, limits: Limits = request.limits): Promise<Decision> {
+  async admit(id: string, request: AdmissionRequest): Promise<Decision> {
     const { queueLength, queueMs } = this.#options.rules;
-    const { concurrency, requestsPerMinute } = limits;
+    const { concurrency, requestsPerMinute } = request.limits;
     const [word, number] = numbers(
       await this.#run(
         admit,

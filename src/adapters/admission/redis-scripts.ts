@@ -132,6 +132,8 @@ local g, id = gate(1), ARGV[5]
 local concurrency, rate, length, longest = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 follow(g)
 bury(g)
+-- What was seen before everybody had gone says nothing of today.
+if redis.call('ZCARD', g.alive) == 0 and room(g, 1) == 0 then redis.call('HDEL', g.memo, 'hold', 'moved') end
 redis.call('HSET', g.memo, 'concurrency', concurrency, 'rate', rate)
 if waiting(g) > 0 and running(g) < concurrency then serve(g) end
 local ahead = waiting(g)

@@ -5,10 +5,10 @@ import { Observable } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionFigures, AdmissionRequest, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import { createLocalAdmission, type LocalAdmission } from './local.ts';
+import { Fallback } from './fallback.ts';
 import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
 import { openWakes, type Wakes } from './redis-wakes.ts';
-import { batches, collect, Unheard } from './renewal.ts';
+import { batches, collect } from './renewal.ts';
 import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
 import type { Visit } from './visit.ts';
 import { Visits } from './visits.ts';
@@ -45,8 +45,7 @@ class RedisAdmission implements Admission {
   readonly #wakes: Wakes;
   readonly #visits: Visits;
   /** Counts along, and decides while Redis is away; undefined: nobody decides then. */
-  readonly #local: LocalAdmission | undefined;
-  readonly #unheard: Unheard;
+  readonly #fallback: Fallback | undefined;
   readonly #orphans = new Map<string, Orphan>();
   #away = false;
   #replicas = 1;
@@ -84,8 +83,7 @@ class RedisAdmission implements Admission {
       onLate: (visit) => this.#late(visit),
       onRelease: ({ id, request, startedAt }) => this.#giveBack(id, request, this.#clock.now() - startedAt),
     });
-    this.#unheard = new Unheard(rules.windowMs);
-    if (fallback === 'local') this.#local = createLocalAdmission({ ...rules, clock: this.#clock });
+    if (fallback === 'local') this.#fallback = new Fallback(rules, this.#clock);
     this.#tickIn(0);
   }
 
@@ -99,7 +97,7 @@ class RedisAdmission implements Admission {
 
   figures(): AdmissionFigures {
     const own = this.#visits.tally.figures(!this.#away, this.#replicas);
-    const alone = this.#local?.figures();
+    const alone = this.#fallback?.figures();
     return {
       ...own,
       refusedByRate: own.refusedByRate + (alone?.refusedByRate ?? 0),
@@ -125,14 +123,14 @@ class RedisAdmission implements Admission {
     await Promise.allSettled(farewells);
     this.#wakes.close();
     await this.#gates.close();
-    await this.#local?.close();
+    await this.#fallback?.close();
   }
 
   // ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
   #place(visit: Visit): void {
-    if (this.#away && this.#local !== undefined) {
-      this.#placeHere(visit, this.#local);
+    if (this.#away && this.#fallback !== undefined) {
+      this.#placeHere(visit, this.#fallback);
       return;
     }
     const { id, request } = visit;
@@ -165,12 +163,12 @@ class RedisAdmission implements Admission {
     this.#orphan(id, visit.request, 0);
     this.#lost(error);
     if (visit.phase !== 'asking' || visit.id !== id) return;
-    if (this.#local !== undefined) this.#placeHere(visit, this.#local);
+    if (this.#fallback !== undefined) this.#placeHere(visit, this.#fallback);
     else this.#visits.refuse(visit, unavailable(error));
   }
 
   #grant(visit: Visit): void {
-    visit.slot ??= this.#local?.adopt(visit.request);
+    visit.slot ??= this.#fallback?.adopt(visit.request);
     this.#visits.grant(visit);
   }
 
@@ -258,7 +256,7 @@ class RedisAdmission implements Admission {
       this.#replicas = Math.max(1, await this.#gates.heartbeat());
       if (!this.#closed) await this.#catchUp();
     } catch (error) {
-      this.#unheard.prune(this.#clock.now());
+      this.#fallback?.prune();
       this.#lost(error);
     }
     // Each process at its own beat: after an outage they do not all come back in the same instant.
@@ -284,7 +282,7 @@ class RedisAdmission implements Admission {
   }
 
   async #renew(): Promise<void> {
-    const starts = this.#unheard.take(this.#clock.now());
+    const starts = this.#fallback?.takeStarts() ?? [];
     try {
       const all = batches(collect(this.#visits.all(), starts));
       await Promise.all(
@@ -298,7 +296,7 @@ class RedisAdmission implements Admission {
         }),
       );
     } catch (error) {
-      this.#unheard.restore(starts, this.#clock.now());
+      this.#fallback?.restoreStarts(starts);
       throw error;
     }
   }
@@ -315,32 +313,27 @@ class RedisAdmission implements Admission {
     if (this.#away || this.#closed) return;
     this.#away = true;
     const how =
-      this.#local === undefined ? 'requests are refused' : `this process goes by 1/${this.#replicas}`;
+      this.#fallback === undefined ? 'requests are refused' : `this process goes by 1/${this.#replicas}`;
     this.#log?.warn({ err: error }, `admission is not shared while Redis is away: ${how}`);
     this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 1_000));
-    const local = this.#local;
-    if (local === undefined) return;
+    const fallback = this.#fallback;
+    if (fallback === undefined) return;
+    // Also those whose answer may yet come: all go on in the order they came.
     for (const visit of this.#visits.all())
-      if (visit.phase === 'queued') {
+      if (visit.phase === 'asking' || visit.phase === 'queued') {
         this.#orphan(visit.id, visit.request, 0);
-        this.#placeHere(visit, local);
+        this.#placeHere(visit, fallback);
       }
   }
 
   /** Into the line of this process, under a new id: what Redis knows under the old one is given back. */
-  #placeHere(visit: Visit, local: LocalAdmission): void {
+  #placeHere(visit: Visit, fallback: Fallback): void {
     this.#visits.rename(visit);
     visit.phase = 'alone';
-    const { limits } = visit.request;
-    const share = {
-      concurrency: Math.max(1, Math.floor(limits.concurrency / this.#replicas)),
-      requestsPerMinute: Math.max(1, Math.floor(limits.requestsPerMinute / this.#replicas)),
-    };
-    visit.line = local.admit({ ...visit.request, limits: share }).subscribe({
+    visit.line = fallback.admit(visit, this.#replicas).subscribe({
       next: (slot) => {
         visit.slot = slot;
         if (slot.position !== undefined) visit.position ??= slot.position;
-        this.#unheard.add(visit, this.#clock.now());
         this.#visits.grant(visit);
       },
       error: (error: ApiError) => this.#visits.refuse(visit, error),

@@ -93,13 +93,29 @@ export const EmbeddingCapabilities = Type.Object(
     instruction_marker: Type.Optional(Type.String({ minLength: 1 })),
     /** Inputs the engine takes in one call; larger batches are split. */
     batch: Type.Optional(Type.Integer({ minimum: 1 })),
+    /** False: the engine takes texts only, no token ids. */
+    token_ids: Type.Optional(Type.Boolean()),
+    /** Field by which the engine is told to cut inputs at the context length itself: `truncate_prompt_tokens` of vLLM. */
+    truncate_field: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
+  },
+  { additionalProperties: false },
+);
+
+/** How a decision model is asked. */
+export const DecisionCapabilities = Type.Object(
+  {
+    /** `completions` scores each answer as the continuation of a prompt; `systemone` hands the questions on to another Sluice. */
+    asked_by: Type.Enum(['completions', 'systemone']),
   },
   { additionalProperties: false },
 );
 
 /** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
 export const Capabilities = Type.Object(
-  { embedding: Type.Optional(EmbeddingCapabilities) },
+  {
+    embedding: Type.Optional(EmbeddingCapabilities),
+    decision: Type.Optional(DecisionCapabilities),
+  },
   { additionalProperties: false },
 );
 

@@ -8,13 +8,15 @@ import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
+import { decideOverHttp } from './decide.ts';
 import { Dispatch, type EngineRequest } from './dispatch.ts';
 import { milliseconds } from './duration.ts';
+import { embedOverHttp } from './embed.ts';
 import { fanOut } from './fan-out.ts';
 import type { EngineCall } from './http-call.ts';
 import { type PoolOptions, ReplicaPool } from './pool.ts';
 import { Replica } from './replica.ts';
-import type { Wire } from './wire.ts';
+import type { SendRequest, Wire } from './wire.ts';
 import { openAiWire } from './wires/openai.ts';
 
 export interface EngineOptions {
@@ -55,7 +57,23 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
       return () => running.close();
     });
 
+  const sendWhole: SendRequest = ({ path, body }, flow, reader) =>
+    pool.send(
+      {
+        method: 'POST',
+        path,
+        headers: [...headers, 'x-request-id', flow.requestId],
+        body,
+        streams: false,
+        explain: wire.errorSentence,
+      },
+      flow,
+      reader,
+    );
+
   return {
+    ...(wire.embeddings === undefined ? {} : { embed: embedOverHttp(wire.embeddings, sendWhole) }),
+    ...(wire.decisions === undefined ? {} : { decide: decideOverHttp(wire.decisions, sendWhole) }),
     chat: (model, call, flow) =>
       call.n > 1 && row.fan_out_n === true
         ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))

@@ -3,6 +3,11 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ApiError } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
+import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
+import type { Flow } from '../ports/engine.ts';
+import type { EngineCall, EngineReader } from './http-call.ts';
+import type { PickDecoder } from './pick-reader.ts';
 import type { RequestBody } from './request-body.ts';
 
 export interface Wire {
@@ -14,6 +19,47 @@ export interface Wire {
   decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
   /** The sentence inside an error answer, fit for the client; undefined when there is none. */
   errorSentence(body: string): string | undefined;
+  /** Absent: engines of this wire make no embeddings. */
+  readonly embeddings?: EmbeddingWire;
+  /** Absent: engines of this wire decide nothing. */
+  readonly decisions?: DecisionWire;
+}
+
+/** One request for a whole answer. */
+export type SendRequest = (
+  request: { readonly path: string; readonly body: RequestBody },
+  flow: Flow,
+  reader: EngineReader,
+) => EngineCall;
+
+export interface EmbeddingWire {
+  readonly path: string;
+  encode(model: Model, call: EmbeddingCall): RequestBody;
+  /** Vectors come out as the call asked for them, one for each of its inputs. */
+  decode(call: EmbeddingCall, inputs: number): PickDecoder<Omit<Embedded, 'first'>>;
+  /** A refusal that a smaller batch or a shorter input may not meet. */
+  isAboutSize(refusal: unknown): boolean;
+}
+
+/** Either all questions in one request, or the likelihood of each answer as the continuation of a prompt. */
+export interface DecisionWire {
+  readonly questions: {
+    readonly path: string;
+    encode(model: Model, call: DecisionCall): RequestBody;
+    decode(call: DecisionCall): PickDecoder<readonly Decided[]>;
+  };
+  readonly continuations: {
+    readonly path: string;
+    /** Scores every answer after the same prompt. */
+    encode(model: Model, prompt: string, answers: readonly AllowedAnswer[]): RequestBody;
+    decode(answers: readonly AllowedAnswer[]): PickDecoder<Continuations>;
+  };
+}
+
+export interface Continuations {
+  readonly logprobs: readonly number[];
+  /** Tokens of the prompt alone. */
+  readonly tokens: number | undefined;
 }
 
 export interface StreamDecoder {

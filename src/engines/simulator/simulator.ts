@@ -1,6 +1,8 @@
 /** The built-in engine: answers every kind of call without a model, the same way each time, at a set pace. */
 import type { Engine } from '../../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat.ts';
+import { simulateDecisions } from './decide.ts';
+import { simulateEmbeddings } from './embed.ts';
 import { type Clock, systemClock, Ticker } from './ticker.ts';
 
 export interface SimulatorOptions {
@@ -21,5 +23,7 @@ export function createSimulator(options: SimulatorOptions = {}): Engine {
   const ticker = new Ticker(options.clock ?? systemClock);
   return {
     chat: (model, call, flow) => simulateChat(model, call, flow, pace, ticker),
+    embed: (model, call) => simulateEmbeddings(model, call, ticker),
+    decide: (_model, call) => simulateDecisions(call, ticker),
   };
 }

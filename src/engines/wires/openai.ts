@@ -3,9 +3,12 @@ import type { Model } from '../../../schemas/catalog.ts';
 import type { ChatCall } from '../../ports/chat.ts';
 import type { Wire } from '../wire.ts';
 import type { AnswerOptions } from './openai/answer.ts';
+import { systemOneWire } from './openai/ask-systemone.ts';
 import { OpenAiStreamDecoder } from './openai/decode-stream.ts';
 import { decodeWhole } from './openai/decode-whole.ts';
+import { embeddingWire } from './openai/embed.ts';
 import { encodeChat } from './openai/encode.ts';
+import { continuationWire } from './openai/score.ts';
 import { errorSentence } from './openai/words.ts';
 
 export const openAiWire: Wire = {
@@ -14,6 +17,8 @@ export const openAiWire: Wire = {
   decodeStream: (model, call) => new OpenAiStreamDecoder(answerOptions(model, call)),
   decodeWhole: (model, call, body) => decodeWhole(body, answerOptions(model, call)),
   errorSentence,
+  embeddings: embeddingWire,
+  decisions: { questions: systemOneWire, continuations: continuationWire },
 };
 
 const answerOptions = (model: Model, call: ChatCall): AnswerOptions => ({

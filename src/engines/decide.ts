@@ -1,0 +1,95 @@
+/** A decision call for an engine over HTTP in; how likely each answer is out: every question's answers scored behind the same prompt, a few requests at a time. */
+import { defer, map, mergeMap, Observable, type OperatorFunction } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
+import type { Flow } from '../ports/engine.ts';
+import { type PickDecoder, PickReader } from './pick-reader.ts';
+import type { RequestBody } from './request-body.ts';
+import { runBatches } from './run-batches.ts';
+import type { Continuations, DecisionWire, SendRequest } from './wire.ts';
+
+/** Requests of one call at the engine at once. */
+const width = 4;
+/** Characters of all prompts in a request: the prompt stands before each of its answers, and all of it comes back. */
+const requestLength = 1024 * 1024;
+
+/** Some of a question's answers. */
+interface Batch {
+  readonly question: number;
+  readonly first: number;
+  readonly answers: readonly AllowedAnswer[];
+}
+
+type Scored = Batch & Continuations;
+
+export const decideOverHttp = (
+  wire: DecisionWire,
+  send: SendRequest,
+): ((model: Model, call: DecisionCall, flow: Flow) => Observable<Decided>) => {
+  const ask = <Result>(
+    flow: Flow,
+    request: { readonly path: string; readonly body: RequestBody },
+    decoder: PickDecoder<Result>,
+  ): Observable<Result> =>
+    new Observable((subscriber) => {
+      const running = send(request, flow, new PickReader(decoder, subscriber));
+      return () => running.close();
+    });
+
+  const askAll = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> => {
+    const { path, encode, decode } = wire.questions;
+    return ask(flow, { path, body: encode(model, call) }, decode(call)).pipe(mergeMap((all) => all));
+  };
+
+  const score = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> => {
+    const { path, encode, decode } = wire.continuations;
+    return runBatches(split(call), {
+      width,
+      send: (batch): Observable<Scored> => {
+        const body = encode(model, promptOf(call, batch.question), batch.answers);
+        return ask(flow, { path, body }, decode(batch.answers)).pipe(
+          map((scores) => ({ ...batch, ...scores })),
+        );
+      },
+    }).pipe(gather(call));
+  };
+
+  return (model, call, flow) =>
+    model.capabilities?.decision?.asked_by === 'systemone'
+      ? askAll(model, call, flow)
+      : score(model, call, flow);
+};
+
+/** What all questions share comes first: an engine that keeps what it has read reads it once. */
+const promptOf = ({ context, questions }: DecisionCall, question: number): string =>
+  context + (questions[question]?.prompt ?? '');
+
+const split = (call: DecisionCall): readonly Batch[] =>
+  call.questions.flatMap(({ answers }, question) => {
+    const most = Math.max(1, Math.floor(requestLength / promptOf(call, question).length));
+    return Array.from({ length: Math.ceil(answers.length / most) }, (_, part) => ({
+      question,
+      first: part * most,
+      answers: answers.slice(part * most, (part + 1) * most),
+    }));
+  });
+
+/** A question is decided when the last of its answers has been scored. */
+const gather =
+  ({ questions }: DecisionCall): OperatorFunction<Scored, Decided> =>
+  (source) =>
+    defer(() => {
+      const scores = questions.map(({ answers }) => ({
+        left: answers.length,
+        logprobs: answers.map(() => 0),
+      }));
+      return source.pipe(
+        mergeMap(({ question, first, logprobs, tokens }) => {
+          const score = scores[question];
+          if (score === undefined) return [];
+          for (const [index, logprob] of logprobs.entries()) score.logprobs[first + index] = logprob;
+          score.left -= logprobs.length;
+          return score.left > 0 ? [] : [{ question, logprobs: score.logprobs, tokens }];
+        }),
+      );
+    });

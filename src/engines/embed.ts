@@ -1,0 +1,81 @@
+/** An embedding call for an engine over HTTP in; its vectors out: split into batches the engine takes, sent a few at a time, cut smaller where it refuses their size. */
+import { map, Observable } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding.ts';
+import type { Flow } from '../ports/engine.ts';
+import { PickReader } from './pick-reader.ts';
+import { runBatches } from './run-batches.ts';
+import type { EmbeddingWire, SendRequest } from './wire.ts';
+
+/** Inputs of a batch where the model's row does not say. */
+const usualBatch = 128;
+/** Characters of a batch: writing these as JSON takes a millisecond or two. */
+const batchLength = 512 * 1024;
+/** Batches of one request at the engine at once. */
+const width = 8;
+/** An input that is refused as too long keeps three quarters, again and again, but never less than this. */
+const shortestCut = 16;
+
+interface Batch {
+  readonly first: number;
+  readonly inputs: readonly EmbeddingInput[];
+}
+
+export const embedOverHttp = (
+  wire: EmbeddingWire,
+  send: SendRequest,
+): ((model: Model, call: EmbeddingCall, flow: Flow) => Observable<Embedded>) => {
+  const sendBatch = (model: Model, call: EmbeddingCall, flow: Flow, batch: Batch): Observable<Embedded> =>
+    new Observable<Omit<Embedded, 'first'>>((subscriber) => {
+      const request = { path: wire.path, body: wire.encode(model, { ...call, inputs: batch.inputs }) };
+      const decoder = wire.decode(call, batch.inputs.length);
+      const running = send(request, flow, new PickReader(decoder, subscriber));
+      return () => running.close();
+    }).pipe(map(({ vectors, tokens }) => ({ first: batch.first, vectors, tokens })));
+
+  return (model, call, flow) =>
+    runBatches(splitInputs(call.inputs, model.capabilities?.embedding?.batch ?? usualBatch), {
+      width,
+      send: (batch) => sendBatch(model, call, flow, batch),
+      refit: (batch, refusal) => (wire.isAboutSize(refusal) ? refit(batch) : undefined),
+    });
+};
+
+const splitInputs = (inputs: readonly EmbeddingInput[], most: number): readonly Batch[] => {
+  const batches: Batch[] = [];
+  let first = 0;
+  let length = 0;
+  for (const [index, input] of inputs.entries()) {
+    const isFull = index - first >= most || (index > first && length + input.length > batchLength);
+    if (isFull) {
+      batches.push({ first, inputs: inputs.slice(first, index) });
+      first = index;
+      length = 0;
+    }
+    length += input.length;
+  }
+  batches.push({ first, inputs: inputs.slice(first) });
+  return batches;
+};
+
+/**
+ * Engines count tokens by vocabularies we do not have, and limit batches as they like. Halves find the input at fault
+ * in a few calls and leave the others whole.
+ */
+const refit = ({ first, inputs }: Batch): readonly Batch[] | undefined => {
+  const half = inputs.length >> 1;
+  if (half > 0)
+    return [
+      { first, inputs: inputs.slice(0, half) },
+      { first: first + half, inputs: inputs.slice(half) },
+    ];
+  const [input] = inputs;
+  if (input === undefined || input.length <= shortestCut) return undefined;
+  return [{ first, inputs: [shortened(input, Math.floor((input.length * 3) / 4))] }];
+};
+
+const shortened = (input: EmbeddingInput, length: number): EmbeddingInput => {
+  if (typeof input !== 'string') return input.slice(0, length);
+  const splitsCharacter = (input.charCodeAt(length) & 0xfc00) === 0xdc00;
+  return input.slice(0, splitsCharacter ? length - 1 : length);
+};

@@ -1,0 +1,96 @@
+/** Batches of one request in; the results of all of them out as they come, a few running at once, all ended together. */
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { asApiError } from '../errors.ts';
+
+export interface BatchRules<Batch, Result> {
+  /** Running at once, at most. */
+  readonly width: number;
+  send(batch: Batch): Observable<Result>;
+  /** What to send instead of a batch that was refused for its size; undefined when the refusal stands. */
+  refit?(batch: Batch, refusal: unknown): readonly Batch[] | undefined;
+}
+
+/** Refusals of one request that are met by smaller batches; one after another, they come to an end anyway. */
+const mostRefits = 256;
+
+export const runBatches = <Batch, Result>(
+  batches: readonly Batch[],
+  rules: BatchRules<Batch, Result>,
+): Observable<Result> =>
+  new Observable((subscriber) => {
+    const run = new Run(batches, rules, subscriber);
+    run.startNext();
+    return () => run.stop();
+  });
+
+class Run<Batch, Result> {
+  readonly #rules: BatchRules<Batch, Result>;
+  readonly #subscriber: Subscriber<Result>;
+  /** The next one is the last. */
+  readonly #waiting: Batch[];
+  readonly #running = new Set<Subscription>();
+  #width: number;
+  #refits = 0;
+  #turn: NodeJS.Immediate | undefined;
+
+  constructor(batches: readonly Batch[], rules: BatchRules<Batch, Result>, subscriber: Subscriber<Result>) {
+    this.#waiting = [...batches].reverse();
+    this.#rules = rules;
+    this.#width = rules.width;
+    this.#subscriber = subscriber;
+  }
+
+  /** One a turn of the event loop: writing a large batch takes a while. */
+  startNext(): void {
+    this.#turn = undefined;
+    if (this.#running.size >= this.#width) return;
+    const batch = this.#waiting.pop();
+    if (batch === undefined) {
+      if (this.#running.size === 0) this.#subscriber.complete();
+      return;
+    }
+    this.#start(batch);
+    if (this.#waiting.length > 0) this.#later();
+  }
+
+  stop(): void {
+    clearImmediate(this.#turn);
+    this.#waiting.length = 0;
+    for (const running of this.#running) running.unsubscribe();
+  }
+
+  #later(): void {
+    this.#turn ??= setImmediate(() => this.startNext());
+  }
+
+  #start(batch: Batch): void {
+    let subscription: Subscription | undefined;
+    let ended = false;
+    const leave = (): void => {
+      ended = true;
+      if (subscription !== undefined) this.#running.delete(subscription);
+      this.#later();
+    };
+    subscription = this.#rules.send(batch).subscribe({
+      next: (result) => this.#subscriber.next(result),
+      complete: leave,
+      error: (error) => {
+        leave();
+        this.#failed(batch, error);
+      },
+    });
+    if (!ended) this.#running.add(subscription);
+  }
+
+  /** An engine that is full while it works for this very request gets the rest one after another. */
+  #failed(batch: Batch, error: unknown): void {
+    const smaller = this.#refits < mostRefits ? this.#rules.refit?.(batch, error) : undefined;
+    if (smaller !== undefined) {
+      this.#refits++;
+      this.#waiting.push(...[...smaller].reverse());
+    } else if (this.#running.size > 0 && asApiError(error).kind === 'unavailable') {
+      this.#width = this.#running.size;
+      this.#waiting.push(batch);
+    } else this.#subscriber.error(error);
+  }
+}

@@ -1,0 +1,36 @@
+/** A number of things to make in; the made ones out in runs, so that no turn of the event loop takes long. */
+import { Observable } from 'rxjs';
+
+export interface MadeRun<Result> {
+  /** Number of the first one. */
+  readonly first: number;
+  readonly results: readonly Result[];
+}
+
+const turnMilliseconds = 2;
+
+export const inTurns = <Result>(
+  count: number,
+  make: (index: number) => Result,
+): Observable<MadeRun<Result>> =>
+  new Observable((subscriber) => {
+    let next = 0;
+    let turn: NodeJS.Immediate | undefined;
+    const run = (): void => {
+      const until = performance.now() + turnMilliseconds;
+      const first = next;
+      const results: Result[] = [];
+      try {
+        do results.push(make(next++));
+        while (next < count && performance.now() < until);
+      } catch (thrown) {
+        subscriber.error(thrown);
+        return;
+      }
+      subscriber.next({ first, results });
+      if (next >= count) subscriber.complete();
+      else if (!subscriber.closed) turn = setImmediate(run);
+    };
+    run();
+    return () => clearImmediate(turn);
+  });

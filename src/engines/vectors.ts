@@ -1,0 +1,93 @@
+/** A vector as an engine wrote it in → the vector as it was asked for: its bytes as they are, or read, cut and written anew. */
+import type { VectorEncoding, VectorJson } from '../ports/embedding.ts';
+import { unreadable } from './json-picker.ts';
+
+export interface VectorWish {
+  readonly encoding: VectorEncoding;
+  readonly dimensions: number | undefined;
+}
+
+const quote = 0x22;
+
+/** Engines may ignore the encoding they were asked for; some put the vector into a list of its own. */
+export const convertVector = (given: Buffer, { encoding, dimensions }: VectorWish): VectorJson => {
+  const isBase64 = given[0] === quote;
+  const vector = isBase64 ? given : onlyRow(given);
+  if (dimensions === undefined && isBase64 === (encoding === 'base64')) {
+    if (isBase64) checkBase64(vector);
+    else if (!isNumbers(vector)) throw unreadable();
+    return vector;
+  }
+  const floats = isBase64 ? readBase64(vector) : readNumbers(vector);
+  return writeVector(dimensions === undefined ? floats : cutVector(floats, dimensions), encoding);
+};
+
+export const writeVector = (vector: Float32Array, encoding: VectorEncoding): string =>
+  encoding === 'base64'
+    ? `"${Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')}"`
+    : writeNumbers(vector);
+
+/** Nine digits tell every float32 from its neighbours. */
+const writeNumbers = (vector: Float32Array): string => {
+  let json = '[';
+  for (let index = 0; index < vector.length; index++)
+    json += `${index === 0 ? '' : ','}${(vector[index] ?? 0).toPrecision(9)}`;
+  return `${json}]`;
+};
+
+/** The first numbers, made unit length again. */
+export const cutVector = (vector: Float32Array, dimensions: number): Float32Array =>
+  dimensions >= vector.length ? vector : toUnitLength(vector.slice(0, dimensions));
+
+/** Changes the vector in place; one of zeros stays as it is. */
+export const toUnitLength = (vector: Float32Array): Float32Array => {
+  let sum = 0;
+  for (let index = 0; index < vector.length; index++) sum += (vector[index] ?? 0) ** 2;
+  const scale = sum > 0 ? 1 / Math.sqrt(sum) : 1;
+  for (let index = 0; index < vector.length; index++) vector[index] = (vector[index] ?? 0) * scale;
+  return vector;
+};
+
+/** `[[…]]` → `[…]`; a row for each token is no embedding of the input. */
+const onlyRow = (given: Buffer): Buffer => {
+  const inner = given.indexOf('[', 1);
+  if (inner < 0) return given;
+  const end = given.indexOf(']', inner);
+  const rest = given.toString('latin1', 1, inner) + given.toString('latin1', end + 1, given.length - 1);
+  if (rest.trim() !== '')
+    throw unreadable(
+      new Error('The engine gave several vectors for one input: is its pooling switched off?'),
+    );
+  return given.subarray(inner, end + 1);
+};
+
+/** Whole floats, at least one. */
+const checkBase64 = (given: Buffer): void => {
+  let characters = given.length - 2;
+  while (characters > 0 && given[characters] === 0x3d) characters--;
+  // An escaped character would make the count wrong: such a text is read, not counted.
+  const bytes = given.includes('\\') ? readBase64(given).byteLength : Math.floor((characters * 3) / 4);
+  if (bytes < 4 || bytes % 4 !== 0) throw unreadable();
+};
+
+const readNumbers = (given: Buffer): Float32Array => {
+  if (!isNumbers(given)) throw unreadable();
+  try {
+    return Float32Array.from(JSON.parse(given.toString('latin1')) as number[]);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+};
+
+/** At least one number, and nothing that is none: some engines write `null` or `NaN` when their arithmetic fails. */
+const isNumbers = (given: Buffer): boolean => numbers.test(given.toString('latin1'));
+const numbers = /^\[\s*-?\d[-+.,eE\d\s]*\]$/;
+
+const readBase64 = (given: Buffer): Float32Array => {
+  const text = given.toString('latin1', 1, given.length - 1);
+  const bytes = Buffer.from(text.includes('\\') ? text.replaceAll('\\/', '/') : text, 'base64');
+  if (bytes.length < 4 || bytes.length % 4 !== 0) throw unreadable();
+  const floats = new Float32Array(bytes.length / 4);
+  Buffer.from(floats.buffer).set(bytes);
+  return floats;
+};

@@ -1,0 +1,92 @@
+/** Decision questions handed on to another Sluice, and its probabilities read back. */
+import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
+import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
+import type { PickDecoder } from '../../pick-reader.ts';
+import type { DecisionWire } from '../../wire.ts';
+import { parsedField } from './fields.ts';
+import { isObject, reportedError } from './words.ts';
+
+export const systemOneWire: DecisionWire['questions'] = {
+  path: '/systemone',
+  encode: (model, { state, questions }) =>
+    JSON.stringify({
+      model: model.served_as,
+      state,
+      questions: Object.fromEntries(
+        questions.map((question, index) => [idOf(index), encodeQuestion(question)]),
+      ),
+    }),
+  decode: (call) => new SystemOneDecoder(call),
+};
+
+/** Ids of our own: the client's may be anything. */
+const idOf = (index: number): string => `q${index}`;
+
+const encodeQuestion = ({ type, instructions, answers }: DecisionQuestion) => {
+  const [yes, no] = answers;
+  switch (type) {
+    case 'noul': {
+      const criteria =
+        yes?.description === undefined && no?.description === undefined
+          ? {}
+          : { criteria: { true: yes?.description ?? 'yes', false: no?.description ?? 'no' } };
+      return { type, instructions, ...criteria };
+    }
+    case 'choice':
+      return {
+        type,
+        instructions,
+        criteria: Object.fromEntries(answers.map(({ name, description }) => [name, description ?? null])),
+      };
+    case 'score':
+      return { type, instructions, criteria: answers.map(({ name }) => name) };
+  }
+};
+
+class SystemOneDecoder implements PickDecoder<readonly Decided[]> {
+  readonly #call: DecisionCall;
+  readonly #picker: JsonPicker;
+  readonly #fields: Record<string, unknown> = {};
+
+  constructor(call: DecisionCall) {
+    this.#call = call;
+    const field = (name: string): [string, Pick] => [
+      name,
+      parsedField((value) => Object.assign(this.#fields, { [name]: value })),
+    ];
+    this.#picker = new JsonPicker({ keys: new Map(['answers', 'usage', 'error'].map(field)) });
+  }
+
+  push(bytes: Buffer): void {
+    this.#picker.push(bytes);
+  }
+
+  /** The tokens of all questions come as one number; the first answer carries it. */
+  end(): readonly Decided[] {
+    this.#picker.end();
+    const failure = reportedError(this.#fields);
+    if (failure !== undefined) throw failure;
+    const { answers, usage } = this.#fields;
+    const tokens = isObject(usage) && typeof usage.input_tokens === 'number' ? usage.input_tokens : undefined;
+    return this.#call.questions.map((question, index) => ({
+      question: index,
+      logprobs: logprobsOf(question, isObject(answers) ? answers[idOf(index)] : undefined),
+      tokens: index === 0 || tokens === undefined ? tokens : 0,
+    }));
+  }
+}
+
+const logprobsOf = (question: DecisionQuestion, answer: unknown): readonly number[] => {
+  if (!isObject(answer)) throw unreadable();
+  const { noul, probabilities } = answer;
+  if (question.type === 'noul') return [logOf(noul), logOf(typeof noul === 'number' ? 1 - noul : noul)];
+  if (!isObject(probabilities)) throw unreadable();
+  return question.answers.map(({ name }, index) =>
+    logOf(probabilities[question.type === 'score' ? String(index + 1) : name]),
+  );
+};
+
+const logOf = (probability: unknown): number => {
+  if (typeof probability !== 'number' || !(probability >= 0 && probability <= 1)) throw unreadable();
+  return Math.log(probability);
+};

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
+import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts';
 
 export interface Config {
   readonly host: string;
@@ -22,6 +23,16 @@ export interface Config {
   readonly edge: 'auto' | 'uws' | 'node';
   /** When the usage journal is forced to disk; the death of the process never loses an event. */
   readonly journalSync: 'none' | 'always' | { readonly intervalMs: number };
+  /** Bytes of usage that may wait to be shipped; past it billable requests are refused. */
+  readonly journalMaxBytes: number;
+  /** Undefined: usage goes straight into the ledger. */
+  readonly kafka: KafkaSettings | undefined;
+  /** Undefined: the ledger is a file in the data folder. */
+  readonly clickHouseUrl: string | undefined;
+  /** Who reads usage from Kafka into the ledger: every gateway, or only processes of `sluice billing`. */
+  readonly billing: 'inside' | 'apart';
+  /** Days that the ledger keeps events, 0 for ever; undefined leaves it as it is. */
+  readonly usageDays: number | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
 }
@@ -49,6 +60,14 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
   journalSync: journalSync(env),
+  journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+  kafka: kafka(env),
+  clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
+  billing: oneOf(env, 'SLUICE_BILLING', ['inside', 'apart'], 'inside'),
+  usageDays:
+    text(env, 'SLUICE_USAGE_DAYS') === undefined
+      ? undefined
+      : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
 });
 
@@ -119,6 +138,32 @@ const journalSync = (env: Environment): Config['journalSync'] => {
   return policy === 'interval'
     ? { intervalMs: integer(env, 'SLUICE_JOURNAL_SYNC_MS', 100, 1, 60_000) }
     : policy;
+};
+
+const kafka = (env: Environment): Config['kafka'] => {
+  const brokers = text(env, 'KAFKA_BROKERS')
+    ?.split(',')
+    .map((broker) => broker.trim());
+  if (brokers === undefined) return undefined;
+  const wrong = brokers.find((broker) => !/^[^\s:/]+:\d{1,5}$|^\[[\da-f:]+\]:\d{1,5}$/i.test(broker));
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `KAFKA_BROKERS must be addresses such as host:9092 with commas between, not "${wrong}"`,
+    );
+  const prefix = text(env, 'KAFKA_PREFIX') ?? 'sluice';
+  if (!/^[\w.-]{1,100}$/.test(prefix))
+    throw new ConfigError('KAFKA_PREFIX must be letters, digits, dots, dashes and underscores');
+  return { brokers, prefix, tls: flag(env, 'KAFKA_TLS'), sasl: kafkaUser(env) };
+};
+
+const kafkaUser = (env: Environment): KafkaUser | undefined => {
+  const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
+  const mechanism = oneOf(env, 'KAFKA_SASL', mechanisms, 'plain');
+  const [username, password] = [text(env, 'KAFKA_USERNAME'), text(env, 'KAFKA_PASSWORD')];
+  if (username === undefined && password === undefined) return undefined;
+  if (username === undefined || password === undefined)
+    throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD must be set together');
+  return { mechanism, username, password };
 };
 
 const tls = (env: Environment): Config['tls'] => {

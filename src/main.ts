@@ -1,12 +1,9 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
-import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
 import { openAdmission } from './adapters/admission/open.ts';
-import { createLocalEvents } from './adapters/events/local.ts';
-import { openLibsqlLedger } from './adapters/ledger/libsql.ts';
 import { openState } from './adapters/state/open.ts';
-import { openUsageLog } from './billing/usage-log.ts';
+import { openAccounts } from './billing/accounts.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
@@ -57,11 +54,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env }),
     );
 
-    const ledger = opened(openLibsqlLedger(join(config.dataDir, 'ledger.db')));
-    const events = opened(createLocalEvents(ledger));
-    const usage = opened(
-      openUsageLog({ folder: join(config.dataDir, 'journal'), events, sync: config.journalSync, log }),
-    );
+    const accounts = opened(await openAccounts(config, log));
 
     let url = config.publicUrl ?? '';
     const ports: Ports = {
@@ -73,7 +66,8 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
         opened(await openAdmission(config, log)),
         opened(await openLimitsBook(state, { log })),
       ),
-      usage,
+      usage: accounts.usage,
+      ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
       publicUrl: () => url,

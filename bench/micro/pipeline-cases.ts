@@ -30,6 +30,7 @@ const portsFor = (answer: () => Observable<Parts>): Ports => ({
   },
   admission: createLocalAdmission(),
   usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
+  ledger: { totals: absent, list: absent },
   media: { read: never, decode: absent, close: () => Promise.resolve() },
   offload: {
     parseJson: absent,

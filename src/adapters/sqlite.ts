@@ -1,6 +1,7 @@
 /** A file and its migrations in; a SQLite connection out whose three calls avoid the traps of the library below. */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import Database from 'libsql';
 
 /** What may be bound. Nothing else: the library ends the process on a boolean, and on a Buffer that is not in an array. */
@@ -72,6 +73,22 @@ export class Sqlite {
 
 /** Another process holds the write lock: worth trying again. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+
+/** How long work tries again while another process writes; the event loop goes on meanwhile. */
+const workPatience = 5_000;
+
+/** Work that is synchronous and short: a held lock is waited for; what fails, `refuse` turns into the caller's error. */
+export const whenFree = async <T>(work: () => T, refuse: (cause: unknown) => Error): Promise<T> => {
+  const deadline = Date.now() + workPatience;
+  for (;;) {
+    try {
+      return work();
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadline) throw refuse(error);
+      await delay(5 + Math.random() * 20);
+    }
+  }
+};
 
 /**
  * Opens or creates the file, its folder too, and applies the migrations it has not seen: each is one script,

@@ -22,6 +22,8 @@ export interface ShipperOptions {
   readonly end: () => Cursor;
   /** Told the size of each segment that was shipped whole and removed. */
   readonly released?: (bytes: number) => void;
+  /** Told when everything up to the end was shipped. */
+  readonly emptied?: () => void;
   /** Bytes of journal per publication. */
   readonly batchBytes?: number;
   /** Milliseconds between looks at a journal that had nothing new. */
@@ -51,18 +53,12 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     for (;;) {
       const batch = readBatch(folder, cursor, end(), batchBytes);
       if (batch === undefined) return;
-      if (batch.damaged.length > 0) setAside(batch.damaged);
+      if (batch.damaged.length > 0) setAside(folder, batch.damaged, log);
       if (batch.events.length > 0) await events.publish('usage', batch.events.map(message));
       cursor = batch.next;
       writeCursor(folder, cursor);
       removeShipped();
     }
-  };
-
-  const setAside = (damaged: readonly Buffer[]): void => {
-    const file = join(folder, '..', 'damaged.log'); // outlives the folder
-    for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
-    log.error({ lines: damaged.length, file }, 'journal: lines that do not read were set aside');
   };
 
   const removeShipped = (): void => {
@@ -96,6 +92,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       await attempt();
       pause = firstPause;
       schedule(idleMs);
+      options.emptied?.();
     } catch (error) {
       log.warn({ err: error, retryMs: pause }, 'usage cannot be shipped now; it is kept in the journal');
       schedule(pause);
@@ -119,6 +116,13 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       await running?.catch(() => {});
     },
   };
+};
+
+/** Lines that do not read are kept for people to look at, in a file that outlives the journal's folder. */
+const setAside = (folder: string, damaged: readonly Buffer[], log: Logger): void => {
+  const file = join(folder, '..', 'damaged.log');
+  for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
+  log.error({ lines: damaged.length, file }, 'journal: lines that do not read were set aside');
 };
 
 const message = (json: string): EventMessage => ({

@@ -1,13 +1,11 @@
-/** The UsageLog of a running gateway: events go to a journal of this process and are shipped from there. */
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+/** The UsageLog of a running gateway: events go to a journal of this process and are shipped from there, as are those of processes that died. */
+import { mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
-import { type FolderLock, lockFolder } from './journal/folder-lock.ts';
+import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
 import { type Shipper, startShipper } from './shipper.ts';
@@ -19,23 +17,25 @@ export interface UsageLogOptions {
   readonly sync: SyncPolicy;
   readonly maxBytes?: number;
   readonly log: Logger;
+  /** Milliseconds between looks for journals whose process has died. */
+  readonly adoptMs?: number;
 }
 
 export interface JournaledUsage extends UsageLog {
   /** Ships everything written so far, left-over journals included; rejects when it cannot. */
   ship(): Promise<void>;
+  /** Bytes that wait to be shipped. */
   lag(): number;
 }
 
-interface ClaimedFolder {
-  readonly path: string;
-  readonly lock: FolderLock;
+interface Journal {
+  readonly claimed: ClaimedFolder;
+  readonly shipper: Shipper;
 }
 
 export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
-  const { folder, events, log } = options;
+  const { folder, events, log, adoptMs = 10_000 } = options;
   mkdirSync(folder, { recursive: true });
-  const abandoned = claimAbandoned(folder);
   const own = claimFolder(folder);
   const writer = new JournalWriter({
     folder: own.path,
@@ -50,29 +50,56 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     end: () => writer.end,
     released: (bytes) => writer.released(bytes),
   });
-  const journals = [
-    { claimed: own, shipper },
-    ...abandoned.map((claimed) => ({ claimed, shipper: shipAbandoned(claimed, events, log) })),
-  ];
+  const journals = new Set<Journal>([{ claimed: own, shipper }]);
+
+  const adopt = (): void => {
+    const held = new Set([...journals].map(({ claimed }) => claimed.path));
+    for (const claimed of claimAbandoned(folder, held)) {
+      const journal: Journal = {
+        claimed,
+        shipper: shipAbandoned(claimed, events, log, () => finish(journal).catch(complain)),
+      };
+      journals.add(journal);
+    }
+  };
+
+  /** Shipped to its end: the folder goes while it is still locked, so that nobody takes it up again. */
+  const finish = async (journal: Journal): Promise<void> => {
+    if (!journals.delete(journal)) return;
+    await journal.shipper.stop();
+    rmSync(journal.claimed.path, { recursive: true });
+    journal.claimed.lock.release();
+  };
+
+  const complain = (error: unknown): void =>
+    log.warn({ err: error }, 'journal: a folder of a process that ended cannot be used now');
+
+  adopt();
+  const adopting = setInterval(() => {
+    try {
+      adopt();
+    } catch (error) {
+      complain(error);
+    }
+  }, adoptMs).unref();
 
   return {
     record: (event: UsageEvent): Observable<void> => writer.append(JSON.stringify(event)),
     ensureOpen: () => writer.ensureOpen(),
     ship: async () => {
-      for (const journal of journals) await journal.shipper.drain();
+      for (const { shipper } of journals) await shipper.drain();
     },
-    lag: () => journals.reduce((sum, journal) => sum + journal.shipper.lag(), 0),
+    lag: () => [...journals].reduce((sum, { shipper }) => sum + shipper.lag(), 0),
     close: async () => {
+      clearInterval(adopting);
       writer.close();
-      for (const { claimed, shipper } of journals) {
+      for (const journal of journals) {
         try {
-          await shipper.drain();
-          await shipper.stop();
-          claimed.lock.release();
-          rmSync(claimed.path, { recursive: true });
+          await journal.shipper.drain();
+          await finish(journal);
         } catch (error) {
-          await shipper.stop();
-          claimed.lock.release();
+          await journal.shipper.stop();
+          journal.claimed.lock.release();
           log.warn({ err: error }, 'usage that could not be shipped stays in the journal for the next start');
         }
       }
@@ -80,32 +107,15 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   };
 };
 
-/** A folder of its own for this process; it gets its name once it is locked, so that nobody takes it for abandoned. */
-const claimFolder = (parent: string): ClaimedFolder => {
-  const name = `${Date.now()}-${process.pid}-${randomBytes(3).toString('hex')}`;
-  const unnamed = join(parent, `.${name}`);
-  mkdirSync(unnamed);
-  const lock = lockFolder(unnamed);
-  if (lock === undefined) throw new Error(`Another process uses the new journal folder ${unnamed}.`);
-  const path = join(parent, name);
-  renameSync(unnamed, path);
-  return { path, lock };
-};
-
-/** Journals whose writer has died: the next process that starts takes them over. */
-const claimAbandoned = (parent: string): readonly ClaimedFolder[] =>
-  readdirSync(parent, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
-    .flatMap((entry) => {
-      const path = join(parent, entry.name);
-      const lock = lockFolder(path);
-      return lock === undefined ? [] : [{ path, lock }];
-    });
-
-const shipAbandoned = ({ path }: ClaimedFolder, events: Events, log: Logger): Shipper => {
+const shipAbandoned = (
+  { path }: ClaimedFolder,
+  events: Events,
+  log: Logger,
+  emptied: () => void,
+): Shipper => {
   const last = listSegments(path).at(-1);
-  if (last !== undefined) mendTail(path, last);
+  if (last !== undefined) mendTail(path, last, log);
   const end = last === undefined ? start : { segment: last, offset: segmentBytes(path, last) };
   log.info({ folder: path }, 'shipping the journal of a process that ended without doing so');
-  return startShipper({ folder: path, events, log, end: () => end });
+  return startShipper({ folder: path, events, log, end: () => end, emptied });
 };

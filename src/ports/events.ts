@@ -1,12 +1,12 @@
 /** Carries events to whoever counts them: at least once, in order per key. */
 
+export type Topic = 'usage' | 'jobs';
+
 export interface EventMessage {
   /** Events of one key stay in order; usage uses the subscription. */
   readonly key: string;
   readonly json: string;
 }
-
-export type Topic = 'usage' | 'jobs';
 
 export interface Events {
   /** Resolves once the events are safe on the other side; rejects when they may not be, and the caller sends them again. */
@@ -15,3 +15,24 @@ export interface Events {
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** A message as it comes out of the service; what it holds may be anything. */
+export interface ReceivedMessage {
+  readonly value: string | Uint8Array;
+}
+
+/** A message that can never be used, and why: it is set aside for people to look at. */
+export interface Rejected {
+  /** Place in the batch. */
+  readonly index: number;
+  readonly reason: string;
+}
+
+/**
+ * Takes a batch in order; what it resolved for is not given again, unless a process died meanwhile. A rejected
+ * promise has the batch given again. `signal` is aborted when the reading is to stop: the batch may be left.
+ */
+export type Receiver = (
+  messages: readonly ReceivedMessage[],
+  signal: AbortSignal,
+) => Promise<readonly Rejected[]>;

@@ -1,7 +1,8 @@
 /** What was used, and what it costs: every event counts once, however often it is inserted. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 
-export type UsageGroup = 'day' | 'model' | 'key' | 'route' | 'subscription';
+export const usageGroups = ['day', 'model', 'key', 'route', 'subscription'] as const;
+export type UsageGroup = (typeof usageGroups)[number];
 
 export interface UsageFilter {
   /** Undefined: all subscriptions (operators only). */
@@ -12,26 +13,52 @@ export interface UsageFilter {
   readonly to: number;
 }
 
+/** `after` is the place of the last row of the page before. */
+export interface Page<Place> {
+  readonly after?: Place;
+  readonly limit: number;
+}
+
+export type EventPlace = Pick<UsageEvent, 'time' | 'id'>;
+
 export interface UsageTotal {
   /** One value per group asked for, in the same order; days as `2026-11-15` (UTC). */
   readonly group: readonly string[];
-  readonly events: number;
+  /** All of them, and those of them that failed; what failed is in no other sum. */
+  readonly requests: number;
+  readonly failed: number;
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly cached_tokens: number;
   readonly reasoning_tokens: number;
-  /** Exact decimal. */
+  readonly inputs: number;
+  /** Exact decimals. */
+  readonly megapixels: string;
+  readonly seconds: string;
   readonly cost: string;
 }
 
+/** What stands in the ledger under an id. */
+export interface LedgerEntry {
+  readonly id: string;
+  readonly cost: string;
+}
+
+/** Calls reject with `unavailable` (503) when the ledger cannot be reached now. */
 export interface Ledger {
+  /** Any rejection but `unavailable` means that it will never take these events. */
   insert(events: readonly UsageEvent[]): Promise<void>;
-  /** Sorted by group. */
-  totals(filter: UsageFilter, groups: readonly UsageGroup[]): Promise<readonly UsageTotal[]>;
-  /** Oldest first; `after` is the id of the last event of the page before. */
-  list(filter: UsageFilter, page: { after?: string; limit: number }): Promise<readonly UsageEvent[]>;
-  /** Which of these ids are there: what `usage verify` asks. */
-  known(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Sorted by group; the place of a total is its group. */
+  totals(
+    filter: UsageFilter,
+    groups: readonly UsageGroup[],
+    page: Page<readonly string[]>,
+  ): Promise<readonly UsageTotal[]>;
+  /** Oldest first, by time and id. */
+  list(filter: UsageFilter, page: Page<EventPlace>): Promise<readonly UsageEvent[]>;
+  /** Those of these events that are there, in any order; one that is counted twice comes twice. */
+  find(events: readonly Pick<UsageEvent, 'id' | 'time' | 'subscription'>[]): Promise<readonly LedgerEntry[]>;
+  /** Resolves when it answers; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;
 }

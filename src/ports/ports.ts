@@ -3,6 +3,7 @@ import type { Admission } from './admission.ts';
 import type { Catalog } from './catalog.ts';
 import type { Engines } from './engine.ts';
 import type { Keys } from './keys.ts';
+import type { Ledger } from './ledger.ts';
 import type { Media } from './media.ts';
 import type { Offload } from './offload.ts';
 import type { State } from './state.ts';
@@ -15,6 +16,7 @@ export interface Ports {
   readonly engines: Engines;
   readonly admission: Admission;
   readonly usage: UsageLog;
+  readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Media;
   readonly offload: Offload;
   /** Absolute address clients use, ending in `/v1`: what links start with. */

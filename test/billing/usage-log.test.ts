@@ -8,6 +8,7 @@ import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import type { Events } from '../../src/ports/events.ts';
 import { usageEvent } from './usage-events.ts';
@@ -35,7 +36,11 @@ t.test('recorded events reach the ledger, and the journal is gone after a clean 
   const ledger = openLibsqlLedger(join(folder, 'ledger.db'));
   const usage = openUsageLog({
     folder: join(folder, 'journal'),
-    events: createLocalEvents(ledger),
+    events: createLocalEvents({
+      usage: receiveUsage(ledger),
+      rejectedFile: join(folder, 'rejected.log'),
+      log,
+    }),
     sync: 'none',
     log,
   });

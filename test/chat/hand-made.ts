@@ -143,6 +143,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       ensureOpen: () => {},
       ...closes,
     },
+    ledger: { totals: unused, list: unused },
     media: {
       read: (url) =>
         defer(() => {

@@ -49,6 +49,7 @@ class Front(BaseHTTPRequestHandler):
             form = found.group(0).split()[1].rstrip(b";").decode()
         try:
             with one_at_a_time:
+                engine.query(f"USE `{values.get('database', 'default')}`")
                 result = engine.query(statement.decode(), form, params=parameters)
             content = result.bytes() if result is not None and hasattr(result, "bytes") else b""
         except Exception as failure:

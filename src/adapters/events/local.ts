@@ -1,12 +1,40 @@
-/** Events delivered within the process: usage goes straight into the ledger, which counts repeats once. */
-import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import type { Events } from '../../ports/events.ts';
-import type { Ledger } from '../../ports/ledger.ts';
+/** Events delivered within the process: usage goes straight to its receiver, at once. */
+import { appendFileSync } from 'node:fs';
+import type { Logger } from 'pino';
+import type { Events, Receiver } from '../../ports/events.ts';
 
-export const createLocalEvents = (ledger: Ledger): Events => ({
-  publish: async (topic, messages) => {
-    if (topic === 'usage') await ledger.insert(messages.map(({ json }) => JSON.parse(json) as UsageEvent));
-  },
-  check: () => Promise.resolve(),
-  close: () => Promise.resolve(),
-});
+export interface LocalEventsOptions {
+  readonly usage: Receiver;
+  /** Where messages that can never be used are set aside, with the reason, a line each. */
+  readonly rejectedFile: string;
+  readonly log: Logger;
+}
+
+const never = new AbortController().signal;
+
+export const createLocalEvents = ({ usage, rejectedFile, log }: LocalEventsOptions): Events => {
+  let open = true;
+  return {
+    publish: async (topic, messages) => {
+      if (!open) throw new Error('Events are closed.');
+      if (topic !== 'usage') return;
+      const rejected = await usage(
+        messages.map(({ json }) => ({ value: json })),
+        never,
+      );
+      for (const { index, reason } of rejected)
+        appendFileSync(rejectedFile, `${JSON.stringify({ reason, value: messages[index]?.json })}\n`);
+      if (rejected.length > 0)
+        log.error(
+          { events: rejected.length, file: rejectedFile },
+          'usage that cannot be counted was set aside',
+        );
+    },
+    check: async () => {
+      if (!open) throw new Error('Events are closed.');
+    },
+    close: async () => {
+      open = false;
+    },
+  };
+};

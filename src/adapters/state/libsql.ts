@@ -1,8 +1,7 @@
 /** A file in; the State port on SQLite out: one table of records, its order of creation and its due times as indexes. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { fail } from '../../errors.ts';
 import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
-import { isBusy, openSqlite, type SqlValue } from '../sqlite.ts';
+import { openSqlite, type SqlValue, whenFree } from '../sqlite.ts';
 
 /** AUTOINCREMENT: a number is never given out twice, so the order of creation outlives removals. */
 const migrations = [
@@ -25,25 +24,11 @@ const migrations = [
 const columns = 'id, version, owner, value';
 type Columns = [id: string, version: number, owner: string, value: string];
 
-/** How long a call tries again while another process writes; the event loop goes on meanwhile. */
-const patience = 5_000;
-
 export const openLibsqlState = (file: string): State => {
   const sqlite = openSqlite(file, migrations);
 
-  /** Every call ends here: the work is synchronous and short, a held lock is waited for, the rest is a 503. */
-  const attempt = async <T>(work: () => T): Promise<T> => {
-    const deadline = Date.now() + patience;
-    for (;;) {
-      try {
-        return work();
-      } catch (error) {
-        if (!isBusy(error) || Date.now() > deadline)
-          throw fail('unavailable', 'The state store is unavailable', { cause: error });
-        await delay(5 + Math.random() * 20);
-      }
-    }
-  };
+  const attempt = <T>(work: () => T): Promise<T> =>
+    whenFree(work, (cause) => fail('unavailable', 'The state store is unavailable', { cause }));
 
   return {
     create: (kind, { id, owner, value, index }) =>

@@ -1,4 +1,5 @@
 /** A lock on a folder that ends with the process that holds it, however it ends, and is seen by every process on the machine. */
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 
@@ -7,17 +8,26 @@ export interface FolderLock {
 }
 
 /**
- * Takes the lock, or gives undefined when another process has it. SQLite's file lock does the work: the system
- * drops it when its process dies, which a file with a process id in it could not tell from a reused id.
+ * Takes the lock, or gives undefined when another process has it, or has just removed the folder. SQLite's file lock
+ * does the work: the system drops it when its process dies, which a file with a process id in it could not tell from
+ * a reused id.
  */
 export const lockFolder = (folder: string): FolderLock | undefined => {
-  const database = new Database(join(folder, 'lock.db'), { timeout: 0 });
+  const file = join(folder, 'lock.db');
+  let database: Database.Database | undefined;
   try {
+    database = new Database(file, { timeout: 0 });
     database.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
+    // Folders are removed under their lock: whoever gets it afterwards holds a file that has no name any more.
+    if (existsSync(file)) return { release: () => database?.close() };
     database.close();
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return undefined;
+    return undefined;
+  } catch (error) {
+    database?.close();
+    if (!existsSync(folder) || codeOf(error).startsWith('SQLITE_BUSY')) return undefined;
     throw error;
   }
-  return { release: () => database.close() };
 };
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -12,8 +12,6 @@ export interface JournalBatch {
 }
 
 const newline = 0x0a;
-/** Written by the journal itself to find out whether the disk takes writes again. */
-const probe = 'null';
 
 /**
  * Reads at most `maxBytes` from one segment, never past `end`. A segment read to its end yields the start of the next.
@@ -43,7 +41,7 @@ export const readBatch = (
     const line = bytes.subarray(position, lineEnd);
     const json = decodeLine(line);
     if (json === undefined) damaged.push(Buffer.from(line));
-    else if (json !== probe) events.push(json);
+    else events.push(json);
     position = lineEnd + 1;
   }
   if (position === 0) {

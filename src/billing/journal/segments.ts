@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Logger } from 'pino';
 import { decodeLine } from './line.ts';
 
 /** A place in the journal: everything before it has been handed on. */
@@ -56,8 +57,8 @@ export const writeCursor = (folder: string, cursor: Cursor): void => {
   renameSync(`${path}.new`, path);
 };
 
-/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it. Returns the bytes removed. */
-export const mendTail = (folder: string, segment: number): number => {
+/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it: nobody was told that it was kept. */
+export const mendTail = (folder: string, segment: number, log: Logger): void => {
   const path = segmentPath(folder, segment);
   const bytes = readFileSync(path);
   let end = bytes.length;
@@ -67,6 +68,7 @@ export const mendTail = (folder: string, segment: number): number => {
     if (whole) break;
     end = lineStart;
   }
-  if (end < bytes.length) truncateSync(path, end);
-  return bytes.length - end;
+  if (end === bytes.length) return;
+  truncateSync(path, end);
+  log.warn({ path, bytes: bytes.length - end }, 'journal: cut a torn last line');
 };

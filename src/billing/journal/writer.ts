@@ -2,8 +2,9 @@
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
-import { fail } from '../../errors.ts';
+import { type ApiError, fail } from '../../errors.ts';
 import { encodeLine } from './line.ts';
+import { Reserve } from './reserve.ts';
 import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from './segments.ts';
 
 /**
@@ -20,6 +21,10 @@ export interface JournalOptions {
   readonly segmentBytes?: number;
   /** Bytes that may wait for shipping; past it `ensureOpen` refuses new billable work. */
   readonly maxBytes?: number;
+  /** Room kept for the usage of requests that are running when the disk fills up. */
+  readonly reserveBytes?: number;
+  /** How bytes reach a file; for tests of disks that refuse them. */
+  readonly write?: (file: number, bytes: Buffer, offset: number) => number;
 }
 
 interface Waiting {
@@ -28,43 +33,58 @@ interface Waiting {
   readonly failed: (error: unknown) => void;
 }
 
+/** Milliseconds between looks whether a disk takes writes again. */
+const recoveryPause = 1000;
+
 export class JournalWriter {
   readonly #folder: string;
   readonly #log: Logger;
-  readonly #sync: SyncPolicy;
+  readonly #policy: SyncPolicy;
   readonly #segmentLimit: number;
   readonly #maxBytes: number;
+  readonly #reserve: Reserve;
+  readonly #writeBytes: NonNullable<JournalOptions['write']>;
   readonly #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
   #segment: number;
   #offset = 0;
   /** Bytes of closed segments not yet shipped and removed. */
   #closedBytes: number;
+  /** Not yet written. */
   #waiting: Waiting[] = [];
+  /** Written, and told so once they are synced. */
+  #unsynced: Waiting[] = [];
+  #dirty = false;
+  #syncing = false;
   #scheduled = false;
-  #unsynced = false;
+  #closed = false;
+  /** The file may be longer than `offset`, by what a failed write left. */
+  #torn = false;
   #trouble: unknown;
+  #nextLook = 0;
 
   constructor(options: JournalOptions) {
     this.#folder = options.folder;
     this.#log = options.log;
-    this.#sync = options.sync;
+    this.#policy = options.sync;
     this.#segmentLimit = options.segmentBytes ?? 16 * 1024 * 1024;
     this.#maxBytes = options.maxBytes ?? 1024 * 1024 * 1024;
+    this.#writeBytes = options.write ?? writeSync;
     mkdirSync(this.#folder, { recursive: true });
     const segments = listSegments(this.#folder);
     const last = segments.at(-1);
-    if (last !== undefined) {
-      const torn = mendTail(this.#folder, last);
-      if (torn > 0) this.#log.warn({ segment: last, bytes: torn }, 'journal: cut a torn last line');
-    }
+    if (last !== undefined) mendTail(this.#folder, last, this.#log);
     this.#closedBytes = segments.reduce((sum, segment) => sum + segmentBytes(this.#folder, segment), 0);
     this.#segment = (last ?? 0) + 1;
     this.#file = openSync(segmentPath(this.#folder, this.#segment), 'a');
-    if (typeof this.#sync === 'object') {
-      this.#syncTimer = setInterval(() => this.#syncSoon(), this.#sync.intervalMs);
-      this.#syncTimer.unref();
+    this.#reserve = new Reserve(this.#folder, options.reserveBytes ?? 4 * 1024 * 1024);
+    try {
+      this.#reserve.take();
+    } catch (error) {
+      this.#troubled(error);
     }
+    if (typeof this.#policy === 'object')
+      this.#syncTimer = setInterval(() => this.#sync(), this.#policy.intervalMs).unref();
   }
 
   /** Everything before this place is written and may be shipped. */
@@ -75,6 +95,10 @@ export class JournalWriter {
   /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
   append(json: string): Observable<void> {
     return new Observable((subscriber) => {
+      if (this.#closed) {
+        subscriber.error(refusal(new Error('the journal is closed')));
+        return;
+      }
       this.#waiting.push({
         line: encodeLine(json),
         done: () => {
@@ -90,8 +114,7 @@ export class JournalWriter {
   }
 
   ensureOpen(): void {
-    if (this.#trouble !== undefined && !this.#recovered())
-      throw fail('unavailable', 'Usage cannot be recorded at the moment', { cause: this.#trouble });
+    if (this.#trouble !== undefined && !this.#recovered()) throw refusal(this.#trouble);
     if (this.#closedBytes + this.#offset > this.#maxBytes)
       throw fail('unavailable', 'Usage cannot be recorded at the moment: too much waits to be shipped');
   }
@@ -101,11 +124,16 @@ export class JournalWriter {
     this.#closedBytes -= bytes;
   }
 
+  /** Everything appended before is written and synced first. */
   close(): void {
+    if (this.#closed) return;
     clearInterval(this.#syncTimer);
     this.#flush();
-    if (this.#sync !== 'none') fdatasyncSync(this.#file);
-    closeSync(this.#file);
+    this.#closed = true;
+    if (this.#policy !== 'none') fdatasyncSync(this.#file);
+    for (const waiting of this.#unsynced.splice(0)) waiting.done();
+    // A sync that still runs closes the file at its end.
+    if (!this.#syncing) closeSync(this.#file);
   }
 
   #flush(): void {
@@ -114,64 +142,108 @@ export class JournalWriter {
     if (batch.length === 0) return;
     this.#waiting = [];
     try {
-      this.#write(batch);
+      this.#writeOrMakeRoom(batch);
     } catch (error) {
-      this.#trouble = error;
-      this.#log.error({ err: error }, 'journal: cannot write; billable requests are refused until it can');
-      const refusal = fail('unavailable', 'Usage cannot be recorded at the moment', { cause: error });
-      for (const waiting of batch) waiting.failed(refusal);
+      for (const waiting of batch) waiting.failed(refusal(error));
       return;
     }
-    if (this.#sync !== 'always') {
-      for (const waiting of batch) waiting.done();
+    this.#dirty = true;
+    if (this.#policy === 'always') {
+      this.#unsynced.push(...batch);
+      this.#sync();
       return;
     }
-    fdatasync(this.#file, (error) => {
-      for (const waiting of batch) error === null ? waiting.done() : waiting.failed(error);
-    });
+    for (const waiting of batch) waiting.done();
+    if (this.#policy === 'none') {
+      const full = this.#nextSegment();
+      if (full !== undefined) closeSync(full);
+    }
   }
 
-  #write(batch: readonly Waiting[]): void {
-    if (this.#offset >= this.#segmentLimit) this.#rotate();
+  /** What is running may still be recorded when the disk is full; nothing new is begun then. */
+  #writeOrMakeRoom(batch: readonly Waiting[]): void {
     let text = '';
     for (const waiting of batch) text += waiting.line;
     const bytes = Buffer.from(text);
+    try {
+      this.#write(bytes);
+    } catch (error) {
+      this.#troubled(error);
+      this.#reserve.giveUp();
+      this.#write(bytes);
+    }
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#torn) this.#cutTorn();
     let written = 0;
     try {
-      while (written < bytes.length) written += writeSync(this.#file, bytes, written);
+      while (written < bytes.length) written += this.#writeBytes(this.#file, bytes, written);
     } catch (error) {
-      // A full disk may take half a line: cut it off, so that what follows stays readable.
-      ftruncateSync(this.#file, this.#offset);
+      // A full disk may take half a line: it is cut off, so that what follows stays readable.
+      this.#torn = true;
+      this.#cutTorn();
       throw error;
     }
     this.#offset += written;
-    this.#unsynced = true;
   }
 
-  #rotate(): void {
-    const next = openSync(segmentPath(this.#folder, this.#segment + 1), 'a');
-    if (this.#sync !== 'none') fdatasyncSync(this.#file);
-    closeSync(this.#file);
+  #cutTorn(): void {
+    ftruncateSync(this.#file, this.#offset);
+    this.#torn = false;
+  }
+
+  /** Begins the next segment when this one is full, and gives the file of the full one. */
+  #nextSegment(): number | undefined {
+    if (this.#offset < this.#segmentLimit || this.#closed) return undefined;
+    const full = this.#file;
+    try {
+      this.#file = openSync(segmentPath(this.#folder, this.#segment + 1), 'a');
+    } catch (error) {
+      this.#troubled(error); // this one grows on
+      return undefined;
+    }
     this.#closedBytes += this.#offset;
-    this.#file = next;
     this.#segment++;
     this.#offset = 0;
+    return full;
   }
 
-  #syncSoon(): void {
-    if (!this.#unsynced) return;
-    this.#unsynced = false;
-    fdatasync(this.#file, (error) => {
-      if (error !== null && error.code !== 'EBADF') this.#log.error({ err: error }, 'journal: cannot sync');
+  /** One at a time; what is written meanwhile waits for the next. */
+  #sync(): void {
+    if (this.#syncing || !this.#dirty) return;
+    const batch = this.#unsynced;
+    const file = this.#file;
+    this.#unsynced = [];
+    this.#dirty = false;
+    const full = this.#nextSegment();
+    this.#syncing = true;
+    fdatasync(file, (error) => {
+      this.#syncing = false;
+      if (error !== null) this.#troubled(error);
+      if (full !== undefined) closeSync(full);
+      if (this.#closed) closeSync(this.#file);
+      for (const waiting of batch) error === null ? waiting.done() : waiting.failed(refusal(error));
+      if (this.#unsynced.length > 0) this.#sync();
     });
   }
 
-  /** After trouble, one empty probe line tells whether the disk takes writes again. */
+  #troubled(error: unknown): void {
+    if (this.#trouble === undefined)
+      this.#log.error({ err: error }, 'journal: cannot write; billable requests are refused until it can');
+    this.#trouble = error;
+    this.#nextLook = 0;
+  }
+
+  /** The disk takes writes again when it takes the reserve. */
   #recovered(): boolean {
+    const now = Date.now();
+    if (now < this.#nextLook) return false;
     try {
-      this.#write([{ line: encodeLine('null'), done: () => {}, failed: () => {} }]);
+      this.#reserve.take();
     } catch (error) {
       this.#trouble = error;
+      this.#nextLook = now + recoveryPause;
       return false;
     }
     this.#trouble = undefined;
@@ -179,3 +251,6 @@ export class JournalWriter {
     return true;
   }
 }
+
+const refusal = (cause: unknown): ApiError =>
+  fail('unavailable', 'Usage cannot be recorded at the moment', { cause });

@@ -1,0 +1,154 @@
+/** A topic and a receiver in; batches handed to it until it is stopped, their offsets committed once it has taken them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Logger } from 'pino';
+import type { ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
+import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-client.ts';
+import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
+import { ensureTopics } from './kafka-topics.ts';
+
+export interface KafkaSubscriptionOptions {
+  readonly settings: KafkaSettings;
+  readonly topic: Topic;
+  /** Readers of one group share the topic; each group reads all of it. */
+  readonly group: string;
+  readonly receive: Receiver;
+  readonly log: Logger;
+  /** A batch is handed on when it has this many bytes, or when this long has passed. */
+  readonly batch?: { readonly bytes: number; readonly ms: number };
+}
+
+export interface Subscription {
+  /** Waits for the batch at hand, which may be given again later. */
+  stop(): Promise<void>;
+}
+
+const firstPause = 200;
+const longestPause = 5_000;
+const beat = 1_000;
+
+/** Reads in the background from now on, through every outage, until stopped. */
+export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription => {
+  const { settings, topic, group, log } = options;
+  const kafka = connectKafka(settings, log);
+  const stopping = new AbortController();
+
+  const readUntilTrouble = async (): Promise<void> => {
+    const consumer = newConsumer(kafka, groupName(settings, group), options.batch);
+    const deadLetters = deadLetterOffice(kafka, settings, topic);
+    const crashed = new Promise<void>((resolve, reject) => {
+      consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
+        if (!restart) reject(error);
+      });
+      stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    try {
+      await ensureTopics(kafka, settings);
+      await consumer.connect();
+      await consumer.subscribe({ topic: topicName(settings, topic), fromBeginning: true });
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        eachBatch: (payload) => takeBatch(consumer, payload, deadLetters),
+      });
+      await crashed;
+    } finally {
+      crashed.catch(() => undefined); // also when it comes too late for anybody to wait for it
+      await consumer
+        .disconnect()
+        .catch((error: unknown) => log.debug({ err: error }, 'kafka: disconnecting'));
+      await deadLetters.close();
+    }
+  };
+
+  const takeBatch = async (
+    consumer: Consumer,
+    { batch, resolveOffset, heartbeat, isRunning, isStale }: EachBatchPayload,
+    deadLetters: DeadLetterOffice,
+  ): Promise<void> => {
+    if (!isRunning() || isStale()) return;
+    const messages = batch.messages.map(({ value }): ReceivedMessage => ({ value: value ?? '' }));
+    const rejected = await beating(heartbeat, () => untilTaken(messages));
+    if (rejected === undefined) return; // stopping: it stays uncommitted
+    if (rejected.length > 0) {
+      await deadLetters.take(batch, rejected);
+      log.error(
+        { topic: batch.topic, messages: rejected.length },
+        'messages that cannot be used were set aside',
+      );
+    }
+    const next = String(BigInt(batch.lastOffset()) + 1n);
+    resolveOffset(batch.lastOffset());
+    await consumer.commitOffsets([{ topic: batch.topic, partition: batch.partition, offset: next }]);
+  };
+
+  /** The receiver's other side may be away for long; the batch waits, and nothing more is read meanwhile. */
+  const untilTaken = async (
+    messages: readonly ReceivedMessage[],
+  ): Promise<readonly Rejected[] | undefined> => {
+    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+      try {
+        return await options.receive(messages, stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return undefined;
+        log.warn({ err: error, retryMs: pause }, `${topic}: cannot be taken now; it stays in Kafka`);
+        await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        if (stopping.signal.aborted) return undefined;
+      }
+    }
+  };
+
+  const run = async (): Promise<void> => {
+    let pause = firstPause;
+    while (!stopping.signal.aborted) {
+      const started = Date.now();
+      try {
+        await readUntilTrouble();
+      } catch (error) {
+        if (Date.now() - started > longestPause) pause = firstPause;
+        log.warn({ err: error, retryMs: pause }, `${topic}: cannot be read from Kafka now`);
+        await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
+        pause = Math.min(pause * 2, longestPause);
+      }
+    }
+  };
+
+  const running = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      await running;
+    },
+  };
+};
+
+const newConsumer = (kafka: Kafka, groupId: string, batch = { bytes: 1024 * 1024, ms: 500 }): Consumer =>
+  kafka.consumer({
+    groupId,
+    // A reader that died gives its partitions to others after this long.
+    sessionTimeout: 10_000,
+    heartbeatInterval: beat,
+    minBytes: batch.bytes,
+    maxWaitTimeInMs: batch.ms,
+    maxBytesPerPartition: 4 * 1024 * 1024,
+    maxBytes: 16 * 1024 * 1024,
+    allowAutoTopicCreation: false,
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 3, restartOnFailure: async () => false },
+  });
+
+/** Work that may take longer than the group waits for a sign of life. A lost place in the group is an error at its end. */
+const beating = async <T>(heartbeat: () => Promise<void>, work: () => Promise<T>): Promise<T> => {
+  let lost: unknown;
+  const timer = setInterval(() => {
+    heartbeat().catch((error: unknown) => {
+      lost = error;
+    });
+  }, beat);
+  try {
+    const result = await work();
+    if (lost !== undefined) throw lost;
+    return result;
+  } finally {
+    clearInterval(timer);
+  }
+};

@@ -1,0 +1,32 @@
+/** Configuration in; the Events port it asks for, and the reading of it into the ledger, out. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Events, Receiver } from '../../ports/events.ts';
+import type { KafkaSettings } from './kafka-client.ts';
+
+export interface EventsConfig {
+  readonly dataDir: string;
+  readonly kafka: KafkaSettings | undefined;
+}
+
+// Kafka's library is loaded when it is chosen.
+export const openEvents = async (
+  { dataDir, kafka }: EventsConfig,
+  usage: Receiver,
+  log: Logger,
+): Promise<Events> => {
+  if (kafka !== undefined) return (await import('./kafka.ts')).createKafkaEvents(kafka, log);
+  const { createLocalEvents } = await import('./local.ts');
+  return createLocalEvents({ usage, rejectedFile: join(dataDir, 'rejected-usage.log'), log });
+};
+
+/** Usage from Kafka into its receiver; closing it stops. */
+export const readUsage = async (
+  settings: KafkaSettings,
+  receive: Receiver,
+  log: Logger,
+): Promise<{ close(): Promise<void> }> => {
+  const { subscribeKafka } = await import('./kafka-subscription.ts');
+  const subscription = subscribeKafka({ settings, topic: 'usage', group: 'billing', receive, log });
+  return { close: () => subscription.stop() };
+};

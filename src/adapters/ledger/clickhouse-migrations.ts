@@ -1,0 +1,73 @@
+/** A connection in; the ledger's tables made, brought up to date, and given the retention asked for. */
+import type { ClickHouse } from './clickhouse-connection.ts';
+
+/**
+ * Version by version; the list only ever grows. Every statement may be run again: processes that start together
+ * all run it.
+ *
+ * The sorting key ends with the event's id, and time and subscription never differ between two copies of an event, so
+ * copies meet in one partition and collapse in merges; FINAL collapses those that have not met yet. Partitions left in
+ * peace for a day are merged into one part, which FINAL reads like any other table.
+ * `fsync_*`: offsets are committed after the insert, so an acknowledged insert must outlive a power cut.
+ */
+const migrations: readonly (readonly string[])[] = [
+  [
+    `CREATE TABLE IF NOT EXISTS sluice_usage (
+       id String,
+       time DateTime64(3, 'UTC') CODEC(DoubleDelta, ZSTD),
+       subscription String,
+       key LowCardinality(String),
+       route LowCardinality(String),
+       model LowCardinality(String),
+       engine LowCardinality(String),
+       outcome LowCardinality(String),
+       status UInt16,
+       prompt_tokens UInt64,
+       completion_tokens UInt64,
+       cached_tokens UInt64,
+       reasoning_tokens UInt64,
+       inputs UInt64,
+       megapixels Decimal(18, 9),
+       seconds Decimal(18, 9),
+       cost Decimal(38, 18),
+       event String CODEC(ZSTD(3))
+     )
+     ENGINE = ReplacingMergeTree
+     PARTITION BY toYYYYMM(time)
+     PRIMARY KEY (subscription, time)
+     ORDER BY (subscription, time, id)
+     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1,
+       min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1`,
+  ],
+];
+
+export const applyMigrations = async (
+  clickHouse: ClickHouse,
+  retentionDays: number | undefined,
+): Promise<void> => {
+  await clickHouse.ensureDatabase();
+  await clickHouse.command(
+    `CREATE TABLE IF NOT EXISTS sluice_schema (version UInt32, applied DateTime DEFAULT now())
+     ENGINE = ReplacingMergeTree ORDER BY version`,
+  );
+  const [[version] = [0]] = await clickHouse.query<[number]>('SELECT max(version) FROM sluice_schema');
+  if (version > migrations.length)
+    throw new Error(
+      `its tables were made by a newer version (schema ${version}, this one knows ${migrations.length})`,
+    );
+  for (const [index, statements] of migrations.entries()) {
+    if (index < version) continue;
+    for (const statement of statements) await clickHouse.command(statement);
+    await clickHouse.command(`INSERT INTO sluice_schema (version) VALUES (${index + 1})`);
+  }
+  if (retentionDays !== undefined) await applyRetention(clickHouse, retentionDays);
+};
+
+const applyRetention = async (clickHouse: ClickHouse, days: number): Promise<void> => {
+  const [[table] = ['']] = await clickHouse.query<[string]>(
+    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'sluice_usage'",
+  );
+  const wanted = `TTL toDateTime(time) + toIntervalDay(${days})`;
+  if (days === 0 ? !table.includes(' TTL ') : table.includes(wanted)) return;
+  await clickHouse.command(`ALTER TABLE sluice_usage ${days === 0 ? 'REMOVE TTL' : `MODIFY ${wanted}`}`);
+};

@@ -1,0 +1,48 @@
+/** A usage event in; its row in ClickHouse out. Sums hold what is billed: nothing of a request that failed. */
+import type { UsageEvent } from '../../../schemas/usage-event.ts';
+
+export const columns = [
+  'id',
+  'time',
+  'subscription',
+  'key',
+  'route',
+  'model',
+  'engine',
+  'outcome',
+  'status',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'inputs',
+  'megapixels',
+  'seconds',
+  'cost',
+  'event',
+] as const;
+
+export const rowOf = (event: UsageEvent): readonly (string | number)[] => {
+  const { quantities, outcome } = event;
+  const billed = outcome !== 'failed';
+  return [
+    event.id,
+    new Date(event.time).toISOString().slice(0, -1).replace('T', ' '),
+    event.subscription,
+    event.key,
+    event.route,
+    event.model,
+    event.engine,
+    outcome,
+    event.status,
+    billed ? quantities.prompt_tokens : 0,
+    billed ? quantities.completion_tokens : 0,
+    billed ? quantities.cached_tokens : 0,
+    billed ? quantities.reasoning_tokens : 0,
+    billed ? (quantities.inputs ?? 0) : 0,
+    billed ? (quantities.megapixels ?? '0') : '0',
+    billed ? (quantities.seconds ?? '0') : '0',
+    event.cost,
+    JSON.stringify(event),
+  ];
+};

@@ -1,0 +1,103 @@
+/**
+ * The ledger in ClickHouse: one table whose rows collapse by event id, read with FINAL, so that an event counts once
+ * however often it was inserted. The schema is made and migrated at first use.
+ */
+import type { UsageEvent } from '../../../schemas/usage-event.ts';
+import { fail } from '../../errors.ts';
+import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
+import { condition } from './clickhouse-condition.ts';
+import { ClickHouse } from './clickhouse-connection.ts';
+import { applyMigrations } from './clickhouse-migrations.ts';
+import { columns, rowOf } from './clickhouse-rows.ts';
+import { selectTotals } from './clickhouse-totals.ts';
+
+export interface ClickHouseLedgerOptions {
+  /** Days that events are kept, 0 for ever. Undefined: as the table has it. */
+  readonly retentionDays?: number | undefined;
+  /** Milliseconds a call may take. */
+  readonly patience?: number;
+}
+
+/** Ids of one lookup: parameters travel in the address, which has a bound. */
+const lookup = 200;
+
+export const openClickHouseLedger = (url: string, options: ClickHouseLedgerOptions = {}): Ledger => {
+  const clickHouse = new ClickHouse(url, options.patience);
+  let migrated: Promise<void> | undefined;
+  /** Once for this process, and again after a failure. */
+  const ready = (): Promise<void> => {
+    migrated ??= applyMigrations(clickHouse, options.retentionDays).catch((error: unknown) => {
+      migrated = undefined;
+      // Whatever stands in the way, the events themselves are not at fault.
+      throw fail('unavailable', 'The usage ledger is unavailable', { cause: error });
+    });
+    return migrated;
+  };
+
+  return {
+    insert: async (events) => {
+      if (events.length === 0) return;
+      await ready();
+      await clickHouse.insert('sluice_usage', columns, events.map(rowOf));
+    },
+    totals: async (filter, groups, page) => {
+      await ready();
+      return selectTotals(clickHouse, filter, groups, page);
+    },
+    list: async (filter, page) => {
+      await ready();
+      return list(clickHouse, filter, page);
+    },
+    find: async (events) => {
+      await ready();
+      const found = [];
+      for (let i = 0; i < events.length; i += lookup)
+        found.push(...(await find(clickHouse, events.slice(i, i + lookup))));
+      return found;
+    },
+    check: () => clickHouse.check(ready),
+    close: () => clickHouse.close(),
+  };
+};
+
+const list = async (
+  clickHouse: ClickHouse,
+  filter: UsageFilter,
+  page: Page<EventPlace>,
+): Promise<readonly UsageEvent[]> => {
+  const { where, values } = condition(filter);
+  const beyond =
+    page.after === undefined
+      ? ''
+      : "AND (time, id) > (fromUnixTimestamp64Milli({afterTime:Int64}, 'UTC'), {afterId:String})";
+  const rows = await clickHouse.query<[string]>(
+    `SELECT event FROM sluice_usage FINAL WHERE ${where} ${beyond} ORDER BY time, id LIMIT {limit:UInt32}`,
+    {
+      ...values,
+      limit: page.limit,
+      ...(page.after === undefined ? {} : { afterTime: page.after.time, afterId: page.after.id }),
+    },
+  );
+  return rows.map(([event]) => JSON.parse(event) as UsageEvent);
+};
+
+/** Subscription and time are the primary key: with them a lookup reads next to nothing. */
+const find = async (
+  clickHouse: ClickHouse,
+  events: readonly Pick<UsageEvent, 'id' | 'time' | 'subscription'>[],
+) => {
+  const times = events.map(({ time }) => time);
+  const rows = await clickHouse.query<[string, string]>(
+    `SELECT id, toString(cost) FROM sluice_usage FINAL
+     WHERE subscription IN {subscriptions:Array(String)} AND id IN {ids:Array(String)}
+       AND time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+       AND time <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+    {
+      subscriptions: [...new Set(events.map(({ subscription }) => subscription))],
+      ids: events.map(({ id }) => id),
+      from: Math.min(...times),
+      to: Math.max(...times),
+    },
+  );
+  return rows.map(([id, cost]) => ({ id, cost }));
+};

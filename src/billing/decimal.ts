@@ -1,0 +1,40 @@
+/** Decimal numbers as text ↔ whole numbers of a small unit: sums and products of whole numbers are exact anywhere. */
+
+export interface Scaled {
+  readonly units: bigint;
+  /** Digits after the point. */
+  readonly scale: number;
+}
+
+export const toScaled = (value: number | string): Scaled => {
+  if (typeof value === 'number') return { units: BigInt(value), scale: 0 };
+  const point = value.indexOf('.');
+  if (point === -1) return { units: BigInt(value), scale: 0 };
+  return { units: BigInt(value.slice(0, point) + value.slice(point + 1)), scale: value.length - point - 1 };
+};
+
+export const multiply = (a: Scaled, b: Scaled): Scaled => ({
+  units: a.units * b.units,
+  scale: a.scale + b.scale,
+});
+
+export const add = (a: Scaled, b: Scaled): Scaled => {
+  const scale = Math.max(a.scale, b.scale);
+  return { units: rescale(a, scale) + rescale(b, scale), scale };
+};
+
+/** Whole units of 10^-scale; what lies below is rounded half up. */
+export const rescale = ({ units, scale }: Scaled, to: number): bigint => {
+  if (to >= scale) return to === scale ? units : units * 10n ** BigInt(to - scale);
+  const step = 10n ** BigInt(scale - to);
+  return (units + step / 2n) / step;
+};
+
+/** Without trailing zeros. */
+export const formatScaled = ({ units, scale }: Scaled): string => {
+  if (scale === 0) return units.toString();
+  const digits = units.toString().padStart(scale + 1, '0');
+  const whole = digits.slice(0, -scale);
+  const fraction = digits.slice(-scale).replace(/0+$/, '');
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+};

@@ -1,17 +1,15 @@
 /** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
-import { from, map, type Observable, type OperatorFunction, of, switchMap } from 'rxjs';
+import { map, type Observable, type OperatorFunction, of, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { type Offload, offloaded } from '../../src/ports/offload.ts';
-import { countTokens } from '../../src/tokens/count.ts';
-import { fitsBytes, fixedTokens, lengthOf, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
+import type { Offload } from '../../src/ports/offload.ts';
+import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
+import { countTexts } from './count-texts.ts';
 
 const defaultLimit = 32_768;
 /** Kept free beside prompt and answer. */
 const margin = 32;
-/** Counting this much holds the event loop for about a millisecond; more goes to a thread. */
-const countedInLine = 4096;
 /** No engine takes a larger number. */
 const largestLimit = 2 ** 31 - 1;
 
@@ -33,14 +31,8 @@ const askedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
 
 /** The exact number of tokens a prompt takes; large ones are counted on a thread. */
-export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> => {
-  const texts = promptTexts(prompt);
-  const tokens =
-    lengthOf(texts) <= countedInLine
-      ? from(countTokens(texts, tokenizer))
-      : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
-  return tokens.pipe(map((counted) => counted + fixedTokens(prompt)));
-};
+export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> =>
+  countTexts(offload, promptTexts(prompt), tokenizer).pipe(map((counted) => counted + fixedTokens(prompt)));
 
 const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
   const room = window - prompt - margin;

@@ -1,0 +1,28 @@
+/** Texts in; the number of their tokens, or the texts cut by tokens, out: at once when they are short, on a thread when not. */
+import { from, type Observable } from 'rxjs';
+import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import { countTokens } from '../../src/tokens/count.ts';
+import { cutTokens } from '../../src/tokens/cut.ts';
+import { lengthOf } from '../../src/tokens/prompt.ts';
+
+/** Counting this much holds the event loop for about a millisecond; more goes to a thread. */
+const countedInLine = 4096;
+
+export const countTexts = (
+  offload: Offload,
+  texts: readonly string[],
+  tokenizer: string,
+): Observable<number> =>
+  lengthOf(texts) <= countedInLine
+    ? from(countTokens(texts, tokenizer))
+    : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
+
+export const cutTexts = (
+  offload: Offload,
+  texts: readonly string[],
+  tokenizer: string,
+  limit: number,
+): Observable<readonly string[]> =>
+  lengthOf(texts) <= countedInLine
+    ? from(cutTokens(texts, tokenizer, limit))
+    : offloaded((signal) => offload.cutTokens(texts, tokenizer, limit, signal));

@@ -1,7 +1,7 @@
 /** A request with a multipart/form-data body in; its fields and files out as they arrive, files as streams the consumer pulls. */
 import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { Observable, type Subscriber } from 'rxjs';
+import { defer, ignoreElements, merge, Observable, type Subscriber, tap } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
@@ -45,33 +45,36 @@ const maxHeaderBytes = 4096;
 const maxHeaders = 20;
 
 export const parseMultipart = (exchange: Exchange, rules: MultipartRules): Observable<MultipartPart> =>
-  new Observable((subscriber) => {
-    const type = exchange.header('content-type');
-    let form: BusboyInstance;
-    try {
-      form = openForm(type, rules);
-    } catch (thrown) {
-      subscriber.error(thrown);
-      return;
-    }
-    const reader = new FormReader(form, rules, subscriber);
+  defer(() => {
+    const form = openForm(exchange.header('content-type'), rules);
     const demand = new Demand();
+    return merge(found(form, rules, demand), fed(form, exchange, demand));
+  });
+
+/** The body into the parser, as fast as it takes it. */
+const fed = (form: BusboyInstance, exchange: Exchange, demand: Demand): Observable<never> =>
+  exchange.body.chunks(demand).pipe(
+    tap({
+      next: (chunk) => {
+        if (!form.write(chunk)) demand.pause();
+      },
+      complete: () => form.end(),
+    }),
+    ignoreElements(),
+  );
+
+/** What the parser finds. */
+const found = (form: BusboyInstance, rules: MultipartRules, demand: Demand): Observable<MultipartPart> =>
+  new Observable((subscriber) => {
+    const reader = new FormReader(form, rules, subscriber);
     form.on('drain', () => demand.resume());
-    subscriber.add(() => {
+    return () => {
       reader.stop();
       form.removeAllListeners();
+      // A parser that is ended early complains of it.
       form.on('error', () => {});
       form.destroy();
-    });
-    subscriber.add(
-      exchange.body.chunks(demand).subscribe({
-        next: (chunk) => {
-          if (!form.write(chunk)) demand.pause();
-        },
-        error: (error) => subscriber.error(error),
-        complete: () => form.end(),
-      }),
-    );
+    };
   });
 
 const openForm = (type: string, rules: MultipartRules): BusboyInstance => {

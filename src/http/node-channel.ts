@@ -31,9 +31,19 @@ export class NodeChannel implements Channel {
     this.query = mark === -1 ? '' : url.slice(mark + 1);
     response.on('drain', () => this.#drained());
     response.on('finish', () => this.#owner?.sent());
-    response.on('close', () => {
-      if (!response.writableFinished) this.#owner?.gone();
-    });
+    response.on('close', () => this.left());
+    // A socket that breaks under a write; its close follows.
+    response.on('error', () => this.left());
+  }
+
+  /** Something of the response is on its way. */
+  get started(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** The connection is gone, whoever ended it. */
+  left(): void {
+    if (!this.#response.writableFinished) this.#owner?.gone();
   }
 
   get owner(): ChannelOwner | undefined {

@@ -1,5 +1,5 @@
 /** Starts node:http: its requests in, channels out. This file and its channel are all that knows this server. */
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,11 +11,24 @@ import { NodeChannel } from './node-channel.ts';
 
 export const startNode = async (options: ServerOptions, tls: TlsPair | undefined): Promise<Server> => {
   const { host, port, limits, handle } = options;
-  /** The response each connection is busy with. */
-  const busy = new WeakMap<Duplex, ServerResponse>();
+  const connections = new WeakMap<Duplex, Set<NodeChannel>>();
+  /** What runs on a connection: several at once where a client pipelines. */
+  const running = (socket: Duplex): Set<NodeChannel> => {
+    const known = connections.get(socket);
+    if (known !== undefined) return known;
+    const channels = new Set<NodeChannel>();
+    connections.set(socket, channels);
+    // A response that waits behind another is not told by node that its client left.
+    socket.once('close', () => {
+      for (const channel of channels) channel.left();
+    });
+    return channels;
+  };
   const listener: RequestListener = (request, response) => {
-    busy.set(request.socket, response);
-    handle(new NodeChannel(request, response, limits));
+    const channel = new NodeChannel(request, response, limits);
+    const channels = running(request.socket).add(channel);
+    response.once('close', () => channels.delete(channel));
+    handle(channel);
   };
   const settings = {
     highWaterMark: limits.maxBufferedBytes,
@@ -31,8 +44,7 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const response = busy.get(socket);
-    const midway = response?.headersSent === true && !response.writableFinished;
+    const midway = [...(connections.get(socket) ?? [])].some((channel) => channel.started);
     if (midway || !socket.writable || (socket as Socket).bytesRead === 0) socket.destroy();
     else socket.end(refuse(malformed(error.code ?? '', limits.maxHeaderBytes), options.nextId()));
   });

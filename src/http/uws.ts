@@ -1,4 +1,18 @@
-/** Starts uWebSockets.js: its requests in, channels out. This file and its channel are all that knows the library. */
+/**
+ * Starts uWebSockets.js: its requests in, channels out. This file and its channel are all that knows the library.
+ *
+ * What version 20.41 was seen to do by itself, and cannot be told otherwise:
+ * - A head has 10 to 14 s to arrive, and a connection may be idle as long; then it is closed without a word.
+ * - A first line that arrives in pieces, HTTP/1.0 and anything that is no HTTP are answered 505; contradictory or
+ *   unreadable lengths and chunks 400; heads over UWS_HTTP_MAX_HEADERS_SIZE 431, if they come in several pieces (what
+ *   one read of the socket holds, half a megabyte, is not measured). These answers are HTML and not ours.
+ * - A head that breaks the grammar, has no host or over 100 headers is taken for one that is not complete.
+ * - `Expect: 100-continue` is answered at once, before our handler is asked.
+ * - A second request on a connection whose first is not answered yet ends the connection: no pipelining but of
+ *   requests that are answered in the same turn.
+ * - Of two `content-length` the first counts.
+ * What is worked around is said where that is done.
+ */
 
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';

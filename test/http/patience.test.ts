@@ -1,4 +1,7 @@
-/** Streams that are silent, and readers that are away, for longer than uWebSockets.js by itself would wait (10 to 14 s). */
+/**
+ * Streams that are silent, and readers that are away, for longer than uWebSockets.js by itself would wait (10 to 14 s);
+ * and connections that nothing excuses.
+ */
 import { of } from 'rxjs';
 import t from 'tap';
 import { eagerSource, total } from '../contracts/edge/flow.ts';
@@ -32,6 +35,9 @@ for (const { name, skip } of servers)
       }),
     );
     await eventually(() => state.demand?.paused === true && edge.inFlight() === 3, 'both to be full');
+    const [unused, halting, idle] = [await client(), await client(), await client()];
+    halting.send('GET /v1/silent HTTP/1.1\r\nhost: te');
+    await idle.send(request('GET', '/v1/nothing')).response();
     const slow = await client();
     slow.send(request('POST', '/v1/upload', { headers: { 'content-length': '32000' } }));
     await upload.running();
@@ -45,6 +51,11 @@ for (const { name, skip } of servers)
       await new Promise((resolve) => setTimeout(resolve, 1000));
     }
     t.equal(edge.inFlight(), 4);
+    t.same(
+      [unused.closed, halting.closed, idle.closed],
+      [true, true, true],
+      'who sends no request is sent away',
+    );
     t.equal(uploaded, 32_000, 'an upload of 2 KB/s is slow, but well');
     for (const connection of away) connection.socket.resume();
     t.equal((await away[0]?.response())?.body.length, total);

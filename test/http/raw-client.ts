@@ -19,6 +19,19 @@ export const eventually = async (condition: () => boolean, what: string, ms = pa
   }
 };
 
+/** Waits until a number has stopped changing. */
+export const settled = async (value: () => number): Promise<void> => {
+  let last = value();
+  let since = performance.now();
+  await eventually(() => {
+    if (value() !== last) {
+      last = value();
+      since = performance.now();
+    }
+    return performance.now() - since > 150;
+  }, 'it to settle');
+};
+
 export class RawClient {
   readonly socket: Socket;
   #received: Buffer[] = [];

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { Demand } from '../../../src/ports/demand.ts';
 import { jsonAnswer, type Pipeline } from '../../../src/ports/exchange.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
-import { eventually, RawClient, request } from '../../http/raw-client.ts';
+import { eventually, request, settled } from '../../http/raw-client.ts';
 import { keyed, open, Probe, text } from './probe.ts';
 
 const size: Pipeline = ({ body }) =>
@@ -114,6 +114,18 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.match(JSON.parse((await connection.response()).body), { text: 'one' });
     t.match(JSON.parse((await connection.response()).body), { text: 'three' });
     t.equal((await connection.response()).body, 'now');
+  });
+
+  await t.test('a request behind one that is not answered yet', async (t) => {
+    const probe = new Probe();
+    const { client } = await startEdge(t, name, [open('GET', '/slow', probe.pipeline)]);
+    const connection = await client();
+    connection.send(Buffer.concat([request('GET', '/v1/slow'), request('GET', '/v1/slow')]));
+    await probe.running(name === 'uws' ? 1 : 2);
+    // uWebSockets.js does not pipeline: it ends the connection, and the client asks again.
+    if (name === 'uws') await connection.disconnected();
+    else connection.socket.destroy();
+    await probe.stopped(name === 'uws' ? 1 : 2);
   });
 
   await t.test('bodies over the limit', async (t) => {
@@ -278,19 +290,5 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.match(JSON.parse(slow.body), {
       error: { message: 'The request body arrived more slowly than 1000 bytes per second' },
     });
-    await RawClient.connect(trickling.socket.remotePort ?? 0).then((another) => another.socket.destroy());
   });
-};
-
-/** Waits until a number has stopped changing. */
-const settled = async (value: () => number): Promise<void> => {
-  let last = value();
-  let since = performance.now();
-  await eventually(() => {
-    if (value() !== last) {
-      last = value();
-      since = performance.now();
-    }
-    return performance.now() - since > 150;
-  }, 'it to settle');
 };

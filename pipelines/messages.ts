@@ -9,7 +9,7 @@ import { callEngine } from './stages/call-engine.ts';
 import { fitContext } from './stages/fit-context.ts';
 import { frameMessages } from './stages/frame-messages.ts';
 import { meter } from './stages/meter.ts';
-import { orderMessagesBlocks } from './stages/order-messages-blocks.ts';
+import { orderParts } from './stages/order-parts.ts';
 import { parseJson } from './stages/parse-json.ts';
 import { readMessagesRequest } from './stages/read-messages-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
@@ -32,7 +32,7 @@ export const messages = (ports: Ports): KeyedPipeline => {
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
         callEngine(ports, exchange, caller, task).pipe(
-          orderMessagesBlocks(), // one block after the other, or a failure
+          orderParts(), // one block after the other, or a failure
           settleFailures(), // after the first token, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
           frameMessages(exchange, task), // parts → one message or its events

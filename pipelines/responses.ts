@@ -8,7 +8,7 @@ import { callEngine } from './stages/call-engine.ts';
 import { fitContext } from './stages/fit-context.ts';
 import { frameResponses } from './stages/frame-responses.ts';
 import { meter } from './stages/meter.ts';
-import { orderMessagesBlocks } from './stages/order-messages-blocks.ts';
+import { orderParts } from './stages/order-parts.ts';
 import { parseJson } from './stages/parse-json.ts';
 import { readResponsesRequest } from './stages/read-responses-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
@@ -31,7 +31,7 @@ export const responses =
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
         callEngine(ports, exchange, caller, task).pipe(
-          orderMessagesBlocks(), // one item after the other, or a failure
+          orderParts(), // one item after the other, or a failure
           settleFailures(), // after the first token, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
           frameResponses(exchange, task), // parts → one response object or its events

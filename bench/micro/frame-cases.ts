@@ -4,7 +4,7 @@ import type { Completion } from '../../pipelines/stages/chat-completion.ts';
 import { frameChatStream } from '../../pipelines/stages/frame-chat-stream.ts';
 import { frameChatWhole } from '../../pipelines/stages/frame-chat-whole.ts';
 import { frameMessagesStream } from '../../pipelines/stages/frame-messages-stream.ts';
-import { orderMessagesBlocks } from '../../pipelines/stages/order-messages-blocks.ts';
+import { orderParts } from '../../pipelines/stages/order-parts.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { MicroCase } from './run.ts';
@@ -27,7 +27,7 @@ stream.pipe(frameChatStream(completion)).subscribe(keep);
 const messageStream = new Subject<Parts>();
 messageStream
   .pipe(
-    orderMessagesBlocks(),
+    orderParts(),
     frameMessagesStream(
       {
         id: 'msg_0123',

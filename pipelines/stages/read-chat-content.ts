@@ -1,10 +1,11 @@
 /** The content of one message as the chat dialect writes it, in; ours, out. Media is noted for reading, with an empty text in its place. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import { fail } from '../../src/errors.ts';
 import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { Reading } from './read-media.ts';
+import { required } from './required.ts';
 
 type Content = NonNullable<ChatRequestMessage['content']>;
 
@@ -15,9 +16,9 @@ export const readText = (content: Content, field: string, role: string): TextCon
     : content.map((part, at) => textOf(part, `${field}[${at}]`, role));
 
 const textOf = (part: ContentPart, field: string, role: string): TextContent => {
-  if (part.type === 'text') return { type: 'text', text: part.text ?? throws(missing(`${field}.text`)) };
+  if (part.type === 'text') return { type: 'text', text: required(part.text, `${field}.text`) };
   if (part.type === 'refusal' && role === 'assistant') {
-    return { type: 'text', text: part.refusal ?? throws(missing(`${field}.refusal`)) };
+    return { type: 'text', text: required(part.refusal, `${field}.refusal`) };
   }
   throw fail('invalid_request', `${field}.type ${part.type} is not supported on messages of role ${role}`);
 };
@@ -46,18 +47,18 @@ export const readUserContent = (
 const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading, 'place'> => {
   switch (part.type) {
     case 'image_url': {
-      const image = part.image_url ?? throws(missing(`${path}.image_url`));
+      const image = required(part.image_url, `${path}.image_url`);
       const reading = mediaReading('image', image.url, `${path}.image_url.url`, path, model);
       return image.detail === undefined ? reading : { ...reading, detail: image.detail };
     }
     case 'video_url': {
-      const video = part.video_url ?? throws(missing(`${path}.video_url`));
+      const video = required(part.video_url, `${path}.video_url`);
       return mediaReading('video', video.url, `${path}.video_url.url`, path, model);
     }
     case 'input_audio':
-      return audioReading(part.input_audio ?? throws(missing(`${path}.input_audio`)), path, model);
+      return audioReading(required(part.input_audio, `${path}.input_audio`), path, model);
     default:
-      return documentReading(part.file ?? throws(missing(`${path}.file`)), `${path}.file`);
+      return documentReading(required(part.file, `${path}.file`), `${path}.file`);
   }
 };
 
@@ -91,12 +92,10 @@ export const documentReading = (
   path: string,
 ): Omit<Reading, 'place'> => {
   const field = `${path}.file_data`;
-  if (file.file_data === undefined) {
-    throw file.file_id === undefined
-      ? missing(field)
-      : fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
-  }
-  const reading = { kind: 'document', source: sourceOf(file.file_data, field), field } as const;
+  if (file.file_data === undefined && file.file_id !== undefined)
+    throw fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
+  const source = sourceOf(required(file.file_data, field), field);
+  const reading = { kind: 'document', source, field } as const;
   return file.filename === undefined ? reading : { ...reading, filename: file.filename };
 };
 
@@ -115,10 +114,4 @@ const audioTypes = {
 export const sourceOf = (value: unknown, field: string): Base64 => {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
   throw fail('invalid_request', `${field} must be a string`);
-};
-
-export const missing = (field: string): ApiError => fail('invalid_request', `${field} is required`);
-
-const throws = (error: ApiError): never => {
-  throw error;
 };

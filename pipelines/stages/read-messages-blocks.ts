@@ -1,10 +1,10 @@
 /** Content blocks as the messages format writes them, in; ours, out. Images are noted for reading, with an empty text in their place. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import { mediaReading } from './read-chat-content.ts';
 import type { Reading } from './read-media.ts';
+import { required } from './required.ts';
 import { toCallId } from './tool-use-ids.ts';
 
 /** Where images go that are still to be read. */
@@ -71,11 +71,6 @@ export const readToolResult = (
 /** Engines have no field for it. */
 const failed: TextContent = { type: 'text', text: 'Error:' };
 const shownBelow: TextContent = { type: 'text', text: '(image in the next message)' };
-
-export const required = <T>(value: T | undefined, field: string): T => {
-  if (value === undefined) throw fail('invalid_request', `${field} is required`);
-  return value;
-};
 
 /** Long base64 in a large request was taken out as bytes, an argument's too. */
 const bytesAsText = (_: string, value: unknown): unknown =>

@@ -3,8 +3,9 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { InputItem, InputPart } from '../../schemas/responses.ts';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
-import { audioReading, documentReading, mediaReading, missing, sourceOf } from './read-chat-content.ts';
+import { audioReading, documentReading, mediaReading, sourceOf } from './read-chat-content.ts';
 import type { Reading } from './read-media.ts';
+import { required } from './required.ts';
 
 type Content = NonNullable<InputItem['content']>;
 
@@ -121,8 +122,3 @@ const shelve = (reading: Omit<Reading, 'place'>, into: UserContent[], { readings
 
 const misplaced = ({ type }: InputPart, path: string, where: string): ApiError =>
   fail('invalid_request', `${path}.type ${type} is not supported on ${where}`);
-
-export const required = <T>(value: T | undefined, field: string): T => {
-  if (value === undefined) throw missing(field);
-  return value;
-};

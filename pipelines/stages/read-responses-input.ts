@@ -7,8 +7,8 @@ import {
   readFunctionOutput,
   readResponsesText,
   readResponsesUserContent,
-  required,
 } from './read-responses-content.ts';
+import { required } from './required.ts';
 
 export const readResponsesInput = (
   { instructions, input }: Pick<ResponsesRequest, 'instructions' | 'input'>,

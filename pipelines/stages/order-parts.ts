@@ -1,14 +1,14 @@
 /**
- * An engine's parts in; the same out in the order content blocks need: one tool call after the other, and nothing
- * inside a call but its arguments. An order that makes no answer is an error.
+ * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
+ * nothing inside a call but its arguments. An order that makes no answer is an error.
  */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 
-export const orderMessagesBlocks = (): MonoTypeOperatorFunction<Parts> => (source) =>
+export const orderParts = (): MonoTypeOperatorFunction<Parts> => (source) =>
   new Observable((subscriber) => {
-    const order = new BlockOrder();
+    const order = new PartOrder();
     return source.subscribe({
       next: (parts) => {
         let ordered: Parts;
@@ -28,7 +28,7 @@ export const orderMessagesBlocks = (): MonoTypeOperatorFunction<Parts> => (sourc
 /** Characters that wait for a call to end; a model that says more has ended it. */
 const mostHeld = 64 * 1024;
 
-class BlockOrder {
+class PartOrder {
   /** Tool calls so far. */
   #calls = 0;
   /** The last of them may get more arguments. */
@@ -64,7 +64,7 @@ class BlockOrder {
         break;
       case 'finish':
         this.#finished = true;
-        // Chat has a word for this end; the messages format has only the error.
+        // Chat has a word for this end; the other formats have only the error.
         if (part.reason === 'error') throw fail('engine_unreachable', 'The model broke off its answer');
     }
   }

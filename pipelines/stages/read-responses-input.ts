@@ -31,7 +31,7 @@ class Conversation {
   readonly #messages: ChatMessage[] = [];
   /** The model's turn, while nothing else has come after it. */
   #turn: Turn | undefined;
-  /** The last call whose output has not come. */
+  /** Where its last call stands, which needs an output. */
   #pending: string | undefined;
   /** Media of the function outputs before this place. */
   #media: UserContent[] = [];
@@ -66,7 +66,7 @@ class Conversation {
   }
 
   end(): readonly ChatMessage[] {
-    if (this.#turn !== undefined && this.#pending !== undefined)
+    if (this.#pending !== undefined)
       throw fail('invalid_request', `${this.#pending} needs a function_call_output after it`);
     this.#showMedia();
     if (this.#messages.length === 0)

@@ -1,8 +1,9 @@
 /** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole response; any other ends in a legal error. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { concat, from, lastValueFrom, type Observable, of, throwError, toArray } from 'rxjs';
+import { concat, from, lastValueFrom, NEVER, type Observable, of, throwError, toArray } from 'rxjs';
 import t from 'tap';
+import { responses } from '../../pipelines/responses.ts';
 import { frameResponsesStream } from '../../pipelines/stages/frame-responses-stream.ts';
 import { frameResponsesWhole } from '../../pipelines/stages/frame-responses-whole.ts';
 import { responseForm } from '../../pipelines/stages/responses-answer.ts';
@@ -11,7 +12,7 @@ import type { OutputItem, Response } from '../../schemas/responses.ts';
 import { ApiError, errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, house, text, usage } from '../chat/hand-made.ts';
+import { caller, exchange, finish, house, text, usage } from '../chat/hand-made.ts';
 import { answerOf, ask, refusal, streamOf } from './hand-made.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
@@ -400,6 +401,20 @@ t.test('logprobs', async (t) => {
   );
   const called = [[toolCall(0), { ...text(''), logprobs: [token('')] }, finish()], [usage(1, 1)]];
   t.equal((await whole(called)).output.length, 1, 'tokens without text make no message');
+});
+
+t.test('a client that leaves is billed for what was said, and its slot is free again', (t) => {
+  const at = house(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
+  const replies: Reply[] = [];
+  const leaving = responses(at.ports)(exchange({ input: 'Hi', stream: true }), caller).subscribe((reply) =>
+    replies.push(reply),
+  );
+  t.equal(at.events.length, 0);
+  leaving.unsubscribe();
+  t.match(at.events, [{ route: '/responses', outcome: 'cancelled', generated_tokens: 2 }]);
+  t.match(at.leases, [{ released: 1 }]);
+  t.match(streamOf(replies), /"delta":"b"/);
+  t.end();
 });
 
 t.test('failures', async (t) => {

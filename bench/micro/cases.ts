@@ -1,4 +1,5 @@
 /** All micro-benchmarks in the order they are run. */
+import { admissionCases } from './admission-cases.ts';
 import { frameCases } from './frame-cases.ts';
 import { histogramCases } from './histogram-cases.ts';
 import { pipelineCases } from './pipeline-cases.ts';
@@ -12,6 +13,7 @@ export const cases: readonly MicroCase[] = [
   ...wireCases,
   ...frameCases,
   ...usageCases,
+  ...admissionCases,
   ...pipelineCases,
   ...histogramCases,
 ];

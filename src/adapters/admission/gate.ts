@@ -2,7 +2,7 @@
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../limits/pace.ts';
 import type { Limits } from '../../ports/admission.ts';
-import { queueFull, type Rules, rateReached, waitOver } from './rules.ts';
+import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
 import type { Tally } from './tally.ts';
 
@@ -30,6 +30,7 @@ export class Gate {
   /** First in, first out; a Set keeps the order and lets a waiter leave from the middle in O(1). */
   #line: Set<Waiter> | undefined;
   #serving = false;
+  #refusals: Refusals | undefined;
 
   constructor(model: string, limits: Limits, shared: Surroundings) {
     this.model = model;
@@ -82,12 +83,12 @@ export class Gate {
 
   tooBusy(): ApiError {
     this.#shared.tally.refusedByQueue++;
-    return queueFull(this.model, this.#turn());
+    return this.#refuse(queueFull(this.model), this.#turn());
   }
 
   tooLate(): ApiError {
     this.#shared.tally.refusedByQueue++;
-    return waitOver(this.model, this.#turn());
+    return this.#refuse(waitOver(this.model), this.#turn());
   }
 
   /** A free slot is not enough: the window decides, and says when to come back. */
@@ -112,7 +113,12 @@ export class Gate {
 
   #tooMany(waitMs: number): ApiError {
     this.#shared.tally.refusedByRate++;
-    return rateReached(this.model, this.#limits.requestsPerMinute, waitMs);
+    return this.#refuse(rateReached(this.model, this.#limits.requestsPerMinute), waitMs);
+  }
+
+  #refuse(message: string, waitMs: number): ApiError {
+    this.#refusals ??= new Refusals();
+    return this.#refusals.of(message, waitMs);
   }
 
   /**

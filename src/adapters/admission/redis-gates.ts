@@ -1,7 +1,7 @@
 /** The gates as Redis keeps them: typed calls in, one script each, typed answers out. Fails with `unavailable`. */
 import type { AdmissionRequest } from '../../ports/admission.ts';
 import { RedisConnection, type Script } from '../redis.ts';
-import { admit, giveUp, heartbeat, release, renew, standing, verdict } from './redis-scripts.ts';
+import { createScripts, type Scripts, standing, verdict } from './redis-scripts.ts';
 import type { Rules } from './rules.ts';
 
 export interface RedisGatesOptions {
@@ -39,54 +39,54 @@ export interface Holdings {
 export class RedisGates {
   readonly #connection: RedisConnection;
   readonly #options: RedisGatesOptions;
+  readonly #scripts: Scripts;
+  readonly #prefix: string;
   readonly channel: string;
 
   constructor(options: RedisGatesOptions) {
-    this.#connection = new RedisConnection(options.url, { patience: options.patience });
+    const { url, prefix, patience, process, rules, leaseMs } = options;
+    const channels = `${prefix}admission:process:`;
     this.#options = options;
-    this.channel = this.#channels + options.process;
+    this.#connection = new RedisConnection(url, { patience });
+    this.#prefix = `${prefix}admission:`;
+    this.channel = channels + process;
+    this.#scripts = createScripts({
+      channels,
+      windowUs: micro(rules.windowMs),
+      leaseUs: micro(leaseMs),
+      queueLength: rules.queueLength,
+      queueUs: micro(rules.queueMs),
+    });
   }
 
   async admit(id: string, request: AdmissionRequest): Promise<Decision> {
-    const { queueLength, queueMs } = this.#options.rules;
     const { concurrency, requestsPerMinute } = request.limits;
-    const [word, number] = numbers(
-      await this.#run(
-        admit,
-        this.#keys(request),
-        id,
-        concurrency,
-        requestsPerMinute,
-        queueLength,
-        micro(queueMs),
-      ),
+    const [word, number = 0] = numbers(
+      await this.#run(this.#scripts.admit, [this.#gate(request)], id, concurrency, requestsPerMinute),
     );
     switch (word) {
       case verdict.started:
-        return { kind: 'started' };
+        return started;
       case verdict.waits:
-        return { kind: 'waits', position: number ?? 1 };
+        return { kind: 'waits', position: number };
       default:
-        return {
-          kind: word === verdict.queueFull ? 'queueFull' : 'rateReached',
-          waitMs: (number ?? 0) / 1000,
-        };
+        return { kind: word === verdict.queueFull ? 'queueFull' : 'rateReached', waitMs: number / 1000 };
     }
   }
 
   async release(id: string, request: AdmissionRequest, heldMs: number): Promise<void> {
-    await this.#run(release, this.#keys(request), id, micro(heldMs));
+    await this.#run(this.#scripts.release, [this.#gate(request)], id, micro(heldMs));
   }
 
   /** Ends a wait unless the turn has come meanwhile. */
   async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
-    const [word, number] = numbers(await this.#run(giveUp, this.#keys(request), id));
-    return { standing: toStanding(word), waitMs: (number ?? 0) / 1000 };
+    const [word, number = 0] = numbers(await this.#run(this.#scripts.giveUp, [this.#gate(request)], id));
+    return { standing: toStanding(word), waitMs: number / 1000 };
   }
 
   /** Keeps all of it alive in one call, and tells where each waiter stands, in order. */
   async renew(holdings: readonly Holdings[]): Promise<Standing[]> {
-    const keys = holdings.flatMap(({ request }) => this.#keys(request));
+    const keys = holdings.map(({ request }) => this.#gate(request));
     const values = holdings.flatMap(({ starts, runners, waiters }) => [
       starts,
       runners.length,
@@ -94,16 +94,16 @@ export class RedisGates {
       ...runners,
       ...waiters,
     ]);
-    return numbers(await this.#run(renew, keys, ...values)).map(toStanding);
+    return numbers(await this.#run(this.#scripts.renew, keys, ...values)).map(toStanding);
   }
 
   /** Number of processes alive, this one included. */
   async heartbeat(): Promise<number> {
-    return Number(await this.#run(heartbeat, [this.#replicas], this.#options.process));
+    return Number(await this.#run(this.#scripts.heartbeat, [this.#processes], this.#options.process));
   }
 
   async depart(): Promise<void> {
-    await this.#connection.use((redis) => redis.zrem(this.#replicas, this.#options.process));
+    await this.#connection.use((redis) => redis.zrem(this.#processes, this.#options.process));
   }
 
   check(): Promise<void> {
@@ -115,31 +115,21 @@ export class RedisGates {
   }
 
   #run(script: Script, keys: readonly string[], ...values: (string | number)[]): Promise<unknown> {
-    const { now, rules, leaseMs } = this.#options;
-    const time = now === undefined ? '' : micro(now());
-    return this.#connection.run(script, keys, [
-      time,
-      micro(rules.windowMs),
-      micro(leaseMs),
-      this.#channels,
-      ...values,
-    ]);
+    const { now } = this.#options;
+    return this.#connection.run(script, keys, [now === undefined ? '' : micro(now()), ...values]);
   }
 
-  get #channels(): string {
-    return `${this.#options.prefix}admission:process:`;
+  get #processes(): string {
+    return `${this.#prefix}processes`;
   }
 
-  get #replicas(): string {
-    return `${this.#options.prefix}admission:processes`;
-  }
-
-  /** The subscription's length tells where it ends, whatever it is made of. */
-  #keys({ subscription, model }: AdmissionRequest): string[] {
-    const gate = `${this.#options.prefix}admission:{${subscription.length}:${subscription}:${model}}:`;
-    return [`${gate}alive`, `${gate}queue`, `${gate}starts`, `${gate}memo`];
+  /** The subscription's length tells where it ends, whatever it is made of; the braces keep a gate on one node of a cluster. */
+  #gate({ subscription, model }: AdmissionRequest): string {
+    return `${this.#prefix}{${subscription.length}:${subscription}:${model}}:`;
   }
 }
+
+const started: Decision = { kind: 'started' };
 
 const micro = (milliseconds: number): number => Math.round(milliseconds * 1000);
 

@@ -150,12 +150,12 @@ class RedisAdmission implements Admission {
     } else if (decision.kind === 'started') this.#grant(visit);
     else if (decision.kind === 'rateReached') this.#visits.refuseByRate(visit, decision.waitMs);
     else if (decision.kind === 'queueFull')
-      this.#visits.refuseByQueue(visit, queueFull(request.model, decision.waitMs));
+      this.#visits.refuseByQueue(visit, queueFull(request.model), decision.waitMs);
     else {
       visit.phase = 'queued';
       if (this.#visits.beginWait(visit, decision.position)) return;
       this.#giveBack(id, request, 0);
-      this.#visits.refuseByQueue(visit, queueFull(request.model, 0));
+      this.#visits.refuseByQueue(visit, queueFull(request.model), 0);
     }
   }
 
@@ -190,7 +190,7 @@ class RedisAdmission implements Admission {
   #late(visit: Visit): void {
     const { id, request, phase } = visit;
     const refuse = (waitMs: number): void =>
-      this.#visits.refuseByQueue(visit, waitOver(request.model, waitMs));
+      this.#visits.refuseByQueue(visit, waitOver(request.model), waitMs);
     if (phase === 'alone') {
       visit.line?.unsubscribe();
       refuse(0);
@@ -339,7 +339,7 @@ class RedisAdmission implements Admission {
       error: (error: ApiError) => this.#visits.refuse(visit, error),
     });
     if (visit.phase === 'alone' && !this.#visits.beginWait(visit, undefined))
-      this.#visits.refuseByQueue(visit, queueFull(visit.request.model, 0));
+      this.#visits.refuseByQueue(visit, queueFull(visit.request.model), 0);
   }
 }
 

@@ -15,17 +15,26 @@ export interface Rules {
 
 export const usualRules: Rules = { windowMs: 60_000, queueLength: 1000, queueMs: 30_000, waiting: 10_000 };
 
-export const rateReached = (model: string, perWindow: number, waitMs: number): ApiError =>
-  fail('rate_limited', `Rate limit reached for ${model}: ${perWindow} requests per minute`, {
-    headers: retryAfter(waitMs),
-  });
+export const rateReached = (model: string, perWindow: number): string =>
+  `Rate limit reached for ${model}: ${perWindow} requests per minute`;
 
-export const queueFull = (model: string, waitMs: number): ApiError =>
-  fail('rate_limited', `Too many requests to ${model} are running and waiting`, {
-    headers: retryAfter(waitMs),
-  });
+export const queueFull = (model: string): string => `Too many requests to ${model} are running and waiting`;
 
-export const waitOver = (model: string, waitMs: number): ApiError =>
-  fail('rate_limited', `Too many requests to ${model} are running: none ended in time for this one`, {
-    headers: retryAfter(waitMs),
-  });
+export const waitOver = (model: string): string =>
+  `Too many requests to ${model} are running: none ended in time for this one`;
+
+export const refusal = (message: string, waitMs: number): ApiError =>
+  fail('rate_limited', message, { headers: retryAfter(waitMs) });
+
+/** Making an error costs more than all of a decision: a flood that is refused gets one and the same for as long as it says the truth. */
+export class Refusals {
+  #last: ApiError | undefined;
+
+  of(message: string, waitMs: number): ApiError {
+    const last = this.#last;
+    if (last?.message === message && last.headers['retry-after'] === retryAfter(waitMs)['retry-after'])
+      return last;
+    this.#last = refusal(message, waitMs);
+    return this.#last;
+  }
+}

@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import type { ApiError } from '../../errors.ts';
 import type { AdmissionRequest, Lease } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
-import { type Rules, rateReached } from './rules.ts';
+import { type Rules, rateReached, refusal } from './rules.ts';
 import { Tally } from './tally.ts';
 import { Visit } from './visit.ts';
 
@@ -89,12 +89,12 @@ export class Visits {
   refuseByRate(visit: Visit, waitMs: number): void {
     this.tally.refusedByRate++;
     const { model, limits } = visit.request;
-    this.refuse(visit, rateReached(model, limits.requestsPerMinute, waitMs));
+    this.refuse(visit, refusal(rateReached(model, limits.requestsPerMinute), waitMs));
   }
 
-  refuseByQueue(visit: Visit, error: ApiError): void {
+  refuseByQueue(visit: Visit, message: string, waitMs: number): void {
     this.tally.refusedByQueue++;
-    this.refuse(visit, error);
+    this.refuse(visit, refusal(message, waitMs));
   }
 
   /** It is over without a word: refused, or left by its client. */

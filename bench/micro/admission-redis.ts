@@ -1,0 +1,61 @@
+/** The cost of a decision shared through Redis, against that of a bare round trip: `npx tsx bench/micro/admission-redis.ts`. */
+import { Redis } from 'ioredis';
+import { firstValueFrom } from 'rxjs';
+import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
+import { startRedis } from '../../test/services/redis.ts';
+
+const rounds = 5_000;
+const service = await startRedis({ own: true });
+const admin = new Redis(service.url);
+const admission = createRedisAdmission(service.url, { prefix: 'bench:' });
+await admission.check();
+
+const admit = (index: number) =>
+  firstValueFrom(
+    admission.admit({
+      subscription: `sub_${index % 100}`,
+      model: 'acme/writer-large',
+      limits: { concurrency: 512, requestsPerMinute: 60_000 },
+    }),
+  );
+
+/** Milliseconds of wall time and of this process's own time, one after another. */
+const timed = async (work: (index: number) => Promise<unknown>): Promise<string> => {
+  for (let index = 0; index < 1000; index++) await work(index);
+  const times: number[] = [];
+  const cpu = process.cpuUsage();
+  for (let index = 0; index < rounds; index++) {
+    const before = performance.now();
+    await work(index);
+    times.push(performance.now() - before);
+  }
+  const { user, system } = process.cpuUsage(cpu);
+  times.sort((one, other) => one - other);
+  const at = (share: number) => `${((times[Math.floor(rounds * share)] ?? 0) * 1000).toFixed(0)} µs`;
+  return `median ${at(0.5)}, 99th percentile ${at(0.99)}, ${((user + system) / rounds).toFixed(0)} µs of this process`;
+};
+
+const say = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};
+
+say(`a bare round trip (PING):           ${await timed(() => admin.ping())}`);
+await admin.config('RESETSTAT');
+say(`a decision, and its release unawaited: ${await timed(async (index) => (await admit(index)).release())}`);
+const stats = await admin.info('commandstats');
+const [, calls, microseconds] = /cmdstat_evalsha:calls=(\d+),usec=(\d+)/.exec(stats) ?? [];
+say(
+  `Redis: ${(Number(microseconds) / Number(calls)).toFixed(1)} µs a call, ${(Number(calls) / (rounds + 1000)).toFixed(2)} calls a request (decision and release)`,
+);
+
+const began = performance.now();
+await Promise.all(
+  Array.from({ length: 64 }, async (_, worker) => {
+    for (let index = worker; index < 20_000; index += 64) (await admit(index)).release();
+  }),
+);
+say(`64 at a time: ${Math.round(20_000 / ((performance.now() - began) / 1000))} decisions a second`);
+
+await admission.close();
+admin.disconnect();
+await service.stop();

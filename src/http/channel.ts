@@ -14,6 +14,8 @@ export interface Channel {
   /** Set before the request is handled; told of everything that happens afterwards. */
   owner: ChannelOwner | undefined;
 
+  /** The request has a body: its pieces go to the owner from now on. */
+  receiveBody(): void;
   /** The memory of body pieces is the server's and lost when `data` returns. */
   readonly lendsBody: boolean;
   /** The body is about to be read: a client that waits to be asked for it is told to go on. */

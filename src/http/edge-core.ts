@@ -14,6 +14,8 @@ export interface EdgeCore {
   readonly open: Set<OpenResponse>;
   /** Milliseconds, brought up to date by the edge's one timer: exact enough for time-outs, free to read. */
   now: number;
+  /** Whether requests are logged, looked up as often as the time is. */
+  logging: boolean;
   draining: boolean;
   /** Called when `open` becomes empty while draining. */
   drained: () => void;

@@ -47,12 +47,14 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     nextId: requestIds(),
     open: new Set(),
     now: performance.now(),
+    logging: options.log.isLevelEnabled('info'),
     draining: false,
     drained: () => {},
   };
   const server = await start(options, core);
   const timer = setInterval(() => {
     core.now = performance.now();
+    core.logging = options.log.isLevelEnabled('info');
     for (const response of core.open) response.tick();
   }, options.limits.tickMs);
   timer.unref();

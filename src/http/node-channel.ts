@@ -12,10 +12,10 @@ export class NodeChannel implements Channel {
   readonly path: string;
   readonly query: string;
   readonly lendsBody = false;
+  owner: ChannelOwner | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #limits: EdgeLimits;
-  #owner: ChannelOwner | undefined;
   /** Bytes that wait for room. */
   readonly #rest = new Pieces();
   #ending = false;
@@ -30,7 +30,7 @@ export class NodeChannel implements Channel {
     this.path = mark === -1 ? url : url.slice(0, mark);
     this.query = mark === -1 ? '' : url.slice(mark + 1);
     response.on('drain', () => this.#drained());
-    response.on('finish', () => this.#owner?.sent());
+    response.on('finish', () => this.owner?.sent());
     response.on('close', () => this.left());
     // A socket that breaks under a write; its close follows.
     response.on('error', () => this.left());
@@ -43,21 +43,14 @@ export class NodeChannel implements Channel {
 
   /** The connection is gone, whoever ended it. */
   left(): void {
-    if (!this.#response.writableFinished) this.#owner?.gone();
+    if (!this.#response.writableFinished) this.owner?.gone();
   }
 
-  get owner(): ChannelOwner | undefined {
-    return this.#owner;
-  }
-
-  set owner(owner: ChannelOwner | undefined) {
-    this.#owner = owner;
-    const request = this.#request;
-    if (this.header('content-length') === '' && this.header('transfer-encoding') === '') return;
-    request.on('data', (chunk: Buffer) => this.#owner?.data(chunk, false));
-    request.on('end', () => this.#owner?.data(nothing, true));
+  receiveBody(): void {
+    this.#request.on('data', (chunk: Buffer) => this.owner?.data(chunk, false));
+    this.#request.on('end', () => this.owner?.data(nothing, true));
     // A body that breaks off is reported by the response's own close.
-    request.on('error', () => {});
+    this.#request.on('error', () => {});
   }
 
   header(name: HeaderName): string {
@@ -95,9 +88,9 @@ export class NodeChannel implements Channel {
 
   /** Whole by its length, but not ended: ending it would end the connection. */
   #linger(body: Uint8Array): void {
-    const owner = this.#owner;
+    const owner = this.owner;
     this.#response.write(body);
-    this.#owner = new Linger(this, this.#limits.lingerMs, () => this.#response.end());
+    this.owner = new Linger(this, this.#limits.lingerMs, () => this.#response.end());
     owner?.sent();
   }
 
@@ -119,10 +112,10 @@ export class NodeChannel implements Channel {
   }
 
   #drained(): void {
-    this.#owner?.moving();
+    this.owner?.moving();
     if (!this.#sendRest() && !this.#rest.empty) return;
     if (this.#ending) this.#response.end();
-    else if (!this.#response.writableNeedDrain) this.#owner?.writable();
+    else if (!this.#response.writableNeedDrain) this.owner?.writable();
   }
 
   end(): void {
@@ -131,7 +124,7 @@ export class NodeChannel implements Channel {
   }
 
   destroy(): void {
-    this.#owner = undefined;
+    this.owner = undefined;
     this.#response.destroy();
   }
 }

@@ -24,6 +24,7 @@ export const respond = (core: EdgeCore, channel: Channel): void => {
   const exchange = new HttpExchange(core, channel, route, found?.params, body ?? emptyBody);
   const response = new Response(core, channel, exchange, body, route);
   channel.owner = response;
+  if (body !== undefined) channel.receiveBody();
   core.open.add(response);
   const replies =
     unreadable === undefined ? run(core, channel, exchange, found) : throwError(() => unreadable);

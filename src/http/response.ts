@@ -42,7 +42,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#body = body;
     this.#route = route;
     this.#touched = core.now;
-    this.#startedAt = core.log.isLevelEnabled('info') ? performance.now() : 0;
+    this.#startedAt = core.logging ? performance.now() : 0;
   }
 
   // ── what every response carries ──────────────────────────────────────────────────────────────────

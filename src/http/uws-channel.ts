@@ -1,6 +1,6 @@
 /** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { type Answer, type Head, type HeaderList, type HeaderName, keptHeaders } from '../ports/exchange.ts';
+import type { Answer, Head, HeaderList, HeaderName, KeptHeader } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, statusLine } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -8,7 +8,7 @@ import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
 
 /** The library reads bytes faster than strings. */
-const encodedNames: { readonly [name in HeaderName]: Uint8Array } = {
+const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   'content-type': Buffer.from('content-type'),
   'content-encoding': Buffer.from('content-encoding'),
   'user-agent': Buffer.from('user-agent'),
@@ -21,6 +21,8 @@ const encodedNames: { readonly [name in HeaderName]: Uint8Array } = {
   'access-control-request-headers': Buffer.from('access-control-request-headers'),
 };
 
+type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
+
 export class UwsChannel implements Channel {
   readonly method: string;
   readonly path: string;
@@ -30,7 +32,8 @@ export class UwsChannel implements Channel {
   readonly #limits: EdgeLimits;
   /** The library's own, until the handler returns. */
   #request: HttpRequest | undefined;
-  readonly #headers: { [name in HeaderName]?: string } = {};
+  #kept: Kept | undefined;
+  #receiving = false;
   #query: string | undefined;
   /** Inside a callback of the library, where writes are packed together without being told to. */
   #corked = true;
@@ -53,27 +56,32 @@ export class UwsChannel implements Channel {
   }
 
   header(name: HeaderName): string {
-    const known = this.#headers[name];
-    if (known !== undefined || this.#request === undefined) return known ?? '';
-    const value = this.#request.getHeader(encodedNames[name]);
-    this.#headers[name] = value;
-    return value;
+    return this.#request?.getHeader(encoded[name]) ?? this.#kept?.[name] ?? '';
   }
 
   /** The request object dies now: what may still be asked of it is copied, and the rest of its life is listened to. */
   leaveHandler(): void {
+    const request = this.#request;
     this.#corked = false;
-    if (!this.#over) {
-      for (const name of keptHeaders) this.header(name);
-      this.#query = this.query;
-      this.#response.onAborted(() => {
-        this.#over = true;
-        this.owner?.gone();
-      });
-      if (this.header('content-length') !== '' || this.header('transfer-encoding') !== '')
-        this.#response.onData((chunk, last) => this.#data(chunk, last));
-    }
     this.#request = undefined;
+    if (this.#over || request === undefined) return;
+    this.#kept = {
+      'content-type': request.getHeader(encoded['content-type']),
+      'content-encoding': request.getHeader(encoded['content-encoding']),
+      'user-agent': request.getHeader(encoded['user-agent']),
+      'anthropic-version': request.getHeader(encoded['anthropic-version']),
+      range: request.getHeader(encoded.range),
+    };
+    this.#query = request.getQuery() ?? '';
+    this.#response.onAborted(() => {
+      this.#over = true;
+      this.owner?.gone();
+    });
+    if (this.#receiving) this.#response.onData((chunk, last) => this.#data(chunk, last));
+  }
+
+  receiveBody(): void {
+    this.#receiving = true;
   }
 
   #data(chunk: ArrayBuffer, last: boolean): void {

@@ -25,17 +25,11 @@ export interface Exchange {
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
-export const keptHeaders = [
-  'content-type',
-  'content-encoding',
-  'user-agent',
-  'anthropic-version',
-  'range',
-] as const;
+export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version' | 'range';
 
 /** The rest is of use only before the pipeline starts. */
 export type HeaderName =
-  | (typeof keptHeaders)[number]
+  | KeptHeader
   | 'authorization'
   | 'x-api-key'
   | 'content-length'

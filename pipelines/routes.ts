@@ -1,11 +1,15 @@
 /** The one table of routes: everything the gateway answers, and what answers it. */
 import { chatDocs } from '../schemas/openapi-chat.ts';
+import { embeddingDocs } from '../schemas/openapi-embeddings.ts';
 import { messagesDocs } from '../schemas/openapi-messages.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
 import { responsesDocs } from '../schemas/openapi-responses.ts';
+import { decisionDocs } from '../schemas/openapi-systemone.ts';
+import { usageDocs } from '../schemas/openapi-usage.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
+import { embeddings } from './embeddings.ts';
 import { health } from './health.ts';
 import { messages } from './messages.ts';
 import { messagesCountTokens } from './messages-count-tokens.ts';
@@ -17,6 +21,8 @@ import { modelsList } from './models-list.ts';
 import { openapi } from './openapi.ts';
 import { responses } from './responses.ts';
 import type { Route } from './route.ts';
+import { systemOne } from './systemone.ts';
+import { usage } from './usage.ts';
 
 export const routes = (ports: Ports): readonly Route[] => {
   const table: readonly Route[] = [
@@ -99,6 +105,30 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 128 * 1024 * 1024,
       pipeline: responses(ports),
       doc: responsesDocs.create,
+    },
+    {
+      method: 'POST',
+      path: '/embeddings',
+      access: 'key',
+      bodyLimit: 16 * 1024 * 1024,
+      pipeline: embeddings(ports),
+      doc: embeddingDocs.create,
+    },
+    {
+      method: 'POST',
+      path: '/systemone',
+      access: 'key',
+      bodyLimit: 16 * 1024 * 1024,
+      pipeline: systemOne(ports),
+      doc: decisionDocs.decide,
+    },
+    {
+      method: 'GET',
+      path: '/usage',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: usage(ports),
+      doc: usageDocs.usage,
     },
     {
       method: 'GET',

@@ -1,6 +1,6 @@
 /** A checked configuration in; the Catalog port out, whose contents can be exchanged while requests run. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
-import { type ApiError, fail } from '../errors.ts';
+import { type ApiError, type ErrorKind, fail } from '../errors.ts';
 import type { Catalog, ResolvedModel } from '../ports/catalog.ts';
 import type { CatalogConfig } from './catalog-config.ts';
 import { indexModels, type ModelIndex, type ServedIds } from './model-index.ts';
@@ -37,7 +37,7 @@ export const createCatalog = (config: CatalogConfig, served?: ServedIds): LiveCa
     list: () => published().listed,
     find: (id) => published().byId.get(id),
     findPublic: (author, slug) => findPublic(published(), author, slug),
-    resolve: (id, kind) => resolve(known(), id, kind),
+    resolve: (id, kind, refusal = 'not_found') => resolve(known(), id, kind, refusal),
     replace: (next, nextServed) => {
       index = indexModels(next, nextServed);
       fileLost = false;
@@ -51,11 +51,16 @@ export const createCatalog = (config: CatalogConfig, served?: ServedIds): LiveCa
   };
 };
 
-const resolve = (index: ModelIndex, id: string | undefined, kind: ModelKind): ResolvedModel => {
+const resolve = (
+  index: ModelIndex,
+  id: string | undefined,
+  kind: ModelKind,
+  refusal: ErrorKind,
+): ResolvedModel => {
   const found =
     id === undefined ? index.defaults.get(kind) : (index.byName.get(id) ?? withSuffixes(index, id));
   if (found === undefined) throw unknownModel(id, kind);
-  if (found.model.kind !== kind) throw otherKind(found.model, kind);
+  if (found.model.kind !== kind) throw otherKind(found.model, kind, refusal);
   return found;
 };
 
@@ -70,8 +75,8 @@ const unknownModel = (id: string | undefined, kind: ModelKind): ApiError =>
     ? fail('not_found', `No model was named and there is no default ${kind} model`)
     : fail('not_found', `No model named "${id.length > 200 ? `${id.slice(0, 200)}…` : id}"`);
 
-const otherKind = (model: Model, kind: ModelKind): ApiError =>
-  fail('not_found', `"${model.id}" is of kind ${model.kind}; this route takes models of kind ${kind}`);
+const otherKind = (model: Model, kind: ModelKind, refusal: ErrorKind): ApiError =>
+  fail(refusal, `"${model.id}" is of kind ${model.kind}; this route takes models of kind ${kind}`);
 
 /** Any author will do. The id in full comes first, so that of two models with one slug the author's own is found. */
 const findPublic = (index: ModelIndex, author: string, slug: string): Model | undefined => {

@@ -22,17 +22,20 @@ export const convertVector = (given: Buffer, { encoding, dimensions }: VectorWis
   return writeVector(dimensions === undefined ? floats : cutVector(floats, dimensions), encoding);
 };
 
-export const writeVector = (vector: Float32Array, encoding: VectorEncoding): string =>
-  encoding === 'base64'
-    ? `"${Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('base64')}"`
-    : writeNumbers(vector);
+export const writeVector = (vector: Float32Array, encoding: VectorEncoding): VectorJson =>
+  Buffer.from(encoding === 'base64' ? `"${writeBase64(vector)}"` : writeNumbers(vector), 'latin1');
+
+const writeBase64 = ({ buffer, byteOffset, byteLength }: Float32Array): string =>
+  Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 
 /** Nine digits tell every float32 from its neighbours. */
 const writeNumbers = (vector: Float32Array): string => {
-  let json = '[';
-  for (let index = 0; index < vector.length; index++)
-    json += `${index === 0 ? '' : ','}${(vector[index] ?? 0).toPrecision(9)}`;
-  return `${json}]`;
+  let json = '';
+  for (let index = 0; index < vector.length; index++) {
+    const value = vector[index] ?? 0;
+    json += value === 0 ? ',0' : `,${value.toPrecision(9)}`;
+  }
+  return `[${json.slice(1)}]`;
 };
 
 /** The first numbers, made unit length again. */

@@ -1,5 +1,6 @@
 /** The models on offer, as the current configuration has them. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
+import type { ErrorKind } from '../errors.ts';
 
 export interface ResolvedModel {
   readonly model: Model;
@@ -13,9 +14,9 @@ export interface Catalog {
   /**
    * The model a request names: `anthropic/` alias prefix, `-normalize` and `:variant` suffixes and legacy ids understood.
    * Throws `not_found` for an unknown or unserved id, and for a model of another kind, whose message says which it is.
-   * Undefined id: the default model of that kind.
+   * Undefined id: the default model of that kind. `otherKind`: what a model of another kind is refused with instead.
    */
-  resolve(id: string | undefined, kind: ModelKind): ResolvedModel;
+  resolve(id: string | undefined, kind: ModelKind, otherKind?: ErrorKind): ResolvedModel;
   /** By exact id, served, private ones included; undefined otherwise. */
   find(id: string): Model | undefined;
   /** By id, id with a slash, Hugging Face id in any case, or legacy id; public ones only; variants ignored. */

@@ -13,10 +13,10 @@ export interface EmbeddingCall {
 }
 
 /**
- * A vector as it stands in a JSON answer: `[0.1,…]`, or little-endian float32 numbers as base64 between quotes.
- * An engine that writes what was asked for is copied from, not read: that is most of what a vector would otherwise cost.
+ * The bytes of a vector as it stands in a JSON answer: `[0.1,…]`, or little-endian float32 numbers as base64 between
+ * quotes. An engine that writes what was asked for is copied from, not read: that is most of what a vector would cost.
  */
-export type VectorJson = string | Uint8Array;
+export type VectorJson = Buffer;
 
 /** The vectors of the inputs from `first` on, in their order. */
 export interface Embedded {
@@ -28,11 +28,7 @@ export interface Embedded {
 
 /** The numbers of a vector that was asked for as base64. */
 export const floatsOf = (vector: VectorJson): Float32Array => {
-  const json =
-    typeof vector === 'string'
-      ? vector
-      : Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength).toString('latin1');
-  const bytes = Buffer.from(JSON.parse(json) as string, 'base64');
+  const bytes = Buffer.from(JSON.parse(vector.toString('latin1')) as string, 'base64');
   // A copy: small buffers are cut from a pool and need not start where a float may.
   return new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 };

@@ -231,7 +231,7 @@ const oneOf = (values: readonly unknown[]): string => {
 };
 
 /** `messages[0].role` */
-const subject = (path: Path): string => {
+export const subject = (path: Path): string => {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;

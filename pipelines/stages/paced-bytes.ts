@@ -1,0 +1,87 @@
+/** Pieces of a body that is all there in; the same as buffers of a good size out, as fast as the reader takes them. */
+import type { Subscriber } from 'rxjs';
+import type { Demand, DemandListener } from '../../src/ports/demand.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+
+const bufferBytes = 64 * 1024;
+/** Written in one turn of the event loop, however fast the reader is. */
+const turnBytes = 512 * 1024;
+
+/** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
+export type BodyPiece = string | Uint8Array;
+
+export class PacedBytes implements DemandListener {
+  readonly #pieces: Iterator<BodyPiece>;
+  readonly #demand: Demand;
+  readonly #subscriber: Subscriber<Reply>;
+  #paused = false;
+  #turn: NodeJS.Immediate | undefined;
+  /** Of a piece that did not fit into the last buffer. */
+  #rest: Uint8Array | undefined;
+
+  constructor(pieces: Iterable<BodyPiece>, demand: Demand, subscriber: Subscriber<Reply>) {
+    this.#pieces = pieces[Symbol.iterator]();
+    this.#demand = demand;
+    this.#subscriber = subscriber;
+  }
+
+  start(): void {
+    this.#demand.attach(this);
+    if (!this.#paused) this.#send();
+  }
+
+  stop(): void {
+    this.#demand.detach(this);
+    this.pause();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    clearImmediate(this.#turn);
+    this.#turn = undefined;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#later();
+  }
+
+  #later(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    for (let sent = 0; sent < turnBytes && !this.#paused; sent += bufferBytes) {
+      const bytes = this.#fill();
+      if (bytes.length > 0) this.#subscriber.next({ kind: 'bytes', bytes });
+      if (bytes.length === bufferBytes) continue;
+      this.stop();
+      this.#subscriber.complete();
+      return;
+    }
+    if (!this.#paused) this.#later();
+  }
+
+  #fill(): Buffer {
+    const buffer = Buffer.allocUnsafe(bufferBytes);
+    let length = 0;
+    while (length < bufferBytes) {
+      const piece = this.#rest ?? this.#next();
+      if (piece === undefined) break;
+      const fitting = piece.subarray(0, bufferBytes - length);
+      buffer.set(fitting, length);
+      length += fitting.length;
+      this.#rest = fitting.length < piece.length ? piece.subarray(fitting.length) : undefined;
+    }
+    return buffer.subarray(0, length);
+  }
+
+  #next(): Uint8Array | undefined {
+    const { value, done } = this.#pieces.next();
+    if (done === true) return undefined;
+    return typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
+  }
+}

@@ -1,0 +1,69 @@
+/** What `POST /embeddings` takes and gives. */
+import Type, { type Static } from 'typebox';
+
+/** Inputs of one request. */
+export const maxInputs = 2048;
+
+export const TokenId = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
+
+const Input = Type.Union(
+  [
+    Type.String({ minLength: 1 }),
+    Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: maxInputs }),
+    Type.Array(TokenId, { minItems: 1 }),
+    Type.Array(Type.Array(TokenId, { minItems: 1 }), { minItems: 1, maxItems: maxInputs }),
+  ],
+  { description: 'One text or several, or their token ids' },
+);
+
+const fields = {
+  model: Type.String(),
+  encoding_format: Type.Optional(
+    Type.Enum(['float', 'base64'], {
+      description: 'base64: the numbers as little-endian float32 values; float unless told',
+    }),
+  ),
+  dimensions: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Fewer numbers, on models trained for it' }),
+  ),
+  input_type: Type.Optional(
+    Type.String({
+      description:
+        'search_query or query puts the query instruction of models that have one before each text; any other value changes nothing',
+    }),
+  ),
+  /** Taken and ignored, whatever they are. */
+  provider: Type.Optional(Type.Unknown()),
+  session_id: Type.Optional(Type.Unknown()),
+  trace: Type.Optional(Type.Unknown()),
+  user: Type.Optional(Type.Unknown()),
+};
+
+export const EmbeddingsRequest = Type.Object({ ...fields, input: Input }, { title: 'EmbeddingsRequest' });
+
+/** As it is checked first: which of its four forms `input` was meant to have is told by hand, item by item. */
+export const EmbeddingsFields = Type.Object({ ...fields, input: Type.Unknown() });
+export type EmbeddingsFields = Static<typeof EmbeddingsFields>;
+
+export const EmbeddingsResponse = Type.Object(
+  {
+    id: Type.String({ pattern: '^emb-' }),
+    object: Type.Literal('list'),
+    data: Type.Array(
+      Type.Object({
+        object: Type.Literal('embedding'),
+        index: Type.Integer({ minimum: 0, description: 'Place of the input' }),
+        embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
+      }),
+    ),
+    model: Type.String(),
+    usage: Type.Object({
+      prompt_tokens: Type.Integer({
+        minimum: 0,
+        description: 'Tokens read, the query instruction included: what is billed',
+      }),
+      total_tokens: Type.Integer({ minimum: 0 }),
+    }),
+  },
+  { title: 'EmbeddingsResponse' },
+);

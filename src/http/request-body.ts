@@ -3,6 +3,8 @@ import { Observable, type Subscriber } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Demand } from '../ports/demand.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
+import { BodyPace } from './body-pace.ts';
+import { Fill, Gather, Pass, type Sink } from './body-sinks.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeLimits } from './limits.ts';
 
@@ -10,14 +12,6 @@ import type { EdgeLimits } from './limits.ts';
 const smallRest = 64 * 1024;
 /** Bytes kept for a reader that is behind. Up to here the socket is read on: one that is not hears of no hang-up. */
 const maxHeld = 64 * 1024;
-
-/** What one reader does with the pieces. */
-interface Sink {
-  readonly paused: boolean;
-  piece(chunk: Uint8Array, lent: boolean): void;
-  end(): void;
-  error(error: unknown): void;
-}
 
 export class RequestBody implements IncomingBody {
   readonly length: number | undefined;
@@ -30,20 +24,13 @@ export class RequestBody implements IncomingBody {
   #stopped = false;
   #opened = false;
   #sink: Sink | undefined;
-  #waitingSince = 0;
-  #quietSince = 0;
-  #receivedBefore = 0;
-  #seen = 0;
+  /** Made for bodies that outlast a tick. */
+  #pace: BodyPace | undefined;
 
   constructor(channel: Channel, length: number | undefined, limit: number) {
     this.#channel = channel;
     this.length = length;
     this.#limit = limit;
-  }
-
-  /** All of it has come from the network. */
-  get arrived(): boolean {
-    return this.#arrived;
   }
 
   /** Nobody will read on. True: what is left is so little that it is let pass; false: the connection should end. */
@@ -60,23 +47,13 @@ export class RequestBody implements IncomingBody {
   /** What a client that is too slow is told; undefined while all is well. Asked at every tick. */
   lateness(now: number, limits: EdgeLimits): string | undefined {
     if (this.#arrived || this.#stopped) {
-      this.#waitingSince = 0;
+      this.#pace = undefined;
       return undefined;
     }
-    if (this.#waitingSince === 0) {
-      this.#waitingSince = this.#quietSince = now;
-      this.#receivedBefore = this.#seen = this.#received;
-    }
-    if (this.#seen !== this.#received) this.#quietSince = now;
-    this.#seen = this.#received;
-    if (now - this.#quietSince >= limits.bodyIdleMs)
-      return `No byte of the request body arrived for ${limits.bodyIdleMs / 1000} s`;
-    const waited = now - this.#waitingSince;
-    const slowest = (limits.bodyMinBytesPerSecond * waited) / 1000;
-    if (waited >= limits.bodyIdleMs && this.#received - this.#receivedBefore < slowest)
-      return `The request body arrived more slowly than ${limits.bodyMinBytesPerSecond} bytes per second`;
-    this.#channel.excuse();
-    return undefined;
+    this.#pace ??= new BodyPace(now, this.#received);
+    const late = this.#pace.lateness(now, this.#received, limits);
+    if (late === undefined) this.#channel.excuse();
+    return late;
   }
 
   whole(): Observable<Buffer> {
@@ -191,88 +168,3 @@ export const emptyBody: IncomingBody = {
     }),
   chunks: () => new Observable((subscriber) => subscriber.complete()),
 };
-
-/** A body of known length: each piece is copied once, to its place. */
-class Fill implements Sink {
-  readonly paused = false;
-  readonly #subscriber: Subscriber<Buffer>;
-  readonly #length: number;
-  #target: Buffer | undefined;
-  #at = 0;
-
-  constructor(subscriber: Subscriber<Buffer>, length: number) {
-    this.#subscriber = subscriber;
-    this.#length = length;
-  }
-
-  piece(chunk: Uint8Array, lent: boolean): void {
-    if (!lent && this.#target === undefined && chunk.byteLength === this.#length) {
-      this.#target =
-        chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-      return;
-    }
-    this.#target ??= Buffer.allocUnsafe(this.#length);
-    this.#target.set(chunk, this.#at);
-    this.#at += chunk.byteLength;
-  }
-
-  end(): void {
-    this.#subscriber.next(this.#target ?? Buffer.alloc(0));
-    this.#subscriber.complete();
-  }
-
-  error(error: unknown): void {
-    this.#subscriber.error(error);
-  }
-}
-
-/** A body of unknown length. */
-class Gather implements Sink {
-  readonly paused = false;
-  readonly #subscriber: Subscriber<Buffer>;
-  readonly #pieces: Uint8Array[] = [];
-
-  constructor(subscriber: Subscriber<Buffer>) {
-    this.#subscriber = subscriber;
-  }
-
-  piece(chunk: Uint8Array, lent: boolean): void {
-    this.#pieces.push(lent ? Buffer.from(chunk) : chunk);
-  }
-
-  end(): void {
-    this.#subscriber.next(Buffer.concat(this.#pieces));
-    this.#subscriber.complete();
-  }
-
-  error(error: unknown): void {
-    this.#subscriber.error(error);
-  }
-}
-
-/** The body as it comes. */
-class Pass implements Sink {
-  readonly #subscriber: Subscriber<Buffer>;
-  readonly #demand: Demand;
-
-  constructor(subscriber: Subscriber<Buffer>, demand: Demand) {
-    this.#subscriber = subscriber;
-    this.#demand = demand;
-  }
-
-  get paused(): boolean {
-    return this.#demand.paused;
-  }
-
-  piece(chunk: Uint8Array, lent: boolean): void {
-    this.#subscriber.next(lent || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
-  }
-
-  end(): void {
-    this.#subscriber.complete();
-  }
-
-  error(error: unknown): void {
-    this.#subscriber.error(error);
-  }
-}

@@ -7,6 +7,7 @@ import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import type { EdgeCore, OpenResponse } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { RequestBody } from './request-body.ts';
+import { RequestLine } from './request-line.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the socket is not ours any more. */
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
@@ -17,7 +18,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   readonly #exchange: HttpExchange;
   readonly #body: RequestBody | undefined;
   readonly #route: Route | undefined;
-  readonly #startedAt: number;
+  readonly #line: RequestLine | undefined;
   #phase: Phase = 'waiting';
   /** A head that waits for bytes of the same turn, to be written together with them. */
   #head: Head | undefined;
@@ -26,7 +27,6 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   /** When the stream was last written to, or its reader last seen to read. */
   #touched: number;
   #status = 0;
-  #bytes = 0;
 
   constructor(
     core: EdgeCore,
@@ -42,7 +42,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#body = body;
     this.#route = route;
     this.#touched = core.now;
-    this.#startedAt = core.logging ? performance.now() : 0;
+    this.#line = core.logging ? new RequestLine(core.log) : undefined;
   }
 
   // ── what every response carries ──────────────────────────────────────────────────────────────────
@@ -170,7 +170,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     }
     this.#phase = 'ended';
     this.#settle(answer.status);
-    this.#count(answer.body);
+    this.#line?.count(answer.body);
     this.#touched = this.#core.now;
     this.#channel.answer(answer, this);
   }
@@ -181,7 +181,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
       return;
     }
     this.#touched = this.#core.now;
-    this.#count(bytes);
+    this.#line?.count(bytes);
     const head = this.#head;
     if (head === undefined) this.#filled(this.#channel.write(bytes));
     else this.#start(head, bytes);
@@ -262,25 +262,8 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   // ── the log ──────────────────────────────────────────────────────────────────────────────────────
 
-  #count(bytes: string | Uint8Array): void {
-    if (this.#startedAt !== 0)
-      this.#bytes += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.byteLength;
-  }
-
   #logRequest(cut?: string): void {
-    if (this.#startedAt === 0) return;
-    this.#core.log.info(
-      {
-        request_id: this.#exchange.id,
-        method: this.#channel.method,
-        route: this.#route?.path ?? null,
-        status: this.#status,
-        ms: Math.round((performance.now() - this.#startedAt) * 10) / 10,
-        bytes: this.#bytes,
-        ...(cut === undefined ? {} : { cut }),
-      },
-      'request',
-    );
+    this.#line?.write(this.#exchange.id, this.#channel.method, this.#route?.path, this.#status, cut);
   }
 
   /** Expected failures are the client's to read; the rest is ours. */

@@ -59,38 +59,56 @@ export class RouteTable {
   }
 
   #add(route: Route): void {
-    const segments = route.path.split('/').slice(1);
-    const names: string[] = [];
-    let node = this.#tree;
-    let rest = false;
-    for (const segment of segments) {
-      const name = /^\{(\w+)(\+?)\}$/.exec(segment);
-      if (rest) throw new Error(`${route.path}: a {name+} parameter must be last`);
-      if (name?.[1] === undefined) {
-        const next = node.statics.get(segment) ?? newNode();
-        node.statics.set(segment, next);
-        node = next;
-        continue;
-      }
-      names.push(name[1]);
-      if (name[2] === '+') rest = true;
-      else node = node.parameter ??= newNode();
-    }
-    const entry = (rest ? node.rest : node.here) ?? {
+    const { node, names, isRest } = this.#place(route);
+    const entry = (isRest ? node.rest : node.here) ?? {
       names,
       byMethod: new Map<string, Route>(),
       allow: '',
     };
-    if (rest) node.rest = entry;
+    if (isRest) node.rest = entry;
     else node.here = entry;
-    if (entry.names.join() !== names.join() || entry.byMethod.has(route.method))
-      throw new Error(`${route.method} ${route.path} is in the route table twice or under other names`);
+    checkClash(route, names, entry);
     entry.byMethod.set(route.method, route);
     if (route.method === 'GET') entry.byMethod.set('HEAD', route);
-    entry.allow = allowed([...entry.byMethod.keys()]);
+    entry.allow = order.filter((method) => method === 'OPTIONS' || entry.byMethod.has(method)).join(', ');
     if (names.length === 0) this.#statics.set(prefix + route.path, { ...entry, params: none });
   }
+
+  /** The node where a route ends, made on the way where it is missing. */
+  #place(route: Route): { node: Node; names: string[]; isRest: boolean } {
+    const names: string[] = [];
+    let node = this.#tree;
+    let isRest = false;
+    for (const segment of route.path.split('/').slice(1)) {
+      if (isRest) throw new Error(`${title(route)} has a {name+} parameter that is not last`);
+      const [, name, plus] = /^\{(\w+)(\+?)\}$/.exec(segment) ?? [];
+      if (name !== undefined) names.push(name);
+      isRest = plus === '+';
+      if (!isRest) node = name === undefined ? fixedChild(node, segment) : parameterChild(node);
+    }
+    return { node, names, isRest };
+  }
 }
+
+const fixedChild = (node: Node, segment: string): Node => {
+  const child = node.statics.get(segment) ?? newNode();
+  node.statics.set(segment, child);
+  return child;
+};
+
+const parameterChild = (node: Node): Node => {
+  node.parameter ??= newNode();
+  return node.parameter;
+};
+
+const checkClash = (route: Route, names: readonly string[], entry: Entry): void => {
+  if (entry.byMethod.has(route.method)) throw new Error(`${title(route)} is in the route table twice`);
+  const [other] = entry.byMethod.values();
+  if (other !== undefined && entry.names.join() !== names.join())
+    throw new Error(`${title(route)} has other parameter names than ${title(other)}`);
+};
+
+const title = ({ method, path }: Route): string => `${method} ${path}`;
 
 const order: readonly (Method | 'HEAD' | 'OPTIONS')[] = [
   'GET',
@@ -101,9 +119,6 @@ const order: readonly (Method | 'HEAD' | 'OPTIONS')[] = [
   'DELETE',
   'OPTIONS',
 ];
-
-const allowed = (methods: readonly string[]): string =>
-  order.filter((method) => method === 'OPTIONS' || methods.includes(method)).join(', ');
 
 /** Segment by segment, the fixed word before the parameter before the rest of the path. */
 const search = (node: Node, segments: readonly string[], at: number, values: string[]): Entry | undefined => {

@@ -39,7 +39,10 @@ export type HeaderName =
 export interface IncomingBody {
   /** Declared length in bytes; undefined for chunked bodies. */
   readonly length: number | undefined;
-  /** The body in one piece; fails with 413 past the route's limit without reading on, 400 when it ends early. */
+  /**
+   * The body in one piece; fails with 413 past the route's limit without reading on. A client that stops in the middle
+   * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400.
+   */
   whole(): Observable<Buffer>;
   /**
    * The body as it arrives, each piece the receiver's to keep. `demand.pause()` stops reading the socket.

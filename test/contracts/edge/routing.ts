@@ -57,6 +57,19 @@ export const routing = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     }
   });
 
+  await t.test('a table that contradicts itself', async (t) => {
+    const twice = [open('GET', '/a/{id}', echo('a')), open('GET', '/a/{id}', echo('b'))];
+    await t.rejects(startEdge(t, name, twice), { message: 'GET /a/{id} is in the route table twice' });
+    const names = [open('GET', '/a/{id}', echo('a')), open('POST', '/a/{name}', echo('b'))];
+    await t.rejects(startEdge(t, name, names), {
+      message: 'POST /a/{name} has other parameter names than GET /a/{id}',
+    });
+    const early = [open('GET', '/a/{id+}/b', echo('a'))];
+    await t.rejects(startEdge(t, name, early), {
+      message: 'GET /a/{id+}/b has a {name+} parameter that is not last',
+    });
+  });
+
   await t.test('unknown paths, other methods, bad escapes', async (t) => {
     const { client } = await startEdge(t, name, [
       open('GET', '/models/{id+}', echo('model')),

@@ -539,6 +539,11 @@ const protocol: Case[] = [
     expected: { uws: badRequest, node: notHttp },
   },
   {
+    name: 'a length beyond counting',
+    bytes: raw(['POST /v1/chat HTTP/1.1', host, `content-length: ${'9'.repeat(30)}`], chat),
+    expected: { uws: badRequest, node: notHttp },
+  },
+  {
     name: 'two lengths',
     bytes: raw(['POST /v1/chat HTTP/1.1', host, 'content-length: 57', 'content-length: 58'], chat),
     expected: { uws: { status: 401, message: 'No API key provided' }, node: notHttp },

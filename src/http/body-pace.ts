@@ -1,0 +1,27 @@
+/** How much of a body has come by when in; whether its client is too slow out. */
+import type { EdgeLimits } from './limits.ts';
+
+export class BodyPace {
+  readonly #since: number;
+  readonly #before: number;
+  #quietSince: number;
+  #seen: number;
+
+  constructor(now: number, received: number) {
+    this.#since = this.#quietSince = now;
+    this.#before = this.#seen = received;
+  }
+
+  /** What the client is told; undefined while it is fast enough. */
+  lateness(now: number, received: number, limits: EdgeLimits): string | undefined {
+    if (received !== this.#seen) this.#quietSince = now;
+    this.#seen = received;
+    if (now - this.#quietSince >= limits.bodyIdleMs)
+      return `No byte of the request body arrived for ${limits.bodyIdleMs / 1000} s`;
+    const waited = now - this.#since;
+    const slowest = (limits.bodyMinBytesPerSecond * waited) / 1000;
+    return waited >= limits.bodyIdleMs && received - this.#before < slowest
+      ? `The request body arrived more slowly than ${limits.bodyMinBytesPerSecond} bytes per second`
+      : undefined;
+  }
+}

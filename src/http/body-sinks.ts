@@ -1,0 +1,96 @@
+/** Pieces of a request body in; what one kind of reader makes of them out. */
+import type { Subscriber } from 'rxjs';
+import type { Demand } from '../ports/demand.ts';
+
+export interface Sink {
+  readonly paused: boolean;
+  /** Lent memory is gone when this returns. */
+  piece(chunk: Uint8Array, lent: boolean): void;
+  end(): void;
+  error(error: unknown): void;
+}
+
+/** A body of known length: each piece is copied once, to its place. */
+export class Fill implements Sink {
+  readonly paused = false;
+  readonly #subscriber: Subscriber<Buffer>;
+  readonly #length: number;
+  #target: Buffer | undefined;
+  #at = 0;
+
+  constructor(subscriber: Subscriber<Buffer>, length: number) {
+    this.#subscriber = subscriber;
+    this.#length = length;
+  }
+
+  piece(chunk: Uint8Array, lent: boolean): void {
+    if (!lent && this.#target === undefined && chunk.byteLength === this.#length) {
+      this.#target =
+        chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      return;
+    }
+    this.#target ??= Buffer.allocUnsafe(this.#length);
+    this.#target.set(chunk, this.#at);
+    this.#at += chunk.byteLength;
+  }
+
+  end(): void {
+    this.#subscriber.next(this.#target ?? Buffer.alloc(0));
+    this.#subscriber.complete();
+  }
+
+  error(error: unknown): void {
+    this.#subscriber.error(error);
+  }
+}
+
+/** A body of unknown length. */
+export class Gather implements Sink {
+  readonly paused = false;
+  readonly #subscriber: Subscriber<Buffer>;
+  readonly #pieces: Uint8Array[] = [];
+
+  constructor(subscriber: Subscriber<Buffer>) {
+    this.#subscriber = subscriber;
+  }
+
+  piece(chunk: Uint8Array, lent: boolean): void {
+    this.#pieces.push(lent ? Buffer.from(chunk) : chunk);
+  }
+
+  end(): void {
+    this.#subscriber.next(Buffer.concat(this.#pieces));
+    this.#subscriber.complete();
+  }
+
+  error(error: unknown): void {
+    this.#subscriber.error(error);
+  }
+}
+
+/** The body as it comes. */
+export class Pass implements Sink {
+  readonly #subscriber: Subscriber<Buffer>;
+  readonly #demand: Demand;
+
+  constructor(subscriber: Subscriber<Buffer>, demand: Demand) {
+    this.#subscriber = subscriber;
+    this.#demand = demand;
+  }
+
+  get paused(): boolean {
+    return this.#demand.paused;
+  }
+
+  piece(chunk: Uint8Array, lent: boolean): void {
+    this.#subscriber.next(lent || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
+  }
+
+  end(): void {
+    this.#subscriber.complete();
+  }
+
+  error(error: unknown): void {
+    this.#subscriber.error(error);
+  }
+}

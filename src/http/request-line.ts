@@ -1,0 +1,38 @@
+/** A request and what became of it in; one line of the log out. Made only where requests are logged. */
+import type { Logger } from 'pino';
+
+export class RequestLine {
+  readonly #log: Logger;
+  readonly #start = performance.now();
+  #bytes = 0;
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  count(bytes: string | Uint8Array): void {
+    this.#bytes += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.byteLength;
+  }
+
+  /** The route's own path, not the one that was sent: ids and queries are nobody's business here. */
+  write(
+    requestId: string,
+    method: string,
+    route: string | undefined,
+    status: number,
+    cut: string | undefined,
+  ): void {
+    this.#log.info(
+      {
+        request_id: requestId,
+        method,
+        route: route ?? null,
+        status,
+        ms: Math.round((performance.now() - this.#start) * 10) / 10,
+        bytes: this.#bytes,
+        ...(cut === undefined ? {} : { cut }),
+      },
+      'request',
+    );
+  }
+}

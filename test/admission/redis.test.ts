@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
+import { openAdmission } from '../../src/adapters/admission/open.ts';
 import { createRedisAdmission, type RedisAdmissionOptions } from '../../src/adapters/admission/redis.ts';
+import { loadConfig } from '../../src/config.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -324,6 +326,22 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       { level: 40, msg: 'admission is not shared while Redis is away: this process goes by 1/2' },
       { level: 30, msg: 'admission is shared again: Redis is back' },
     ]);
+  });
+});
+
+t.test('chosen by configuration, checked at start', async (t) => {
+  t.strictSame(loadConfig({}).admission, { fallback: 'local' });
+  t.strictSame(loadConfig({ SLUICE_ADMISSION_FALLBACK: 'refuse' }).admission, { fallback: 'refuse' });
+  t.throws(() => loadConfig({ SLUICE_ADMISSION_FALLBACK: 'maybe' }), {
+    message: 'SLUICE_ADMISSION_FALLBACK must be one of local, refuse, not "maybe"',
+  });
+  const silent = pino({ level: 'silent' });
+  const alone = await openAdmission({ redisUrl: undefined, admission: { fallback: 'local' } }, silent);
+  t.match(alone.figures(), { shared: false, replicas: 1 });
+  await alone.close();
+  const nobody = { redisUrl: 'redis://127.0.0.1:1', admission: { fallback: 'local' as const } };
+  await t.rejects(openAdmission(nobody, silent), {
+    message: /^Redis at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\.$/,
   });
 });
 

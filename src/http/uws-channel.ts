@@ -13,7 +13,6 @@ const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   'content-encoding': Buffer.from('content-encoding'),
   'user-agent': Buffer.from('user-agent'),
   'anthropic-version': Buffer.from('anthropic-version'),
-  range: Buffer.from('range'),
   authorization: Buffer.from('authorization'),
   'x-api-key': Buffer.from('x-api-key'),
   'content-length': Buffer.from('content-length'),
@@ -70,7 +69,6 @@ export class UwsChannel implements Channel {
       'content-encoding': request.getHeader(encoded['content-encoding']),
       'user-agent': request.getHeader(encoded['user-agent']),
       'anthropic-version': request.getHeader(encoded['anthropic-version']),
-      range: request.getHeader(encoded.range),
     };
     this.#query = request.getQuery() ?? '';
     this.#response.onAborted(() => {

@@ -25,7 +25,7 @@ export interface Exchange {
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
-export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version' | 'range';
+export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version';
 
 /** The rest is of use only before the pipeline starts. */
 export type HeaderName =

@@ -1,9 +1,22 @@
 /** The command table. A new command is a row here and a file beside it. */
+import { billing } from './billing.ts';
 import type { Command } from './command.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { serve } from './serve.ts';
 import { simulate } from './simulate.ts';
 import { subscriptions } from './subscriptions.ts';
+import { usage } from './usage.ts';
+import { usageVerify } from './usage-verify.ts';
 
-export const commands: readonly Command[] = [serve, ...keys, ...subscriptions, ...limits, simulate];
+/** A command of two words stands before the one of its first word alone. */
+export const commands: readonly Command[] = [
+  serve,
+  billing,
+  ...keys,
+  ...subscriptions,
+  ...limits,
+  usageVerify,
+  usage,
+  simulate,
+];

@@ -49,6 +49,8 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,
+        // One is read while another is taken.
+        partitionsConsumedConcurrently: 4,
         eachBatch: (payload) => takeBatch(consumer, payload, deadLetters),
       });
       await crashed;

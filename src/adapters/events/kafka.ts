@@ -5,11 +5,8 @@ import type { EventMessage, Events, Topic } from '../../ports/events.ts';
 import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kafka-client.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
-/** Bytes of one publication to the brokers; they refuse what is over a megabyte. */
-const requestBytes = 512 * 1024;
-
-/** Version of the messages in each topic, said in a header too, so that a reader need not open them. */
-const schemas: Record<Topic, string> = { usage: 'usage/1', jobs: 'jobs/1' };
+/** Characters of one publication: brokers refuse a batch of more than a megabyte, and a character may take three bytes. */
+const portion = 300_000;
 
 export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events => {
   const kafka = connectKafka(settings, log);
@@ -51,7 +48,7 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
         await producer.send({
           topic: topicName(settings, topic),
           acks: -1,
-          messages: part.map(({ key, json }) => ({ key, value: json, headers: { schema: schemas[topic] } })),
+          messages: part.map(({ key, json }) => ({ key, value: json })),
         });
     } catch (error) {
       await abandon();
@@ -85,16 +82,16 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
 
 function* portions(messages: readonly EventMessage[]): Generator<readonly EventMessage[]> {
   let part: EventMessage[] = [];
-  let bytes = 0;
+  let characters = 0;
   for (const message of messages) {
-    const size = message.json.length * 2;
-    if (bytes + size > requestBytes && part.length > 0) {
+    const size = message.key.length + message.json.length;
+    if (characters + size > portion && part.length > 0) {
       yield part;
       part = [];
-      bytes = 0;
+      characters = 0;
     }
     part.push(message);
-    bytes += size;
+    characters += size;
   }
   if (part.length > 0) yield part;
 }

@@ -1,0 +1,72 @@
+/** GET /usage: what it takes and gives. */
+import Type, { type Static } from 'typebox';
+
+export const UsageQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      description: 'First moment: a date, a time with its zone, or Unix seconds; start of this month',
+    }),
+  ),
+  to: Type.Optional(Type.String({ description: 'First moment after the period; end of today' })),
+  group_by: Type.Optional(
+    Type.String({
+      description:
+        '`day`, `model`, `key` and `route`, with commas between, or `request` for single requests; `day`',
+    }),
+  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
+  after: Type.Optional(Type.String({ description: 'Cursor out of `links.next`' })),
+});
+
+const Count = Type.Integer({ minimum: 0 });
+/** Billed quantities. Money is a decimal as text, so that nothing is lost on the way. */
+const billed = {
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  cached_tokens: Count,
+  reasoning_tokens: Count,
+  inputs: Count,
+  megapixels: Type.Number(),
+  seconds: Type.Number(),
+  cost: Type.String({ description: 'Dollars, an exact decimal' }),
+};
+
+export const UsageTotalRow = Type.Object({
+  object: Type.Literal('usage.total'),
+  day: Type.Optional(Type.String({ description: 'Universal time' })),
+  model: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String()),
+  route: Type.Optional(Type.String()),
+  requests: Count,
+  failed: Type.Integer({ minimum: 0, description: 'Of the requests; they are not billed' }),
+  ...billed,
+});
+export type UsageTotalRow = Static<typeof UsageTotalRow>;
+
+export const UsageRequestRow = Type.Object({
+  object: Type.Literal('usage.request'),
+  id: Type.String(),
+  request_id: Type.String(),
+  created: Type.Integer({ description: 'Unix seconds when it ended' }),
+  key: Type.String(),
+  route: Type.String(),
+  model: Type.String(),
+  outcome: Type.Enum(['completed', 'failed', 'cancelled']),
+  status: Type.Integer(),
+  ...billed,
+});
+export type UsageRequestRow = Static<typeof UsageRequestRow>;
+
+export const UsageList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    from: Type.Integer({ description: 'Unix seconds' }),
+    to: Type.Integer(),
+    group_by: Type.Array(Type.String()),
+    data: Type.Array(Type.Union([UsageTotalRow, UsageRequestRow])),
+    has_more: Type.Boolean(),
+    links: Type.Object({ next: Type.Union([Type.String(), Type.Null()]) }),
+  },
+  { title: 'UsageList' },
+);
+export type UsageList = Static<typeof UsageList>;

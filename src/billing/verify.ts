@@ -1,0 +1,188 @@
+/** Journals, Kafka and the ledger in; a report out of what each has and what is missing or differs. */
+import { readFileSync } from 'node:fs';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { Ledger } from '../ports/ledger.ts';
+import { journalFolders } from './journal/claim.ts';
+import { readBatch } from './journal/reader.ts';
+import { type Cursor, listSegments, readCursor, segmentPath, start } from './journal/segments.ts';
+
+export interface Report {
+  /** Events in the journals: on their way, and shipped but still on disk. Lines that do not read. */
+  readonly journal: { readonly waiting: number; readonly shipped: number; readonly damaged: number };
+  readonly kafka?: {
+    readonly messages: number;
+    /** Ids that came more than once; each counts once. */
+    readonly repeated: number;
+    /** Not yet taken by the reader: on their way. */
+    readonly waiting: number;
+    readonly deadLetters: number;
+    /** Shipped by a journal, and not there. */
+    readonly missing: readonly string[];
+  };
+  readonly ledger: {
+    /** Of the events that were to be there, how many are. */
+    readonly found: number;
+    readonly missing: readonly string[];
+    readonly duplicated: readonly string[];
+    /** There, with another amount. */
+    readonly altered: readonly string[];
+  };
+}
+
+export type AuditKafka = (
+  look: (messages: readonly { readonly value: Uint8Array; readonly consumed: boolean }[]) => Promise<void>,
+) => Promise<{ messages: number; waiting: number; deadLetters: number }>;
+
+type Expected = Pick<UsageEvent, 'id' | 'time' | 'subscription' | 'cost'>;
+
+export interface VerifyOptions {
+  /** Folder of all journals, where there is one on this machine. */
+  readonly journals: string | undefined;
+  readonly ledger: Pick<Ledger, 'find'>;
+  readonly kafka?: AuditKafka | undefined;
+  /** The ledger keeps nothing older: Unix milliseconds. */
+  readonly since?: number;
+}
+
+export const verifyUsage = async ({ journals, ledger, kafka, since = 0 }: VerifyOptions): Promise<Report> => {
+  const journal = readJournals(journals);
+  const comparison = new Comparison(ledger, since);
+  if (kafka === undefined) {
+    await comparison.expect(journal.shipped);
+    return { journal: countsOf(journal), ledger: comparison.result() };
+  }
+  const absent = new Set(journal.shipped.map(({ id }) => id));
+  const seen = new Set<string>();
+  let repeated = 0;
+  const counts = await kafka(async (messages) => {
+    const expected: Expected[] = [];
+    for (const { value, consumed } of messages) {
+      const event = readEvent(value);
+      if (event === undefined) continue; // a dead letter, or about to be one
+      absent.delete(event.id);
+      if (seen.has(event.id)) repeated++;
+      else if (consumed) expected.push(event);
+      seen.add(event.id);
+      // Copies lie close together, so that not all ids need be remembered.
+      if (seen.size > 1_000_000) seen.delete(seen.values().next().value ?? '');
+    }
+    await comparison.expect(expected);
+  });
+  return {
+    journal: countsOf(journal),
+    kafka: { ...counts, repeated, missing: [...absent] },
+    ledger: comparison.result(),
+  };
+};
+
+export const differs = ({ journal, kafka, ledger }: Report): boolean =>
+  journal.damaged +
+    (kafka?.missing.length ?? 0) +
+    (kafka?.deadLetters ?? 0) +
+    ledger.missing.length +
+    ledger.duplicated.length +
+    ledger.altered.length >
+  0;
+
+/** Asks the ledger for what should be there, and remembers what is not as it should. */
+class Comparison {
+  readonly #ledger: Pick<Ledger, 'find'>;
+  readonly #since: number;
+  #found = 0;
+  readonly #missing: string[] = [];
+  readonly #duplicated: string[] = [];
+  readonly #altered: string[] = [];
+
+  constructor(ledger: Pick<Ledger, 'find'>, since: number) {
+    this.#ledger = ledger;
+    this.#since = since;
+  }
+
+  async expect(events: readonly Expected[]): Promise<void> {
+    const kept = events.filter(({ time }) => time >= this.#since);
+    const chunk = 1000;
+    for (let i = 0; i < kept.length; i += chunk) await this.#compare(kept.slice(i, i + chunk));
+  }
+
+  async #compare(events: readonly Expected[]): Promise<void> {
+    const costs = new Map<string, string>();
+    for (const { id, cost } of await this.#ledger.find(events)) {
+      if (costs.has(id)) this.#duplicated.push(id);
+      costs.set(id, cost);
+    }
+    for (const { id, cost } of events) {
+      if (!costs.has(id)) this.#missing.push(id);
+      else {
+        this.#found++;
+        if (costs.get(id) !== cost) this.#altered.push(id);
+      }
+    }
+  }
+
+  result(): Report['ledger'] {
+    return {
+      found: this.#found,
+      missing: this.#missing,
+      duplicated: this.#duplicated,
+      altered: this.#altered,
+    };
+  }
+}
+
+interface Journals {
+  readonly shipped: Expected[];
+  waiting: number;
+  damaged: number;
+}
+
+const countsOf = ({ shipped, waiting, damaged }: Journals): Report['journal'] => ({
+  waiting,
+  shipped: shipped.length,
+  damaged,
+});
+
+const readJournals = (parent: string | undefined): Journals => {
+  const journals: Journals = { shipped: [], waiting: 0, damaged: 0 };
+  for (const folder of parent === undefined ? [] : journalFolders(parent)) readJournal(folder, journals);
+  return journals;
+};
+
+/** A gateway may be writing and shipping it meanwhile: what is on disk now counts, and a folder may go. */
+const readJournal = (folder: string, into: Journals): void => {
+  try {
+    const last = listSegments(folder).at(-1);
+    if (last === undefined) return;
+    const end = { segment: last, offset: wholeLines(folder, last) };
+    const shipped = readCursor(folder);
+    let place: Cursor = start;
+    for (;;) {
+      // Up to the cursor first, so that no batch lies on both sides of it.
+      const before = isBefore(place, shipped);
+      const batch = readBatch(folder, place, before ? shipped : end);
+      if (batch === undefined && !before) return;
+      place = batch?.next ?? shipped;
+      if (batch === undefined) continue;
+      into.damaged += batch.damaged.length;
+      if (before) into.shipped.push(...batch.events.map((json) => JSON.parse(json) as UsageEvent));
+      else into.waiting += batch.events.length;
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+};
+
+/** Without a line that a dead process left half, or a running one is writing. */
+const wholeLines = (folder: string, segment: number): number =>
+  readFileSync(segmentPath(folder, segment)).lastIndexOf('\n') + 1;
+
+const isBefore = (a: Cursor, b: Cursor): boolean =>
+  a.segment < b.segment || (a.segment === b.segment && a.offset < b.offset);
+
+const readEvent = (value: Uint8Array): Expected | undefined => {
+  try {
+    const event = JSON.parse(Buffer.from(value).toString()) as UsageEvent;
+    return typeof event?.id === 'string' ? event : undefined;
+  } catch {
+    return undefined;
+  }
+};

@@ -1,0 +1,76 @@
+/** `sluice usage verify`: journals, Kafka and ledger compared; exit code 1 when they differ. */
+import { existsSync } from 'node:fs';
+import { pino } from 'pino';
+import { journalFolder } from '../billing/accounts.ts';
+import { type AuditKafka, differs, type Report, verifyUsage } from '../billing/verify.ts';
+import type { Config } from '../config.ts';
+import { type Command, json } from './command.ts';
+import { print, printJson, remark, table } from './output.ts';
+import { withLedger } from './with-ledger.ts';
+
+export const usageVerify: Command = {
+  name: 'usage verify',
+  operands: '',
+  arity: [0, 0],
+  summary: 'compare journals, Kafka and ledger; exit code 1 when they differ',
+  details:
+    'Compares what the journals in the data folder have shipped, what Kafka holds and its reader has taken, and what the\nledger counts. What is still on its way is shown and is no difference.',
+  options: { json },
+  run: (input) =>
+    withLedger(async (ledger, config) => {
+      const report = await verifyUsage({
+        journals: existsSync(journalFolder(config)) ? journalFolder(config) : undefined,
+        ledger,
+        kafka: audit(config),
+        ...(config.usageDays ? { since: Date.now() - config.usageDays * 86_400_000 } : {}),
+      });
+      if (input.given('json')) printJson(report);
+      else show(report);
+      if (differs(report)) throw new Error('they differ');
+    }),
+};
+
+const audit = ({ kafka }: Config): AuditKafka | undefined =>
+  kafka === undefined
+    ? undefined
+    : async (look) => {
+        const { auditKafka } = await import('../adapters/events/kafka-audit.ts');
+        const options = { topic: 'usage', group: 'billing', log: pino({ level: 'silent' }) } as const;
+        return auditKafka(kafka, options, look);
+      };
+
+const show = ({ journal, kafka, ledger }: Report): void => {
+  const rows: (readonly [place: string, what: string, count: number])[] = [
+    ['journal', 'waiting to be shipped', journal.waiting],
+    ['journal', 'shipped, still on disk', journal.shipped],
+    ['journal', 'lines that do not read', journal.damaged],
+  ];
+  if (kafka !== undefined)
+    rows.push(
+      ['Kafka', 'messages', kafka.messages],
+      ['Kafka', 'of them copies', kafka.repeated],
+      ['Kafka', 'waiting to be read', kafka.waiting],
+      ['Kafka', 'set aside as unusable', kafka.deadLetters],
+      ['Kafka', 'missing', kafka.missing.length],
+    );
+  rows.push(
+    ['ledger', 'found', ledger.found],
+    ['ledger', 'missing', ledger.missing.length],
+    ['ledger', 'counted twice', ledger.duplicated.length],
+    ['ledger', 'with another amount', ledger.altered.length],
+  );
+  print(
+    table(
+      ['WHERE', 'WHAT', 'EVENTS'],
+      rows.map(([place, what, count]) => [place, what, String(count)]),
+    ),
+  );
+  const named = {
+    'missing in Kafka': kafka?.missing ?? [],
+    missing: ledger.missing,
+    twice: ledger.duplicated,
+    altered: ledger.altered,
+  };
+  for (const [what, ids] of Object.entries(named))
+    for (const id of ids.slice(0, 20)) remark(`${what}: ${id}`);
+};

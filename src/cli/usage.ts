@@ -1,0 +1,127 @@
+/** `sluice usage`: what was used and what it costs, as a table, as CSV or as JSON. */
+import { currentMonth, readTime, timeForms } from '../billing/period.ts';
+import { requestRow, totalRow } from '../billing/usage-rows.ts';
+import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
+import { usageGroups } from '../ports/ledger.ts';
+import { type Command, type Input, json, UsageError } from './command.ts';
+import { print, printJson, remark, table } from './output.ts';
+import { withKeys } from './with-keys.ts';
+import { withLedger } from './with-ledger.ts';
+
+type Row = Readonly<Record<string, unknown>>;
+type Groups = readonly UsageGroup[] | 'request';
+
+export const usage: Command = {
+  name: 'usage',
+  operands: '',
+  arity: [0, 0],
+  summary: 'show what was used and what it costs',
+  details: `TIME is ${timeForms}, in universal time; --to is the first moment that does not count.`,
+  options: {
+    from: { value: 'TIME', help: 'start of the period (start of this month)' },
+    to: { value: 'TIME', help: 'its end (end of today)' },
+    'group-by': {
+      value: 'GROUPS',
+      help: `some of ${usageGroups.join(', ')}, with commas between, or request for single requests (day)`,
+    },
+    subscription: { value: 'SUBSCRIPTION', help: 'only that of this subscription, by id or name' },
+    csv: { help: 'print CSV' },
+    json,
+  },
+  run: async (input) => {
+    const groups = readGroups(input.text('group-by') ?? 'day');
+    const period = readPeriod(input);
+    if (input.given('csv') && input.given('json'))
+      throw new UsageError('--csv and --json exclude each other');
+    const filter = { ...period, ...(await owner(input.text('subscription'))) };
+    await withLedger((ledger) => show(pagesOf(ledger, filter, groups), groups, input));
+  },
+};
+
+const readGroups = (text: string): Groups => {
+  if (text === 'request') return 'request';
+  const words = text.split(',');
+  const groups = usageGroups.filter((group) => words.includes(group));
+  if (groups.length !== words.length)
+    throw new UsageError(`--group-by must be some of ${usageGroups.join(', ')}, each once, or request alone`);
+  return words as UsageGroup[];
+};
+
+const readPeriod = (input: Input): { from: number; to: number } => {
+  const usual = currentMonth(Date.now());
+  const time = (name: 'from' | 'to'): number => {
+    const text = input.text(name);
+    if (text === undefined) return usual[name];
+    const read = readTime(text);
+    if (read === undefined) throw new UsageError(`--${name} must be ${timeForms}`);
+    return read;
+  };
+  const period = { from: time('from'), to: time('to') };
+  if (period.from >= period.to) throw new UsageError('--from must be before --to');
+  return period;
+};
+
+/** An id is taken as it is: its subscription may be gone, its usage is not. */
+const owner = async (reference: string | undefined): Promise<{ subscription?: string }> => {
+  if (reference === undefined) return {};
+  if (reference.startsWith('sub_')) return { subscription: reference };
+  return { subscription: (await withKeys((keys) => keys.findSubscription(reference))).id };
+};
+
+const pageSize = 1000;
+
+async function* pagesOf(ledger: Ledger, filter: UsageFilter, groups: Groups): AsyncGenerator<readonly Row[]> {
+  if (groups === 'request') {
+    for (let place = {}; ; ) {
+      const events = await ledger.list(filter, { limit: pageSize, ...place });
+      yield events.map((event) => ({ subscription: event.subscription, ...requestRow(event) }));
+      const last = events.at(-1);
+      if (last === undefined || events.length < pageSize) return;
+      place = { after: { time: last.time, id: last.id } };
+    }
+  }
+  for (let place = {}; ; ) {
+    const totals = await ledger.totals(filter, groups, { limit: pageSize, ...place });
+    yield totals.map((total) => totalRow(groups, total));
+    const last = totals.at(-1);
+    if (last === undefined || totals.length < pageSize) return;
+    place = { after: last.group };
+  }
+}
+
+const sums = [
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'inputs',
+  'megapixels',
+  'seconds',
+  'cost',
+];
+const columnsOf = (groups: Groups): readonly string[] =>
+  groups === 'request'
+    ? ['created', 'id', 'request_id', 'subscription', 'key', 'route', 'model', 'outcome', 'status', ...sums]
+    : [...groups, 'requests', 'failed', ...sums];
+
+const show = async (pages: AsyncIterable<readonly Row[]>, groups: Groups, input: Input): Promise<void> => {
+  const columns = columnsOf(groups);
+  const cells = (row: Row): string[] => columns.map((column) => String(row[column] ?? ''));
+  if (input.given('csv')) {
+    print(columns.join(','));
+    for await (const rows of pages) for (const row of rows) print(cells(row).map(csvCell).join(','));
+    return;
+  }
+  const rows: Row[] = [];
+  for await (const page of pages) rows.push(...page);
+  if (input.given('json')) return printJson(rows);
+  if (rows.length === 0) return remark('Nothing was used in this time.');
+  print(
+    table(
+      columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
+      rows.map(cells),
+    ),
+  );
+};
+
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

@@ -283,7 +283,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     });
     t.match(one.figures(), { shared: false, running: 0, waiting: 0 });
     service.process?.kill('SIGCONT');
-    await until(async () => one.figures().shared);
+    await until(async () => replicas.every((replica) => replica.figures().shared));
     t.equal(await new Visitor(one, request()).word(), 'admitted');
     t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
     t.match(log, [

@@ -25,6 +25,14 @@ export type Decision =
   | { readonly kind: 'rateReached'; readonly waitMs: number }
   | { readonly kind: 'queueFull'; readonly waitMs: number };
 
+export interface Heartbeat {
+  /** Processes alive, this one included. */
+  readonly processes: number;
+  readonly heardSince: number;
+  /** Of the server, in milliseconds. */
+  readonly time: number;
+}
+
 export type Standing = 'waits' | 'runs' | 'unknown';
 
 /** All that one process has at one gate. */
@@ -97,9 +105,16 @@ export class RedisGates {
     return numbers(await this.#run(this.#scripts.renew, keys, ...values)).map(toStanding);
   }
 
-  /** Number of processes alive, this one included. */
-  async heartbeat(): Promise<number> {
-    return Number(await this.#run(this.#scripts.heartbeat, [this.#processes], this.#options.process));
+  /** `since` is a time of the server, in milliseconds. */
+  async heartbeat(since: number): Promise<Heartbeat> {
+    const reply = await this.#run(
+      this.#scripts.heartbeat,
+      [this.#processes],
+      this.#options.process,
+      micro(since),
+    );
+    const [processes = 1, heardSince = 1, time = 0] = numbers(reply);
+    return { processes, heardSince, time: time / 1000 };
   }
 
   async depart(): Promise<void> {

@@ -33,7 +33,7 @@ export interface Scripts {
    * standing of all waiters. Runners count whether they were known or not: they do run. Here the slots of the dead are found.
    */
   readonly renew: Script;
-  /** processes; time, process → how many processes there are. */
+  /** processes; time, process, since → how many processes there are, how many of them were heard of since, time. */
   readonly heartbeat: Script;
 }
 
@@ -239,7 +239,8 @@ return standings
 redis.call('ZADD', KEYS[1], now + ${leaseUs}, ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
 redis.call('PEXPIRE', KEYS[1], ${lifeMs})
-return redis.call('ZCARD', KEYS[1])
+local since = string.format('(%.0f', ARGV[3] + ${leaseUs})
+return { redis.call('ZCARD', KEYS[1]), redis.call('ZCOUNT', KEYS[1], since, '+inf'), now }
 `),
   };
 };

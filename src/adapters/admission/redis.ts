@@ -6,7 +6,7 @@ import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionFigures, AdmissionRequest, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback } from './fallback.ts';
-import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
+import { type Decision, type Heartbeat, RedisGates, type Standing } from './redis-gates.ts';
 import { openWakes, type Wakes } from './redis-wakes.ts';
 import { batches, collect } from './renewal.ts';
 import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
@@ -47,7 +47,13 @@ class RedisAdmission implements Admission {
   /** Counts along, and decides while Redis is away; undefined: nobody decides then. */
   readonly #fallback: Fallback | undefined;
   readonly #orphans = new Map<string, Orphan>();
+  /** From a call that failed until Redis knows again what all processes run. */
   #away = false;
+  /** When a call last failed, by the server's clock; when Redis first answered after that, by ours. */
+  #lostAt = 0;
+  #answeredAt: number | undefined;
+  /** What the server's clock shows more than ours. */
+  #ahead = 0;
   #replicas = 1;
   #closed = false;
   #cancelTick: (() => void) | undefined;
@@ -129,8 +135,8 @@ class RedisAdmission implements Admission {
   // ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
   #place(visit: Visit): void {
-    if (this.#away && this.#fallback !== undefined) {
-      this.#placeHere(visit, this.#fallback);
+    if (this.#away) {
+      this.#placeElsewhere(visit);
       return;
     }
     const { id, request } = visit;
@@ -162,9 +168,12 @@ class RedisAdmission implements Admission {
   #unanswered(visit: Visit, id: string, error: unknown): void {
     this.#orphan(id, visit.request, 0);
     this.#lost(error);
-    if (visit.phase !== 'asking' || visit.id !== id) return;
+    if (visit.phase === 'asking' && visit.id === id) this.#placeElsewhere(visit);
+  }
+
+  #placeElsewhere(visit: Visit): void {
     if (this.#fallback !== undefined) this.#placeHere(visit, this.#fallback);
-    else this.#visits.refuse(visit, unavailable(error));
+    else this.#visits.refuse(visit, unavailable());
   }
 
   #grant(visit: Visit): void {
@@ -224,11 +233,14 @@ class RedisAdmission implements Admission {
   #giveBack(id: string, request: AdmissionRequest, heldMs: number): void {
     if (this.#closed) return;
     if (this.#away) this.#orphan(id, request, heldMs);
-    else
-      this.#gates.release(id, request, heldMs).catch((error: unknown) => {
-        this.#orphan(id, request, heldMs);
-        this.#lost(error);
-      });
+    else this.#tellRelease(id, request, heldMs);
+  }
+
+  #tellRelease(id: string, request: AdmissionRequest, heldMs: number): void {
+    this.#gates.release(id, request, heldMs).catch((error: unknown) => {
+      this.#orphan(id, request, heldMs);
+      this.#lost(error);
+    });
   }
 
   #orphan(id: string, request: AdmissionRequest, heldMs: number): void {
@@ -239,7 +251,7 @@ class RedisAdmission implements Admission {
     const now = this.#clock.now();
     for (const [id, { request, heldMs, until }] of [...this.#orphans]) {
       this.#orphans.delete(id);
-      if (now < until) this.#giveBack(id, request, heldMs);
+      if (now < until) this.#tellRelease(id, request, heldMs);
     }
   }
 
@@ -253,32 +265,38 @@ class RedisAdmission implements Admission {
 
   async #tick(): Promise<void> {
     try {
-      this.#replicas = Math.max(1, await this.#gates.heartbeat());
-      if (!this.#closed) await this.#catchUp();
+      // Who is heard of has told what it runs.
+      await this.#renew();
+      const beat = await this.#gates.heartbeat(this.#lostAt);
+      if (!this.#closed) this.#catchUp(beat);
     } catch (error) {
       this.#fallback?.prune();
       this.#lost(error);
     }
     // Each process at its own beat: after an outage they do not all come back in the same instant.
     const quarter = this.#ttlMs / 4;
-    this.#tickIn((this.#away ? Math.min(quarter, 1_000) : quarter) * (0.75 + Math.random() / 4));
+    this.#tickIn((this.#away ? Math.min(quarter, 500) : quarter) * (0.75 + Math.random() / 4));
   }
 
-  /** Redis answers. It is told what runs here first; then those who waited here join the shared queues. */
-  async #catchUp(): Promise<void> {
-    const wasAway = this.#away;
-    this.#away = false;
-    const renewed = this.#renew();
+  /** Redis answers. Once all have told it what they run, those who waited here join the shared queues. */
+  #catchUp({ processes, heardSince, time }: Heartbeat): void {
+    const now = this.#clock.now();
+    this.#ahead = time - now;
+    this.#answeredAt ??= now;
+    const back = this.#away && (heardSince >= this.#replicas || now - this.#answeredAt >= this.#ttlMs);
+    if (back) this.#away = false;
+    // While away, fewer are heard of than there are; their shares are not to be taken.
+    if (!this.#away) this.#replicas = Math.max(1, processes);
     this.#giveBackOrphans();
-    if (wasAway) {
-      this.#log?.info('admission is shared again: Redis is back');
-      for (const visit of this.#visits.all())
-        if (visit.phase === 'alone') {
-          visit.line?.unsubscribe();
-          this.#place(visit);
-        }
-    }
-    await renewed;
+    if (!back) return;
+    this.#log?.info('admission is shared again: Redis is back');
+    // What was started since the last renewal is told before anything is asked.
+    this.#renew().catch((error: unknown) => this.#lost(error));
+    for (const visit of this.#visits.all())
+      if (visit.phase === 'alone') {
+        visit.line?.unsubscribe();
+        this.#place(visit);
+      }
   }
 
   async #renew(): Promise<void> {
@@ -310,12 +328,14 @@ class RedisAdmission implements Admission {
   }
 
   #lost(error: unknown): void {
+    this.#lostAt = this.#clock.now() + this.#ahead;
+    this.#answeredAt = undefined;
     if (this.#away || this.#closed) return;
     this.#away = true;
     const how =
       this.#fallback === undefined ? 'requests are refused' : `this process goes by 1/${this.#replicas}`;
     this.#log?.warn({ err: error }, `admission is not shared while Redis is away: ${how}`);
-    this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 1_000));
+    this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 500));
     const fallback = this.#fallback;
     if (fallback === undefined) return;
     // Also those whose answer may yet come: all go on in the order they came.
@@ -343,8 +363,7 @@ class RedisAdmission implements Admission {
   }
 }
 
-const unavailable = (cause: unknown): ApiError =>
+const unavailable = (): ApiError =>
   fail('unavailable', 'Requests cannot be admitted at the moment', {
-    cause,
     headers: { 'retry-after': '1' },
   });

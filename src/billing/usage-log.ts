@@ -1,7 +1,7 @@
 /** The UsageLog of a running gateway: events go to a journal of this process and are shipped from there, as are those of processes that died. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { Observable } from 'rxjs';
+import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
@@ -84,7 +84,9 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   }, adoptMs).unref();
 
   return {
-    record: (event: UsageEvent): Observable<void> => writer.append(JSON.stringify(event)),
+    record: (event: UsageEvent): Observable<void> =>
+      // Requests that are refused for want of room must not take what room is left.
+      writer.short && event.outcome === 'failed' ? EMPTY : writer.append(JSON.stringify(event)),
     ensureOpen: () => writer.ensureOpen(),
     ship: async () => {
       for (const { shipper } of journals) await shipper.drain();

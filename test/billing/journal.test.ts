@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -105,15 +113,78 @@ t.test(
   },
 );
 
-t.test('every policy of syncing keeps what it acknowledged', async (t) => {
-  for (const sync of ['none', 'always', { intervalMs: 5 }] as const) {
+t.test('every policy of syncing keeps what it acknowledged, in order, across segments', async (t) => {
+  const written = Array.from({ length: 300 }, (_, n) => JSON.stringify({ n }));
+  for (const sync of ['none', 'always', { intervalMs: 1 }] as const) {
     const folder = t.testdir();
-    const journal = open(folder, { sync });
-    await append(journal, ['{"n":1}', '{"n":2}']);
-    t.same(readAll(folder).events, ['{"n":1}', '{"n":2}']);
+    const journal = open(folder, { sync, segmentBytes: 500 });
+    // Several turns of the loop while a sync is under way.
+    const kept: Promise<unknown>[] = [];
+    for (let i = 0; i < 200; i += 10) {
+      kept.push(append(journal, written.slice(i, i + 10)));
+      await new Promise(setImmediate);
+    }
+    await Promise.all(kept);
+    t.same(readAll(folder).events, written.slice(0, 200));
+    const last = append(journal, written.slice(200));
+    journal.close();
+    await last;
+    t.same(readAll(folder).events, written, 'closing keeps what was under way');
+    if (sync === 'none') t.ok(listSegments(folder).length > 1);
+    await t.rejects(firstValueFrom(journal.append('{}')), /cannot be recorded/, 'closed');
     journal.close();
   }
 });
+
+t.test('a journal with a small bound opens again once it was shipped', async (t) => {
+  const folder = t.testdir();
+  const journal = open(folder, { maxBytes: 10_000 });
+  for (let i = 0; i < 300; i++) await append(journal, [JSON.stringify('x'.repeat(50))]);
+  t.throws(() => journal.ensureOpen(), /too much waits to be shipped/);
+  for (const segment of listSegments(folder).slice(0, -1)) journal.released(segmentBytes(folder, segment));
+  t.doesNotThrow(() => journal.ensureOpen());
+  journal.close();
+});
+
+/** A disk that takes so many bytes more, half a line too, and then none. */
+const smallDisk = (room: number) => {
+  const disk = { room };
+  const write: JournalOptions['write'] = (file, bytes, offset) => {
+    const taken = Math.min(disk.room, bytes.length - offset);
+    if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    disk.room -= taken;
+    return writeSync(file, bytes, offset, taken);
+  };
+  return { disk, write };
+};
+
+t.test(
+  'a full disk refuses new work, and keeps what is under way as long as its reserve lasts',
+  async (t) => {
+    const folder = t.testdir();
+    const { disk, write } = smallDisk(100);
+    const journal = open(folder, { write, reserveBytes: 1000 });
+    const reserve = join(folder, 'reserve');
+    t.equal(statSync(reserve).size, 1000);
+    await append(journal, ['{"n":1}', '{"n":2}']);
+    t.doesNotThrow(() => journal.ensureOpen());
+
+    // The next write tears; giving up the reserve makes room for it.
+    const torn = append(journal, [JSON.stringify('x'.repeat(200))]);
+    disk.room = 50;
+    await t.rejects(torn, { kind: 'unavailable', message: 'Usage cannot be recorded at the moment' });
+    t.notOk(existsSync(reserve), 'the reserve was given up');
+    disk.room = 1000;
+    t.same(readAll(folder), { events: ['{"n":1}', '{"n":2}'], damaged: 0 }, 'half a line was cut off');
+    await append(journal, ['{"n":3}']);
+
+    t.doesNotThrow(() => journal.ensureOpen(), 'the reserve could be taken again');
+    t.equal(statSync(reserve).size, 1000);
+    await append(journal, ['{"n":4}']);
+    journal.close();
+    t.same(readAll(folder).events, ['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']);
+  },
+);
 
 t.test('a line reads back exactly, and no single altered byte passes', async (t) => {
   fc.assert(

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
@@ -89,6 +90,82 @@ t.test('a journal in use is left alone by another start', async (t) => {
   t.equal(new Set(taken.map((event) => event.id)).size, 500);
   await third.close();
 });
+
+t.test('a running process takes over the journal of one that dies', async (t) => {
+  const folder = t.testdir();
+  const { events, taken } = scriptedEvents();
+  const running = openUsageLog({ folder, events, sync: 'none', log, adoptMs: 20 });
+  const child = writerProcess(folder);
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await until(() => taken.length === 500 && readdirSync(folder).length === 1);
+  t.equal(new Set(taken.map((event) => event.id)).size, 500);
+  await running.close();
+  t.same(readdirSync(folder), []);
+});
+
+t.test('usage that nobody takes fills the journal to its bound: then new work is refused', async (t) => {
+  const folder = t.testdir();
+  const { events, taken, state } = scriptedEvents();
+  state.down = true;
+  const usage = openUsageLog({ folder, events, sync: 'none', maxBytes: 50_000, log });
+  const recorded: UsageEvent[] = [];
+  const recordOne = async () => {
+    usage.ensureOpen();
+    const event = usageEvent();
+    await firstValueFrom(usage.record(event));
+    recorded.push(event);
+  };
+  await t.rejects(
+    async () => {
+      for (let count = 0; count < 1000; count++) await recordOne();
+    },
+    { kind: 'unavailable', message: /too much waits to be shipped/ },
+  );
+  t.ok(recorded.length > 50);
+  state.down = false;
+  await usage.ship();
+  t.doesNotThrow(() => usage.ensureOpen(), 'open again');
+  await recordOne();
+  await usage.ship();
+  t.same(taken, recorded, 'everything once, in order');
+  await usage.close();
+});
+
+t.test('what can never be counted is set aside and holds nothing up', async (t) => {
+  const folder = t.testdir();
+  const ledger = openLibsqlLedger(join(folder, 'ledger.db'));
+  const rejectedFile = join(folder, 'rejected.log');
+  const events = createLocalEvents({ usage: receiveUsage(ledger), rejectedFile, log });
+  const good = usageEvent();
+  const old = { ...usageEvent(), schema: 99 };
+  const messages = [old, good, { id: 'x' }].map((event) => ({ key: 'k', json: JSON.stringify(event) }));
+  await events.publish('usage', messages);
+  t.same(await ledger.list(always, { limit: 10 }), [good]);
+  const lines = readFileSync(rejectedFile, 'utf8').trimEnd().split('\n');
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { reason: /^not a usage event of version 1: \/schema /, value: messages[0]?.json },
+      { reason: /^not a usage event of version 1/, value: messages[2]?.json },
+    ],
+  );
+  await ledger.close();
+  await t.rejects(
+    events.publish('usage', [{ key: 'k', json: JSON.stringify(usageEvent()) }]),
+    /ledger is unavailable/,
+  );
+});
+
+/** Waits for a condition, not for long. */
+const until = async (condition: () => boolean): Promise<void> => {
+  for (let turn = 0; turn < 2000; turn++) {
+    if (condition()) return;
+    await delay(5);
+  }
+  throw new Error('waited in vain');
+};
 
 /** Records 500 events, says so, and then hangs until it is killed. */
 const writerProcess = (folder: string) =>

@@ -9,13 +9,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Where `test/services/fetch` puts what cannot be installed by a package manager. */
 export const servicesFolder = process.env.SLUICE_SERVICES ?? join(homedir(), '.cache', 'sluice-services');
 
-/** Starts a program and waits until `ready` says so, for half a minute at most. */
+/** Starts a program and waits until `ready` says so, for a minute at most. */
 export const launch = async (
   program: string,
   args: readonly string[],
   ready: () => Promise<boolean>,
+  environment: NodeJS.ProcessEnv = process.env,
 ): Promise<ChildProcess> => {
-  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: environment });
   let complaint = '';
   child.stderr?.on('data', (text: Buffer) => {
     complaint = (complaint + text.toString()).slice(-2_000);
@@ -24,9 +25,10 @@ export const launch = async (
   const onExit = () => child.kill('SIGKILL');
   process.once('exit', onExit);
   child.once('exit', () => process.off('exit', onExit));
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {
-    if (child.exitCode !== null) throw new Error(`${program} ended with ${child.exitCode}: ${complaint}`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}: ${complaint}`);
     if (await ready()) return child;
     await delay(25);
   }

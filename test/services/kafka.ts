@@ -40,8 +40,10 @@ export const startKafka = async ({ own = false } = {}): Promise<KafkaService> =>
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data', 'meta.properties'), `version=1\ncluster.id=${clusterId}\nnode.id=1\n`);
   const launchBroker = () =>
-    launch('java', ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars, 'kafka.Kafka', properties], () =>
-      listens(port),
+    launch(
+      'java',
+      ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars, 'kafka.Kafka', properties],
+      () => listens(port),
     );
   let broker = await launchBroker();
   return {

@@ -67,8 +67,9 @@ export class JournalWriter {
     this.#folder = options.folder;
     this.#log = options.log;
     this.#policy = options.sync;
-    this.#segmentLimit = options.segmentBytes ?? 16 * 1024 * 1024;
     this.#maxBytes = options.maxBytes ?? 1024 * 1024 * 1024;
+    // Far below the bound: the last segment stays when all is shipped, and must not fill it.
+    this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
     this.#writeBytes = options.write ?? writeSync;
     mkdirSync(this.#folder, { recursive: true });
     const segments = listSegments(this.#folder);
@@ -113,9 +114,18 @@ export class JournalWriter {
     });
   }
 
+  /** No room for what could be left out: the disk or the bound is reached. */
+  get short(): boolean {
+    return this.#trouble !== undefined || this.#overBound;
+  }
+
+  get #overBound(): boolean {
+    return this.#closedBytes + this.#offset > this.#maxBytes;
+  }
+
   ensureOpen(): void {
     if (this.#trouble !== undefined && !this.#recovered()) throw refusal(this.#trouble);
-    if (this.#closedBytes + this.#offset > this.#maxBytes)
+    if (this.#overBound)
       throw fail('unavailable', 'Usage cannot be recorded at the moment: too much waits to be shipped');
   }
 

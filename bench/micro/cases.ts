@@ -1,5 +1,6 @@
 /** All micro-benchmarks in the order they are run. */
 import { admissionCases } from './admission-cases.ts';
+import { embeddingCases } from './embedding-cases.ts';
 import { frameCases } from './frame-cases.ts';
 import { histogramCases } from './histogram-cases.ts';
 import { pipelineCases } from './pipeline-cases.ts';
@@ -15,5 +16,6 @@ export const cases: readonly MicroCase[] = [
   ...usageCases,
   ...admissionCases,
   ...pipelineCases,
+  ...embeddingCases,
   ...histogramCases,
 ];

@@ -1,8 +1,10 @@
 /** The whole chat pipeline without sockets: what the stages cost together, an engine that answers at once behind them. */
 import { NEVER, type Observable, of, Subject } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat-completions.ts';
+import type { Model } from '../../schemas/catalog.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import type { Parts } from '../../src/ports/chat.ts';
+import type { Engine } from '../../src/ports/engine.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { MicroCase } from './run.ts';
@@ -14,17 +16,21 @@ const absent = (): never => {
 const never = (): Observable<never> => NEVER;
 
 /** Everything but the engine and admission is a stand-in that costs nothing. */
-const portsFor = (answer: () => Observable<Parts>): Ports => ({
+export const portsFor = (
+  answer: () => Observable<Parts>,
+  others: Partial<Engine> = {},
+  served: Model = model,
+): Ports => ({
   keys: { authenticate: never },
   state: new Proxy(Object.create(null), { get: absent }),
   catalog: {
-    list: () => [model],
-    resolve: () => ({ model, variant: undefined }),
-    find: () => model,
-    findPublic: () => model,
+    list: () => [served],
+    resolve: () => ({ model: served, variant: undefined }),
+    find: () => served,
+    findPublic: () => served,
   },
   engines: {
-    of: () => ({ chat: answer }),
+    of: () => ({ chat: answer, ...others }),
     health: () => ({}),
     close: () => Promise.resolve(),
   },

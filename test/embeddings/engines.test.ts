@@ -102,6 +102,32 @@ t.test('picking values out of JSON that comes in pieces', async (t) => {
       { numRuns: 300 },
     ),
   );
+  const long = fc.string({ unit: fc.constantFrom('a', '"', '\\', ']', '/'), maxLength: 120 });
+  const numbers = fc.array(
+    fc.oneof(fc.integer(), fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }))),
+  );
+  t.doesNotThrow(() =>
+    fc.assert(
+      fc.property(long, long, numbers, fc.integer({ min: 1, max: 50 }), (first, second, list, size) => {
+        const text = Buffer.from(
+          JSON.stringify({ first, skipped: [second, { second }], list, last: second }),
+        );
+        const found: unknown[] = [];
+        const take = { raw: (bytes: Buffer) => found.push(JSON.parse(bytes.toString())) };
+        const picker = new JsonPicker({
+          keys: new Map<string, Pick>([
+            ['first', take],
+            ['list', { ...take, numbers: true }],
+            ['last', take],
+          ]),
+        });
+        for (let at = 0; at < text.length; at += size) picker.push(text.subarray(at, at + size));
+        picker.end();
+        deepEqual(found, [first, JSON.parse(JSON.stringify(list)), second]);
+      }),
+      { numRuns: 500 },
+    ),
+  );
   for (const text of [
     '{"a"',
     '{"a":1',

@@ -75,7 +75,7 @@ class EmbeddingDecoder
     ];
     const item: Pick = {
       keys: new Map<string, Pick>([
-        ['embedding', { raw: (bytes) => this.#take(bytes) }],
+        ['embedding', { raw: (bytes) => this.#take(bytes), numbers: true }],
         ['index', parsedField((value) => this.#number(value))],
       ]),
       end: () => this.#endItem(),

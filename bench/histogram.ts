@@ -4,14 +4,6 @@ const subBuckets = 64;
 const powers = 25;
 const size = subBuckets * (powers + 1);
 
-export interface Summary {
-  readonly count: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
 export class Histogram {
   readonly #counts = new Uint32Array(size);
   #count = 0;
@@ -38,16 +30,6 @@ export class Histogram {
       if (seen >= wanted) return Math.min(middleOf(index), this.#max) / 1000;
     }
     return this.#max / 1000;
-  }
-
-  summary(): Summary {
-    return {
-      count: this.#count,
-      p50: this.percentile(0.5),
-      p90: this.percentile(0.9),
-      p99: this.percentile(0.99),
-      max: this.#max / 1000,
-    };
   }
 }
 

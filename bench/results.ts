@@ -17,10 +17,6 @@ export class Results {
     this.measurements.push(measurement);
   }
 
-  has(subject: string): boolean {
-    return this.measurements.some((measurement) => measurement.subject === subject);
-  }
-
   median(scenario: string, subject: string, metric: string): number | undefined {
     return median([...this.#byRound(scenario, subject, metric).values()]);
   }

@@ -1,20 +1,132 @@
 /** The Ledger port on SQLite and on ClickHouse. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createClient } from '@clickhouse/client';
+import { pino } from 'pino';
 import t from 'tap';
 import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { ledgerContract } from '../contracts/ledger.ts';
 import { clickHouseMissing, startClickHouse } from '../services/clickhouse.ts';
+import { usageEvent } from './usage-events.ts';
 
-t.test('SQLite: contract', async (t) => {
-  const file = join(t.testdir(), 'ledger.db');
-  await ledgerContract(t, () => openLibsqlLedger(file));
+const day = 86_400_000;
+const always = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const all = { limit: 100 };
+
+t.test('SQLite', async (t) => {
+  await t.test('contract', async (t) => {
+    const file = join(t.testdir(), 'ledger.db');
+    await ledgerContract(t, () => openLibsqlLedger(file));
+  });
+
+  await t.test('old events go, with their sums, whole days at a time', async (t) => {
+    const file = join(t.testdir(), 'ledger.db');
+    const now = Date.now();
+    const events = [40, 31, 29, 0].map((age) => usageEvent({ time: now - age * day }));
+    const before = openLibsqlLedger(file);
+    await before.insert(events);
+    await before.close();
+    const ledger = openLibsqlLedger(file, { days: 30, log: pino({ level: 'silent' }) });
+    const ids = async () => (await ledger.list(always, all)).map(({ id }) => id);
+    for (let turn = 0; turn < 200 && (await ids()).length > 2; turn++) await delay(5);
+    t.strictSame(
+      await ids(),
+      events.slice(2).map(({ id }) => id),
+    );
+    t.match(await ledger.totals(always, [], all), [{ requests: 2 }]);
+    await ledger.close();
+  });
+});
+
+t.test('ClickHouse that is not there', async (t) => {
+  const ledger = openClickHouseLedger('http://user:secret@127.0.0.1:1/usage');
+  await t.rejects(ledger.check(), {
+    message: 'ClickHouse at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1.',
+  });
+  await t.rejects(ledger.insert([usageEvent()]), {
+    name: 'ApiError',
+    message: 'The usage ledger is unavailable',
+  });
+  await ledger.close();
 });
 
 t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
-  const service = await startClickHouse();
+  const service = await startClickHouse({ own: clickHouseMissing({ own: true }) === undefined });
   t.teardown(() => service.stop());
-  const url = `${service.url}/sluice_test_${randomBytes(4).toString('hex')}`;
+  const database = `sluice_test_${randomBytes(4).toString('hex')}`;
+  const url = `${service.url}/${database}`;
+  const client = createClient({ url });
+  t.teardown(async () => {
+    await client.close();
+  });
+  const ask = async (query: string): Promise<unknown> => {
+    const answer = await client.query({ query, format: 'JSONCompactEachRow' });
+    return (await answer.json<unknown[]>())[0]?.[0];
+  };
+
+  await t.test('processes that start together make one schema', async (t) => {
+    const together = Array.from({ length: 4 }, () => openClickHouseLedger(url));
+    await Promise.all(together.map((ledger) => ledger.check()));
+    await Promise.all(together.map((ledger) => ledger.close()));
+    t.equal(Number(await ask('SELECT max(version) FROM sluice_schema')), 1);
+  });
+
   await t.test('contract', (t) => ledgerContract(t, () => openClickHouseLedger(url)));
+
+  await t.test('copies that have not been merged are there, and do not count', async (t) => {
+    const ledger = openClickHouseLedger(url);
+    const events = Array.from({ length: 10 }, () => usageEvent({ subscription: 'sub_copies' }));
+    await client.command({ query: 'SYSTEM STOP MERGES sluice_usage' });
+    for (let copy = 0; copy < 3; copy++) await ledger.insert(events);
+    const rows = "SELECT count() FROM sluice_usage WHERE subscription = 'sub_copies'";
+    t.equal(Number(await ask(rows)), 30);
+    const filter = { ...always, subscription: 'sub_copies' };
+    t.match(await ledger.totals(filter, ['day'], all), [{ requests: 10, cost: '0.00002' }]);
+    await client.command({ query: 'SYSTEM START MERGES sluice_usage' });
+    await client.command({ query: 'OPTIMIZE TABLE sluice_usage FINAL' });
+    t.equal(Number(await ask(rows)), 10, 'merged');
+    t.match(await ledger.totals(filter, ['day'], all), [{ requests: 10, cost: '0.00002' }]);
+    await ledger.close();
+  });
+
+  await t.test('retention is set, changed and lifted', async (t) => {
+    const table =
+      "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'sluice_usage'";
+    for (const [days, ttl] of [
+      [30, /TTL toDateTime\(time\) \+ toIntervalDay\(30\)/],
+      [400, /toIntervalDay\(400\)/],
+      [undefined, /toIntervalDay\(400\)/],
+      [0, /^((?!TTL).)*$/],
+    ] as const) {
+      const ledger = openClickHouseLedger(url, { retentionDays: days });
+      await ledger.check();
+      t.match(await ask(table), ttl);
+      await ledger.close();
+    }
+  });
+
+  const restartable = clickHouseMissing({ own: true });
+  await t.test('what was inserted outlives a kill', { skip: restartable ?? false }, async (t) => {
+    const ledger = openClickHouseLedger(url);
+    const event = usageEvent({ subscription: 'sub_kill' });
+    await ledger.insert([event]);
+    await service.kill();
+    await t.rejects(ledger.insert([event]), { name: 'ApiError', message: 'The usage ledger is unavailable' });
+    await service.revive();
+    t.strictSame(await ledger.list({ ...always, subscription: 'sub_kill' }, all), [event]);
+    await ledger.close();
+  });
+
+  await t.test('tables of a newer version are left alone', async (t) => {
+    await client.command({ query: 'INSERT INTO sluice_schema (version) VALUES (99)' });
+    const ledger = openClickHouseLedger(url);
+    await t.rejects(ledger.check(), {
+      message: /cannot be used: its tables were made by a newer version \(schema 99, this one knows 1\)\.$/,
+    });
+    await t.rejects(ledger.insert([usageEvent()]), /ledger is unavailable/, 'the events are not at fault');
+    await ledger.close();
+    await client.command({ query: `DROP DATABASE ${database}` });
+  });
 });

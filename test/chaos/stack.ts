@@ -1,4 +1,5 @@
 /** What a chaos run runs on: gateways as real processes, with the embedded stores, or with Kafka, ClickHouse and readers of their own. */
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +41,11 @@ export interface StackOptions {
   readonly services: boolean;
 }
 
-const command = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+/** The built command, without its look for newer sources at each start. */
+const command = join(root, 'dist/src/cli/main.js');
+/** Node without what a test runner puts into it by this variable. */
+const plainNode = ['-u', 'NODE_OPTIONS', process.execPath];
 const key = 'sk-chaos-0123456789abcdef';
 const model = 'chaos/chat';
 const price = { prompt: '0.0000013', completion: '0.0000071' };
@@ -54,6 +59,7 @@ const catalog = `models:
 const log = pino({ level: 'silent' });
 
 export const startStack = async (options: StackOptions): Promise<Stack> => {
+  execFileSync('env', [...plainNode, join(root, 'bin/build-if-stale.mjs')], { stdio: ['ignore', 2, 2] });
   const folder = mkdtempSync(join(tmpdir(), 'sluice-chaos-'));
   const configFile = join(folder, 'sluice.yaml');
   writeFileSync(configFile, catalog);
@@ -130,9 +136,8 @@ const startSluice = async (
   environment: Record<string, string>,
   ready: () => Promise<boolean> = async () => true,
 ): Promise<Victim> => {
-  // What a test runner puts into NODE_OPTIONS is not for them.
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
-  const start = () => launch(process.execPath, [command, ...words], ready, env);
+  const start = () => launch('env', [...plainNode, command, ...words], ready, env);
   let child = await start();
   return {
     name,

@@ -25,7 +25,10 @@ export interface Verdict {
 
 const always = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-export const judge = async ({ ledger, price }: Stack, sights: readonly Sight[]): Promise<Verdict> => {
+export const judge = async (
+  { ledger, price }: Pick<Stack, 'ledger' | 'price'>,
+  sights: readonly Sight[],
+): Promise<Verdict> => {
   const events = await everything(ledger);
   const byRequest = new Map(events.map((event) => [event.request_id, event]));
   const of = (outcome: Sight['outcome']) => sights.filter((sight) => sight.outcome === outcome);

@@ -17,6 +17,9 @@ export interface KafkaService {
 }
 
 const jars = join(servicesFolder, 'kafka', '*');
+/** Classes as they lie in memory: halves the time to start. */
+const archive = join(servicesFolder, 'kafka.jsa');
+const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 
 /** Why there is no Kafka to test with; undefined when there is one. */
 export const kafkaMissing = ({ own = false } = {}): string | undefined => {
@@ -39,11 +42,10 @@ export const startKafka = async ({ own = false } = {}): Promise<KafkaService> =>
   // What Kafka's own format command would write, without starting Java once more for it.
   await mkdir(join(folder, 'data'));
   await writeFile(join(folder, 'data', 'meta.properties'), `version=1\ncluster.id=${clusterId}\nnode.id=1\n`);
+  const archived = existsSync(archive) ? [`-XX:SharedArchiveFile=${archive}`] : [];
   const launchBroker = () =>
-    launch(
-      'java',
-      ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-cp', jars, 'kafka.Kafka', properties],
-      () => listens(port),
+    launch('java', [...javaOptions, ...archived, '-cp', jars, 'kafka.Kafka', properties], () =>
+      listens(port),
     );
   let broker = await launchBroker();
   return {

@@ -24,7 +24,7 @@ export interface Subscription {
 }
 
 const firstPause = 200;
-const longestPause = 5_000;
+const longestPause = 2_000;
 const beat = 1_000;
 
 /** Reads in the background from now on, through every outage, until stopped. */
@@ -107,7 +107,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
       try {
         await readUntilTrouble();
       } catch (error) {
-        if (Date.now() - started > longestPause) pause = firstPause;
+        if (Date.now() - started > 10_000) pause = firstPause;
         log.warn({ err: error, retryMs: pause }, `${topic}: cannot be read from Kafka now`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
         pause = Math.min(pause * 2, longestPause);

@@ -3,7 +3,8 @@ import type { Subscriber } from 'rxjs';
 import type { Demand, DemandListener } from '../../src/ports/demand.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 
-const bufferBytes = 64 * 1024;
+const mostGathered = 64 * 1024;
+const largePiece = 16 * 1024;
 /** Written in one turn of the event loop, however fast the reader is. */
 const turnBytes = 512 * 1024;
 
@@ -16,7 +17,7 @@ export class PacedBytes implements DemandListener {
   readonly #subscriber: Subscriber<Reply>;
   #paused = false;
   #turn: NodeJS.Immediate | undefined;
-  /** Of a piece that did not fit into the last buffer. */
+  /** A piece that did not fit with those before it. */
   #rest: Uint8Array | undefined;
 
   constructor(pieces: Iterable<BodyPiece>, demand: Demand, subscriber: Subscriber<Reply>) {
@@ -54,29 +55,36 @@ export class PacedBytes implements DemandListener {
   }
 
   #send(): void {
-    for (let sent = 0; sent < turnBytes && !this.#paused; sent += bufferBytes) {
-      const bytes = this.#fill();
-      if (bytes.length > 0) this.#subscriber.next({ kind: 'bytes', bytes });
-      if (bytes.length === bufferBytes) continue;
-      this.stop();
-      this.#subscriber.complete();
-      return;
+    for (let sent = 0; sent < turnBytes && !this.#paused; ) {
+      const bytes = this.#gather();
+      if (bytes.length === 0) {
+        this.stop();
+        this.#subscriber.complete();
+        return;
+      }
+      sent += bytes.length;
+      this.#subscriber.next({ kind: 'bytes', bytes });
     }
     if (!this.#paused) this.#later();
   }
 
-  #fill(): Buffer {
-    const buffer = Buffer.allocUnsafe(bufferBytes);
+  /** Small pieces are put together; a large one goes as it is. */
+  #gather(): Uint8Array {
+    const small: Uint8Array[] = [];
     let length = 0;
-    while (length < bufferBytes) {
+    for (;;) {
       const piece = this.#rest ?? this.#next();
+      this.#rest = undefined;
       if (piece === undefined) break;
-      const fitting = piece.subarray(0, bufferBytes - length);
-      buffer.set(fitting, length);
-      length += fitting.length;
-      this.#rest = fitting.length < piece.length ? piece.subarray(fitting.length) : undefined;
+      if (small.length === 0 && piece.length >= largePiece) return piece;
+      if (piece.length >= largePiece || length + piece.length > mostGathered) {
+        this.#rest = piece;
+        break;
+      }
+      small.push(piece);
+      length += piece.length;
     }
-    return buffer.subarray(0, length);
+    return Buffer.concat(small, length);
   }
 
   #next(): Uint8Array | undefined {

@@ -19,8 +19,8 @@ export interface EngineReader {
   error(error: EngineError): void;
 }
 
-/** The head of a good answer. */
-export interface EngineHead {
+/** The head of a good answer. The reader of an answer that obeys no demand may pause it by itself. */
+export interface EngineHead extends DemandListener {
   readonly contentType: string;
   /** The answer is whole: when the call is closed, what the engine still says is read and dropped, and its connection kept. */
   settle(): void;

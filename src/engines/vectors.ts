@@ -82,9 +82,14 @@ const readNumbers = (given: Buffer): Float32Array => {
   }
 };
 
-/** At least one number, and nothing that is none: some engines write `null` or `NaN` when their arithmetic fails. */
-const isNumbers = (given: Buffer): boolean => numbers.test(given.toString('latin1'));
-const numbers = /^\[\s*-?\d[-+.,eE\d\s]*\]$/;
+/**
+ * At least one number, and nothing that is none: some engines write `null` or `NaN` when their arithmetic fails. Every
+ * other word of JSON has one of these letters; the machine finds them faster than any loop here goes through a vector.
+ */
+const isNumbers = (given: Buffer): boolean =>
+  /^\[\s*-?\d/.test(given.toString('latin1', 0, 64)) && !foreign.some((byte) => given.includes(byte));
+
+const foreign = [...Buffer.from('nNul"{')];
 
 const readBase64 = (given: Buffer): Float32Array => {
   const text = given.toString('latin1', 1, given.length - 1);

@@ -45,12 +45,8 @@ class Run<Batch, Result> {
     this.#turn = undefined;
     if (this.#running.size >= this.#width) return;
     const batch = this.#waiting.pop();
-    if (batch === undefined) {
-      if (this.#running.size === 0) this.#subscriber.complete();
-      return;
-    }
-    this.#start(batch);
-    if (this.#waiting.length > 0) this.#later();
+    if (batch !== undefined) this.#start(batch);
+    this.#goOn();
   }
 
   stop(): void {
@@ -64,22 +60,30 @@ class Run<Batch, Result> {
   }
 
   #start(batch: Batch): void {
-    let subscription: Subscription | undefined;
     let ended = false;
+    let subscription: Subscription | undefined;
     const leave = (): void => {
       ended = true;
       if (subscription !== undefined) this.#running.delete(subscription);
-      this.#later();
     };
     subscription = this.#rules.send(batch).subscribe({
       next: (result) => this.#subscriber.next(result),
-      complete: leave,
+      complete: () => {
+        leave();
+        this.#goOn();
+      },
       error: (error) => {
         leave();
         this.#failed(batch, error);
+        this.#goOn();
       },
     });
     if (!ended) this.#running.add(subscription);
+  }
+
+  #goOn(): void {
+    if (this.#waiting.length > 0) this.#later();
+    else if (this.#running.size === 0) this.#subscriber.complete();
   }
 
   /** An engine that is full while it works for this very request gets the rest one after another. */

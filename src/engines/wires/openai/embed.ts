@@ -31,7 +31,7 @@ export const embeddingWire: EmbeddingWire = {
 };
 
 const size =
-  /batch size|too (?:long|large|many|big)|\btokens\b|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
+  /batch size|too (?:long|large|many|big)|(?:less|fewer|more|longer|larger|greater) than \d|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
 
 class EmbeddingDecoder
   implements PickDecoder<{ vectors: readonly VectorJson[]; tokens: number | undefined }>

@@ -1,0 +1,263 @@
+/** The stages and helpers that embeddings and decisions are made of, one at a time: what they emit, and what they hold on to. */
+import { NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import t from 'tap';
+import { decisionFailures } from '../../pipelines/stages/decision-failures.ts';
+import { meterInput } from '../../pipelines/stages/meter-input.ts';
+import { PacedBytes } from '../../pipelines/stages/paced-bytes.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { runBatches } from '../../src/engines/run-batches.ts';
+import { TurnBudget } from '../../src/engines/turn-budget.ts';
+import { type ErrorKind, fail } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/demand.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import type { UsageLog } from '../../src/ports/usage.ts';
+import { caller, exchange, lease, model } from '../chat/hand-made.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+t.test('meterInput', async (t) => {
+  const started = (record?: UsageLog['record']) => {
+    const events: UsageEvent[] = [];
+    const usage: UsageLog = {
+      record: (event) => {
+        events.push(event);
+        return record?.(event) ?? of(undefined);
+      },
+      ensureOpen: () => undefined,
+      close: async () => undefined,
+    };
+    const metered = {
+      exchange: exchange(),
+      caller,
+      route: '/embeddings',
+      task: { model: model() },
+      lease: lease(3),
+    };
+    const source = new Subject<number>();
+    const seen: string[] = [];
+    const subscription = source
+      .pipe(meterInput(usage, metered, (tokens) => ({ tokens, inputs: 1 })))
+      .subscribe({
+        next: (value) => seen.push(String(value)),
+        error: (error) => seen.push(error.message),
+        complete: () => seen.push('end'),
+      });
+    return { events, source, seen, subscription };
+  };
+
+  t.test('its end waits for the event', async (t) => {
+    const kept = new Subject<void>();
+    const { events, source, seen, subscription } = started(() => kept);
+    source.next(5);
+    source.next(7);
+    source.complete();
+    t.same(seen, ['5', '7']);
+    t.match(events, [
+      {
+        outcome: 'completed',
+        status: 200,
+        quantities: { prompt_tokens: 12, inputs: 2 },
+        cost: '0.000012',
+        queued_ms: 3,
+      },
+    ]);
+    kept.complete();
+    t.same(seen, ['5', '7', 'end']);
+    subscription.unsubscribe();
+    t.equal(events.length, 1);
+  });
+
+  t.test('no answer without an event', async (t) => {
+    const { source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
+    source.next(5);
+    source.complete();
+    t.same(seen, ['5', 'disk full']);
+  });
+
+  t.test('a failure is told as it was', async (t) => {
+    const { events, source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
+    source.next(5);
+    source.error(fail('timeout', 'late'));
+    t.same(seen, ['5', 'late']);
+    t.match(events, [{ outcome: 'failed', status: 504, quantities: { prompt_tokens: 5 }, cost: '0' }]);
+  });
+
+  t.test('leaving costs what was done', async (t) => {
+    const { events, source, subscription } = started();
+    source.next(5);
+    subscription.unsubscribe();
+    t.notOk(source.observed);
+    t.match(events, [
+      { outcome: 'cancelled', status: 499, quantities: { prompt_tokens: 5, inputs: 1 }, cost: '0.000005' },
+    ]);
+  });
+});
+
+t.test('decisionFailures', async (t) => {
+  const scheduler = new TestScheduler((found, wanted) => t.same(found, wanted));
+  const became = (kind: ErrorKind): string => {
+    let after = '';
+    throwError(() => fail(kind, 'why', { headers: { 'retry-after': '3' } }))
+      .pipe(decisionFailures())
+      .subscribe({
+        error: (error) => (after = `${error.status} ${error.message} ${error.headers['retry-after']}`),
+      });
+    return after;
+  };
+  t.same(
+    (['invalid_request', 'unavailable', 'timeout', 'rate_limited', 'not_found', 'overloaded'] as const).map(
+      became,
+    ),
+    [422, 529, 502, 429, 404, 529].map((status) => `${status} why 3`),
+  );
+  scheduler.run(({ cold, expectObservable, expectSubscriptions }) => {
+    const source = cold('-a-b|');
+    expectObservable(source.pipe(decisionFailures())).toBe('-a-b|');
+    expectSubscriptions(source.subscriptions).toBe('^---!');
+  });
+});
+
+t.test('PacedBytes', async (t) => {
+  const started = (
+    pieces: Iterable<string | Uint8Array>,
+    onBytes: (demand: Demand) => void = () => undefined,
+  ) => {
+    const demand = new Demand();
+    const sent: Buffer[] = [];
+    let ended = false;
+    const subscription = new Observable<Reply>((subscriber) => {
+      const paced = new PacedBytes(pieces, demand, subscriber);
+      paced.start();
+      return () => paced.stop();
+    }).subscribe({
+      next: (reply) => {
+        if (reply.kind === 'bytes') sent.push(Buffer.from(reply.bytes));
+        onBytes(demand);
+      },
+      complete: () => {
+        ended = true;
+      },
+    });
+    return {
+      demand,
+      sent,
+      subscription,
+      text: () => Buffer.concat(sent).toString('latin1'),
+      ended: () => ended,
+    };
+  };
+  const many = Array.from({ length: 5000 }, (_, index) => `"${index}",`);
+  const large = Buffer.alloc(20_000, 'x');
+
+  t.test('small pieces together, large ones alone', async (t) => {
+    const { sent, text, ended } = started([...many, large, 'a', 'b', large]);
+    t.ok(ended());
+    t.equal(text(), `${many.join('')}${large}ab${large}`);
+    t.same(
+      sent.map(({ length }) => length),
+      [many.join('').length, 20_000, 2, 20_000],
+    );
+    const gathered = started(Array.from({ length: 10 }, () => 'y'.repeat(10_000)));
+    t.same(
+      gathered.sent.map(({ length }) => length),
+      [60_000, 40_000],
+    );
+  });
+
+  t.test('a turn has its share', async (t) => {
+    const pieces = Array.from({ length: 100 }, () => large);
+    const { sent, ended } = started(pieces);
+    t.equal(sent.length, 27, 'half a megabyte');
+    await turn();
+    t.equal(sent.length, 54);
+    for (let count = 0; count < 3; count++) await turn();
+    t.equal(sent.length, 100);
+    t.ok(ended());
+  });
+
+  t.test('as the reader takes them', async (t) => {
+    const { demand, sent, ended, subscription } = started(
+      Array.from({ length: 6 }, () => large),
+      (to) => to.pause(),
+    );
+    t.equal(sent.length, 1);
+    await turn();
+    t.equal(sent.length, 1, 'nothing while it pauses');
+    demand.resume();
+    await turn();
+    t.equal(sent.length, 2);
+    t.notOk(ended());
+    demand.resume();
+    subscription.unsubscribe();
+    await turn();
+    t.equal(sent.length, 2, 'nor once it has left');
+  });
+});
+
+t.test('TurnBudget', async (t) => {
+  const source = () => {
+    const told: string[] = [];
+    return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') };
+  };
+  const budget = new TurnBudget();
+  const [one, other] = [source(), source()];
+  budget.spend(500_000, one);
+  budget.spend(500_000, other);
+  budget.spend(500_000, other);
+  t.same([one.told, other.told], [[], ['pause']], 'whoever goes over it waits');
+  await turn();
+  t.same([one.told, other.told], [[], ['pause', 'resume']]);
+  budget.spend(600_000, one);
+  t.same(one.told, ['pause']);
+  await turn();
+  t.same(one.told, ['pause', 'resume']);
+});
+
+t.test('runBatches', async (t) => {
+  const collect = async (source: Observable<unknown>) => {
+    const seen: unknown[] = [];
+    await new Promise<void>((resolve) =>
+      source.subscribe({
+        next: (value) => seen.push(value),
+        error: (error) => {
+          seen.push(error.message);
+          resolve();
+        },
+        complete: () => resolve(),
+      }),
+    );
+    return seen;
+  };
+  t.same(await collect(runBatches([1, 2, 3], { width: 1, send: (batch) => of(batch * 2) })), [2, 4, 6]);
+  t.same(await collect(runBatches([], { width: 1, send: () => NEVER })), [], 'nothing to do');
+  t.same(
+    await collect(
+      runBatches([8], {
+        width: 2,
+        send: (batch) => (batch > 2 ? throwError(() => fail('invalid_request', 'too large')) : of(batch)),
+        refit: (batch) => (batch > 1 ? [batch / 2, batch / 2] : undefined),
+      }),
+    ),
+    [2, 2, 2, 2],
+    'smaller ones for one that is refused',
+  );
+  t.same(
+    await collect(
+      runBatches([8], {
+        width: 2,
+        send: () => throwError(() => fail('invalid_request', 'never')),
+        refit: (batch) => [batch, batch],
+      }),
+    ),
+    ['never'],
+    'not for ever',
+  );
+  t.same(
+    await collect(
+      runBatches([1, 2], { width: 2, send: () => throwError(() => fail('unavailable', 'full')) }),
+    ),
+    ['full'],
+    'full without this request',
+  );
+});

@@ -1,10 +1,10 @@
 /** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as demand allows. */
-import { Readable } from 'node:stream';
-import { Pool } from 'undici';
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
-import { bodyBytes, bodyLength, type RequestBody } from './request-body.ts';
+import { Connections } from './http1/connections.ts';
+import { fixedLines, requestHead } from './http1/request-head.ts';
+import { bodyLength, type RequestBody } from './request-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST';
@@ -27,59 +27,59 @@ export interface DispatchOptions {
 }
 
 export class Dispatch {
-  readonly #pool: Pool;
+  /** As many as calls, one call at a time on each: a stream behind another would wait for its end. */
+  readonly #connections: Connections;
   readonly #basePath: string;
+  readonly #fixedLines: string;
   readonly #deadlines: Deadlines;
-  readonly #connections = { fresh: false };
   readonly #streamLimits: CallLimits;
   readonly #wholeLimits: CallLimits;
 
   constructor(baseUrl: string, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
     const url = new URL(baseUrl);
     this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#fixedLines = fixedLines(url.host);
     this.#deadlines = deadlines;
     this.#streamLimits = limits;
     this.#wholeLimits = { ...limits, firstByte: limits.total };
-    // As many connections as calls, one call at a time on each: a stream behind another would wait for its end.
-    // The time-outs are ours (`Deadlines`), all but the one for connecting.
-    this.#pool = new Pool(url.origin, {
-      connections: null,
-      pipelining: 1,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: { timeout: limits.connect, ...(ca === undefined ? {} : { ca }) },
-    });
-    this.#pool.on('connect', () => {
-      this.#connections.fresh = true;
-    });
+    this.#connections = new Connections(url, { connectLimit: limits.connect, ca });
   }
 
   /** The reader hears nothing before this has returned. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
-    const { method, streams, explain } = request;
+    const { body, streams, explain } = request;
     const call = new HttpCall({
       reader,
       limits: streams ? this.#streamLimits : this.#wholeLimits,
       deadlines: this.#deadlines,
-      connections: this.#connections,
       demand: streams ? flow.demand : undefined,
       explain,
     });
-    const path = request.fromRoot === true ? request.path : this.#basePath + request.path;
-    this.#pool.dispatch({ path, method, ...payload(request) }, call);
+    try {
+      call.runOn(this.#connections.send({ head: this.#head(request), body }, call));
+    } catch (thrown) {
+      call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
+    }
     return call;
   }
 
   /** Lets running calls end, then closes the connections. */
   close(): Promise<void> {
-    return this.#pool.close();
+    return this.#connections.close();
+  }
+
+  #head({ method, path, fromRoot, headers, body }: EngineRequest): string {
+    const lines = {
+      method,
+      path: fromRoot === true ? path : this.#basePath + path,
+      headers,
+      contentLength: contentLength(method, body),
+    };
+    return requestHead(lines, this.#fixedLines);
   }
 }
 
-const payload = ({ headers, body }: EngineRequest): { headers: string[]; body: string | Readable | null } => {
-  if (body === null || typeof body === 'string') return { headers, body };
-  const stream = Readable.from(bodyBytes(body), { objectMode: false });
-  // The call tells of its failure itself; the stream that is torn down with it needs no second hearing.
-  stream.on('error', () => undefined);
-  return { headers: [...headers, 'content-length', String(bodyLength(body))], body: stream };
+const contentLength = (method: EngineRequest['method'], body: RequestBody | null): number | undefined => {
+  if (body === null) return method === 'GET' ? undefined : 0;
+  return typeof body === 'string' ? Buffer.byteLength(body) : bodyLength(body);
 };

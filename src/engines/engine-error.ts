@@ -1,5 +1,7 @@
 /** How an engine call failed → what the client is told, whether another replica may be tried, and what it says of this one's health. */
 import { ApiError, type ErrorKind, type FailureDetails } from '../errors.ts';
+import { CONNECT_TIMEOUT } from './http1/connection.ts';
+import { CLOSED } from './http1/connections.ts';
 
 /**
  * `elsewhere`: nothing of an answer was seen, another replica may do better. `anywhere`: the connection had gone
@@ -84,11 +86,11 @@ export type Progress = 'stale' | 'waiting' | 'answered';
 
 /** A connection that could not be made or broke. */
 export const connectionError = (cause: Error, progress: Progress): EngineError => {
-  if (hasCode(cause, 'UND_ERR_CONNECT_TIMEOUT')) {
+  if (hasCode(cause, CONNECT_TIMEOUT)) {
     const verdict = { retry: 'elsewhere', fault: 'connection' } as const;
     return new EngineError('timeout', 'The engine could not be reached in time', verdict, { cause });
   }
-  if (hasCode(cause, 'UND_ERR_CLOSED') || hasCode(cause, 'UND_ERR_DESTROYED')) {
+  if (hasCode(cause, CLOSED)) {
     return new EngineError('unavailable', 'The engine was taken out of service', blameless, { cause });
   }
   if (progress === 'answered') {

@@ -1,5 +1,4 @@
-/** One HTTP call's events, as undici tells them, in; the answer's head and its bytes, joined per turn of the event loop, out. */
-import type { Dispatcher } from 'undici';
+/** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
 import type { Demand, DemandListener } from '../ports/demand.ts';
 import type { Deadlines, Expiring } from './deadlines.ts';
 import {
@@ -10,6 +9,8 @@ import {
   statusError,
   timeoutError,
 } from './engine-error.ts';
+import type { Connection, Exchange } from './http1/connection.ts';
+import type { ResponseHead } from './http1/response-head.ts';
 
 /** Takes an answer: one head, buffers that are its own to keep, an end; or an error at any point, and nothing after it. */
 export interface EngineReader {
@@ -38,43 +39,28 @@ export interface CallLimits {
   readonly total: number;
 }
 
-/** Shared by the calls to one replica. undici starts a call on a new connection in the same breath as it tells of it. */
-export interface Connections {
-  fresh: boolean;
-}
-
 export interface CallSetting {
   readonly reader: EngineReader;
   readonly limits: CallLimits;
   readonly deadlines: Deadlines;
-  readonly connections: Connections;
   /** Absent: the reader takes everything as it comes. */
   readonly demand: Demand | undefined;
   /** The engine's own sentence in the body of an error answer. */
   explain(body: string): string | undefined;
 }
 
-/** What may be read ahead of the reader. */
-const HELD_LIMIT = 64 * 1024;
 const ERROR_BODY_LIMIT = 64 * 1024;
 const LINGER_BYTES = 64 * 1024;
 const LINGER_MS = 1000;
 
-/**
- * undici's older handler methods are the ones its parser itself calls; the newer ones go through a wrapper that also
- * makes an object of the headers, at some 4 µs a call.
- */
-export class HttpCall
-  implements Dispatcher.DispatchHandler, DemandListener, Expiring, EngineHead, EngineCall
-{
+export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead, EngineCall {
   contentType = '';
   readonly #setting: CallSetting;
   readonly #begun: number;
   #lastRead: number;
-  #abortRequest: ((reason: Error) => void) | undefined;
-  #resumeParser: (() => void) | undefined;
-  #reused = false;
-  #answering = false;
+  /** Absent before the call is on its way, and once its answer was read. */
+  #connection: Connection | undefined;
+  #sent = false;
   #status = 0;
   #retryAfter: string | undefined;
   #anyBytes = false;
@@ -83,7 +69,7 @@ export class HttpCall
   #heldBytes = 0;
   /** The reader asked for a pause. */
   #paused = false;
-  /** undici was told to stop reading. */
+  /** The connection was told to stop reading. */
   #stopped = false;
   #scheduled = false;
   #ended = false;
@@ -129,77 +115,70 @@ export class HttpCall
     } else this.#abort();
   }
 
-  // ── undici's side ──────────────────────────────────────────────────────────────────────────────
+  // ── the connection's side ──────────────────────────────────────────────────────────────────────
 
-  onConnect(abort: (reason?: Error) => void): void {
-    const { connections, deadlines } = this.#setting;
-    this.#abortRequest = abort;
-    this.#reused = !connections.fresh;
-    connections.fresh = false;
-    this.#lastRead = deadlines.now;
-    if (this.#closed || this.#error !== undefined) this.#abort();
+  /** Where it is sent, or will be once the connection stands. */
+  runOn(connection: Connection | undefined): void {
+    this.#connection = connection;
   }
 
-  /** The first byte of a head has come: from here on the connection was no stale one. */
-  onResponseStarted(): void {
-    this.#answering = true;
-  }
-
-  onHeaders(status: number, headers: Buffer[], resume: () => void): boolean {
-    if (status < 200) return true;
-    this.#status = status;
-    this.#resumeParser = resume;
-    this.contentType = headerOf(headers, 'content-type');
-    if (status >= 300) this.#retryAfter = headerOf(headers, 'retry-after');
-    this.#schedule();
-    return this.#goOn();
-  }
-
-  onData(bytes: Buffer): boolean {
+  sent(): void {
+    this.#sent = true;
     this.#lastRead = this.#setting.deadlines.now;
-    this.#anyBytes = true;
-    if (this.#closed) {
-      this.#lingered += bytes.length;
-      if (this.#lingered > LINGER_BYTES) this.#abort();
-      return true;
+  }
+
+  head({ status, contentType, retryAfter }: ResponseHead): void {
+    this.#status = status;
+    this.contentType = contentType;
+    this.#retryAfter = retryAfter;
+  }
+
+  read(bytes: Buffer | undefined, complete: boolean): boolean {
+    if (complete) {
+      this.#connection = undefined;
+      this.#setting.deadlines.delete(this);
     }
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
+    if (bytes !== undefined) {
+      this.#lastRead = this.#setting.deadlines.now;
+      this.#anyBytes = true;
+    }
+    if (this.#closed) return this.#linger(bytes);
+    if (bytes !== undefined) {
+      this.#held.push(bytes);
+      this.#heldBytes += bytes.length;
+    }
     if (this.#status >= 300) {
-      if (this.#heldBytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
+      if (complete || this.#heldBytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
       return true;
     }
-    this.#schedule();
-    return this.#goOn();
-  }
-
-  onComplete(): void {
-    this.#setting.deadlines.delete(this);
-    if (this.#closed) return;
-    if (this.#status >= 300) this.#fail(this.#statusError());
-    else this.#ended = true;
-    this.#schedule();
-  }
-
-  onError(error: Error): void {
-    this.#setting.deadlines.delete(this);
-    if (!this.#closed) this.#fail(connectionError(error, this.#progress()));
-  }
-
-  #goOn(): boolean {
-    this.#stopped = this.#paused || this.#heldBytes >= HELD_LIMIT;
+    this.#ended = complete;
+    this.#flush();
+    // A reader that pauses is read ahead of by one read at most.
+    this.#stopped = this.#paused && this.#heldBytes > 0;
     return !this.#stopped;
+  }
+
+  failed(error: Error, stale: boolean): void {
+    this.#connection = undefined;
+    this.#setting.deadlines.delete(this);
+    if (!this.#closed) this.#fail(connectionError(error, this.#progress(stale)));
+  }
+
+  #linger(bytes: Buffer | undefined): boolean {
+    this.#lingered += bytes?.length ?? 0;
+    if (this.#lingered > LINGER_BYTES) this.#abort();
+    return true;
   }
 
   #readOn(): void {
     if (!this.#stopped) return;
     this.#stopped = false;
-    this.#resumeParser?.();
+    this.#connection?.resume();
   }
 
-  #progress(): Progress {
+  #progress(stale: boolean): Progress {
     if (this.#status > 0) return 'answered';
-    return this.#reused && !this.#answering ? 'stale' : 'waiting';
+    return stale ? 'stale' : 'waiting';
   }
 
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────
@@ -212,7 +191,7 @@ export class HttpCall
     if (this.#closed) {
       if (silence > LINGER_MS) this.#abort();
     } else if (sure - this.#begun > limits.total) this.#timeOut('total', limits.total);
-    else if (this.#abortRequest === undefined) return;
+    else if (!this.#sent) return;
     else if (!this.#anyBytes) {
       if (silence > limits.firstByte) this.#timeOut('first_byte', limits.firstByte);
     } else if (!this.#paused && silence > limits.idle) this.#timeOut('idle', limits.idle);
@@ -242,18 +221,23 @@ export class HttpCall
 
   #abort(): void {
     this.#setting.deadlines.delete(this);
-    this.#abortRequest?.(new Error('The call was given up'));
+    this.#connection?.drop();
+    this.#connection = undefined;
   }
 
-  /** undici calls once for each chunk of the HTTP framing; what came in one turn goes on in one piece, outside its parser. */
+  /** Failures and held bytes go on in a turn of their own: whoever calls for them is in the middle of something. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
     process.nextTick(flush, this);
   }
 
-  flush(): void {
+  flushScheduled(): void {
     this.#scheduled = false;
+    this.#flush();
+  }
+
+  #flush(): void {
     if (this.#closed) return;
     const good = this.#status >= 200 && this.#status < 300;
     if (good && !this.#headSent) {
@@ -262,8 +246,7 @@ export class HttpCall
     }
     if (good && this.#heldBytes > 0 && !this.#paused && !this.#closed) this.#passOn();
     if (this.#closed || this.#heldBytes > 0) return;
-    if (this.#error !== undefined) this.#setting.reader.error(this.#error);
-    else if (this.#ended) this.#setting.reader.end();
+    if (this.#error !== undefined || this.#ended) this.#passEnd();
     else if (!this.#paused) this.#readOn();
   }
 
@@ -274,17 +257,14 @@ export class HttpCall
     this.#heldBytes = 0;
     this.#setting.reader.bytes(bytes);
   }
+
+  #passEnd(): void {
+    const { demand, reader } = this.#setting;
+    this.#closed = true;
+    demand?.detach(this);
+    if (this.#error !== undefined) reader.error(this.#error);
+    else reader.end();
+  }
 }
 
-const flush = (call: HttpCall): void => call.flush();
-
-/** Names and values by turns, as they came. */
-const headerOf = (headers: readonly Buffer[], name: string): string => {
-  for (let index = 0; index + 1 < headers.length; index += 2) {
-    const key = headers[index];
-    if (key?.length === name.length && key.toString('latin1').toLowerCase() === name) {
-      return headers[index + 1]?.toString('latin1') ?? '';
-    }
-  }
-  return '';
-};
+const flush = (call: HttpCall): void => call.flushScheduled();

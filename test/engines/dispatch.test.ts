@@ -463,7 +463,7 @@ t.test('a reader that stops holds the engine back', async (t) => {
     visit.end();
   });
   const sockets: Socket[] = [];
-  subscribe('undici:client:connected', (message) => sockets.push((message as { socket: Socket }).socket));
+  subscribe('net.client.socket', (message) => sockets.push((message as { socket: Socket }).socket));
   const subject = engineOn([engine.url]);
   let delivered = 0;
   let paused = 0;
@@ -592,7 +592,7 @@ t.test('after the last word the reader need not wait for the connection', async 
   const visit = await engine.visit(0);
   visit.end();
   await until(() => visit.socket.writableLength === 0);
-  // undici reads the end and takes the connection back in the next turns of the loop.
+  // The end is read and the connection taken back in the next turns of the loop.
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(await ask(subject), hello);
   t.equal(engine.connections, 1, 'the connection was kept and used again');

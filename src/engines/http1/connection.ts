@@ -1,0 +1,186 @@
+/** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import { bodyBytes, type RequestBody } from '../request-body.ts';
+import { type Address, dial } from './dial.ts';
+import type { ResponseHead } from './response-head.ts';
+import { ResponseParser } from './response-parser.ts';
+
+export interface Outgoing {
+  readonly head: string;
+  readonly body: RequestBody | null;
+}
+
+/** Hears of one request: that it is sent, its head, its reads, the last of which completes it; or that it failed. */
+export interface Exchange {
+  sent(): void;
+  head(head: ResponseHead): void;
+  /** False stops the reading until `resume`. */
+  read(bytes: Buffer | undefined, complete: boolean): boolean;
+  /** Stale: the connection had served before, and not a byte came of this answer. */
+  failed(error: Error, stale: boolean): void;
+}
+
+export interface Owner {
+  /** Ready for another request. */
+  free(connection: Connection): void;
+  gone(connection: Connection): void;
+}
+
+export interface ConnectionSetting {
+  readonly address: Address;
+  /** Milliseconds until the connection, TLS and all, must stand. */
+  readonly connectLimit: number;
+  readonly owner: Owner;
+}
+
+export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT';
+const ascii = /^[\0-\x7f]*$/;
+
+export class Connection {
+  /** Of the owner's clock. */
+  idleSince = 0;
+  /** For how many seconds the server says that it keeps an idle connection. */
+  keepSeconds: number | undefined;
+  readonly #owner: Owner;
+  readonly #socket: Socket;
+  readonly #parser = new ResponseParser();
+  readonly #connectTimer: NodeJS.Timeout;
+  /** What is to be sent once the connection stands. */
+  #first: Outgoing | undefined;
+  #exchange: Exchange | undefined;
+  #upload: Readable | undefined;
+  #served = false;
+  #answering = false;
+  #headSeen = false;
+  #stopped = false;
+  #dead = false;
+
+  constructor({ address, connectLimit, owner }: ConnectionSetting, request: Outgoing, exchange: Exchange) {
+    this.#owner = owner;
+    this.#first = request;
+    this.#exchange = exchange;
+    this.#socket = dial(address, (bytes, length) => this.#take(bytes, length));
+    this.#socket.once(address.secure ? 'secureConnect' : 'connect', () => this.#connected());
+    this.#socket.on('end', () => this.#closed());
+    this.#socket.on('error', (error) => this.#fail(error));
+    this.#socket.on('close', () => this.#closed());
+    this.#connectTimer = setTimeout(() => {
+      const error = new Error(`No connection within ${connectLimit} ms`);
+      this.#fail(Object.assign(error, { code: CONNECT_TIMEOUT }));
+    }, connectLimit);
+  }
+
+  /** Only on a connection that is free. */
+  send({ head, body }: Outgoing, exchange: Exchange): void {
+    this.#exchange = exchange;
+    this.#answering = false;
+    this.#headSeen = false;
+    this.#parser.reset();
+    if (body === null) this.#socket.write(head, 'latin1');
+    else if (typeof body === 'string') this.#writeWhole(head, body);
+    else this.#startUpload(head, body);
+    exchange.sent();
+  }
+
+  resume(): void {
+    this.#stopped = false;
+    this.#socket.resume();
+  }
+
+  /** Ends the connection, and with it whatever is under way; nobody is told. */
+  drop(): void {
+    if (this.#dead) return;
+    this.#dead = true;
+    this.#exchange = undefined;
+    clearTimeout(this.#connectTimer);
+    this.#upload?.destroy();
+    this.#socket.destroy();
+    this.#owner.gone(this);
+  }
+
+  #connected(): void {
+    clearTimeout(this.#connectTimer);
+    const request = this.#first;
+    this.#first = undefined;
+    if (request !== undefined && this.#exchange !== undefined) this.send(request, this.#exchange);
+  }
+
+  /** In one write. Heads are latin1, which is the same as UTF-8 for all but a few. */
+  #writeWhole(head: string, body: string): void {
+    if (ascii.test(head)) this.#socket.write(head + body, 'utf8');
+    else this.#socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
+  }
+
+  #startUpload(head: string, body: readonly string[]): void {
+    this.#socket.write(head, 'latin1');
+    const upload = Readable.from(bodyBytes(body), { objectMode: false });
+    this.#upload = upload;
+    upload.on('error', (error) => this.#fail(error));
+    upload.on('end', () => {
+      this.#upload = undefined;
+    });
+    upload.pipe(this.#socket, { end: false });
+  }
+
+  #take(bytes: Buffer, length: number): boolean {
+    const exchange = this.#exchange;
+    if (exchange === undefined) {
+      // Nobody asked.
+      this.drop();
+      return false;
+    }
+    const parser = this.#parser;
+    this.#answering = true;
+    parser.push(bytes, length);
+    const { body, complete, fault } = parser;
+    this.#passHead(exchange);
+    if (fault !== undefined) {
+      if (body !== undefined) exchange.read(body, false);
+      // Unless the exchange was given up by what it has just read.
+      this.#fail(new Error(`The answer has ${fault}`));
+      return false;
+    }
+    if (complete) this.#finish();
+    if (body === undefined && !complete && !this.#headSeen) return true;
+    const goOn = exchange.read(body, complete) || complete;
+    this.#stopped = !goOn;
+    return goOn;
+  }
+
+  #passHead(exchange: Exchange): void {
+    const { head } = this.#parser;
+    if (head === undefined || this.#headSeen) return;
+    this.#headSeen = true;
+    exchange.head(head);
+  }
+
+  /** Before the exchange hears of it, so that its next request finds the connection free. */
+  #finish(): void {
+    const { head, excess } = this.#parser;
+    this.#exchange = undefined;
+    this.#served = true;
+    // TLS hands over what it has deciphered also when it was told to stop.
+    if (this.#stopped) this.resume();
+    this.keepSeconds = head?.keepSeconds;
+    // An answer that came before its request was all sent leaves the rest of it in the way.
+    const sent = this.#upload === undefined && this.#socket.writableLength === 0;
+    if (head?.keepAlive === true && head.framing !== 'close' && !excess && sent) this.#owner.free(this);
+    else this.drop();
+  }
+
+  #closed(): void {
+    const exchange = this.#exchange;
+    if (exchange !== undefined && this.#headSeen && this.#parser.close()) {
+      this.drop();
+      exchange.read(undefined, true);
+    } else this.#fail(new Error('The other side closed the connection'));
+  }
+
+  #fail(error: Error): void {
+    const exchange = this.#exchange;
+    const stale = this.#served && !this.#answering;
+    this.drop();
+    exchange?.failed(error, stale);
+  }
+}

@@ -1,0 +1,101 @@
+/** The connections to one replica: a request in, sent on the one that was free last or on a new one. */
+import { Connection, type Exchange, type Outgoing, type Owner } from './connection.ts';
+import { type Address, addressOf } from './dial.ts';
+
+/** Servers keep idle connections for 5 s and more; ours go before theirs do. */
+const IDLE_MS = 4000;
+/** A server that says how long it keeps them means its own clock, and the way there takes time. */
+const MARGIN_MS = 1000;
+const SWEEP_MS = 1000;
+
+export const CLOSED = 'CLOSED';
+
+export interface ConnectionsOptions {
+  /** Milliseconds. */
+  readonly connectLimit: number;
+  readonly ca: string | undefined;
+}
+
+export class Connections implements Owner {
+  readonly #address: Address;
+  readonly #connectLimit: number;
+  readonly #all = new Set<Connection>();
+  /** The one that was free last is last, and goes first: the others may grow old. */
+  #idle: Connection[] = [];
+  #sweeper: NodeJS.Timeout | undefined;
+  #closing = false;
+  #whenGone: (() => void)[] = [];
+
+  constructor(url: URL, { connectLimit, ca }: ConnectionsOptions) {
+    this.#address = addressOf(url, ca);
+    this.#connectLimit = connectLimit;
+  }
+
+  /** The connection that the request goes out on; none when there are to be no more. */
+  send(request: Outgoing, exchange: Exchange): Connection | undefined {
+    if (this.#closing) {
+      const error = Object.assign(new Error('The connections were closed'), { code: CLOSED });
+      process.nextTick(() => exchange.failed(error, false));
+      return undefined;
+    }
+    const free = this.#takeIdle();
+    if (free !== undefined) {
+      free.send(request, exchange);
+      return free;
+    }
+    const setting = { address: this.#address, connectLimit: this.#connectLimit, owner: this };
+    const connection = new Connection(setting, request, exchange);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  free(connection: Connection): void {
+    connection.idleSince = performance.now();
+    if (this.#closing || lifetime(connection) <= 0) {
+      connection.drop();
+      return;
+    }
+    this.#idle.push(connection);
+    this.#sweeper ??= setInterval(() => this.#sweep(), SWEEP_MS).unref();
+  }
+
+  gone(connection: Connection): void {
+    this.#all.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (this.#all.size === 0) for (const resolve of this.#whenGone) resolve();
+  }
+
+  /** Lets running exchanges end. */
+  close(): Promise<void> {
+    this.#closing = true;
+    clearInterval(this.#sweeper);
+    for (const connection of [...this.#idle]) connection.drop();
+    if (this.#all.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenGone.push(resolve));
+  }
+
+  #takeIdle(): Connection | undefined {
+    const now = this.#idle.length === 0 ? 0 : performance.now();
+    for (let last = this.#idle.pop(); last !== undefined; last = this.#idle.pop()) {
+      if (isFresh(last, now)) return last;
+      last.drop();
+    }
+    return undefined;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const connection of [...this.#idle]) if (!isFresh(connection, now)) connection.drop();
+    // Stopped by the first idle tick: at a steady rate it is never started anew.
+    if (this.#idle.length > 0) return;
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+}
+
+const lifetime = ({ keepSeconds }: Connection): number =>
+  keepSeconds === undefined ? IDLE_MS : Math.min(IDLE_MS, keepSeconds * 1000 - MARGIN_MS);
+
+const isFresh = (connection: Connection, now: number): boolean =>
+  now - connection.idleSince < lifetime(connection);

@@ -1,0 +1,49 @@
+/** An address in, a socket on its way there out, over TLS where the address says so. */
+import { connect, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+export interface Address {
+  readonly secure: boolean;
+  readonly host: string;
+  readonly port: number;
+  /** PEM of the authorities that are trusted instead of the public ones. */
+  readonly ca: string | undefined;
+}
+
+/** Takes what was read, in memory that the next read of any socket writes over; false stops the reading. */
+export type Take = (bytes: Buffer, length: number) => boolean;
+
+/**
+ * Reads are handed over before another socket can be read, so that one piece of memory does for all; Node would
+ * otherwise take 64 KiB anew for every read, however little comes.
+ */
+const memory = Buffer.allocUnsafeSlow(64 * 1024);
+
+export const addressOf = (url: URL, ca: string | undefined): Address => {
+  const secure = url.protocol === 'https:';
+  return {
+    secure,
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    ca,
+  };
+};
+
+export const dial = ({ secure, host, port, ca }: Address, take: Take): Socket => {
+  const options = {
+    host,
+    port,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: 60_000,
+    onread: { buffer: memory, callback: (length: number): boolean => take(memory, length) },
+  };
+  if (!secure) return connect(options);
+  return connectTls({
+    ...options,
+    // A name for the server to choose its certificate by; an address is none.
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+    ...(ca === undefined ? {} : { ca }),
+  });
+};

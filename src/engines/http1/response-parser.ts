@@ -1,0 +1,172 @@
+/** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
+import { ChunkedBody } from './chunked-body.ts';
+import { isHeader, ResponseHead } from './response-head.ts';
+
+const START = 0;
+const HEADERS = 1;
+const LENGTH = 2;
+const CHUNKED = 3;
+const TRAILERS = 4;
+const CLOSE = 5;
+const COMPLETE = 6;
+
+const LINE_FEED = 10;
+const RETURN = '\r';
+
+/** Of a head with all the interim ones before it, and of trailers. */
+const HEAD_LIMIT = 64 * 1024;
+const LINE_LIMIT = 200;
+
+export class ResponseParser {
+  /** Present once it is whole. */
+  head: ResponseHead | undefined;
+  /** What the last read brought of the body: a copy, since the next read goes into the same memory. */
+  body: Buffer | undefined;
+  /** Why this is no answer; what came before the fault is still good. */
+  fault: string | undefined;
+  /** Bytes came after the end. */
+  excess = false;
+  #state = START;
+  #reading = new ResponseHead();
+  readonly #chunks = new ChunkedBody();
+  /** A line of which the end has not come. */
+  #line = '';
+  #headBytes = 0;
+  #lines = 0;
+  #remaining = 0;
+  /** Starts and ends of the body's pieces in this read. */
+  readonly #pieces: number[] = [];
+
+  get complete(): boolean {
+    return this.#state === COMPLETE;
+  }
+
+  reset(): void {
+    this.head = undefined;
+    this.body = undefined;
+    this.fault = undefined;
+    this.excess = false;
+    this.#state = START;
+    this.#reading = new ResponseHead();
+    this.#line = '';
+    this.#headBytes = 0;
+    this.#lines = 0;
+  }
+
+  /** Not to be called again after a fault. */
+  push(bytes: Buffer, length: number): void {
+    let at = 0;
+    while (at < length && this.fault === undefined && this.#state !== COMPLETE) {
+      at = this.#step(bytes, at, length);
+    }
+    if (at < length && this.fault === undefined) this.excess = true;
+    this.body = this.#pieces.length === 0 ? undefined : this.#join(bytes);
+  }
+
+  /** The other side has closed: true when the answer is whole by that. */
+  close(): boolean {
+    if (this.#state === CLOSE) this.#state = COMPLETE;
+    return this.#state === COMPLETE;
+  }
+
+  #step(bytes: Buffer, at: number, length: number): number {
+    switch (this.#state) {
+      case LENGTH: {
+        const end = Math.min(length, at + this.#remaining);
+        this.#pieces.push(at, end);
+        this.#remaining -= end - at;
+        if (this.#remaining === 0) this.#state = COMPLETE;
+        return end;
+      }
+      case CHUNKED: {
+        const end = this.#chunks.read(bytes, at, length, this.#pieces);
+        if (this.#chunks.broken) this.fault = 'a broken chunk';
+        else if (this.#chunks.done) this.#startTrailers();
+        return end;
+      }
+      case CLOSE:
+        this.#pieces.push(at, length);
+        return length;
+      default:
+        return this.#readLine(bytes, at, length);
+    }
+  }
+
+  #readLine(bytes: Buffer, at: number, length: number): number {
+    let end = at;
+    while (end < length && bytes[end] !== LINE_FEED) end++;
+    this.#headBytes += end - at + (end < length ? 1 : 0);
+    if (this.#headBytes > HEAD_LIMIT) {
+      this.fault = 'too long a head';
+      return end;
+    }
+    const text = bytes.toString('latin1', at, end);
+    if (end === length) {
+      this.#line += text;
+      return end;
+    }
+    const line = this.#line === '' ? text : this.#line + text;
+    this.#line = '';
+    if (++this.#lines > LINE_LIMIT) this.fault = 'too long a head';
+    else if (!line.endsWith(RETURN)) this.fault = 'a line without its end';
+    else this.fault = this.#takeLine(line.slice(0, -1));
+    return end + 1;
+  }
+
+  #takeLine(line: string): string | undefined {
+    if (this.#state === START) {
+      this.#state = HEADERS;
+      return this.#reading.start(line);
+    }
+    if (line !== '') {
+      if (this.#state === HEADERS) return this.#reading.header(line);
+      return isHeader(line) ? undefined : 'a trailer that is none';
+    }
+    if (this.#state === TRAILERS) {
+      this.#state = COMPLETE;
+      return undefined;
+    }
+    return this.#endHead();
+  }
+
+  #endHead(): string | undefined {
+    const head = this.#reading;
+    const fault = head.end();
+    if (fault !== undefined) return fault;
+    if (head.status < 200) {
+      this.#reading = new ResponseHead();
+      this.#state = START;
+      return undefined;
+    }
+    this.head = head;
+    this.#remaining = head.contentLength ?? 0;
+    const { framing } = head;
+    if (framing === 'chunked') {
+      this.#chunks.reset();
+      this.#state = CHUNKED;
+    } else if (framing === 'close') this.#state = CLOSE;
+    else this.#state = framing === 'length' && this.#remaining > 0 ? LENGTH : COMPLETE;
+    return undefined;
+  }
+
+  #startTrailers(): void {
+    this.#state = TRAILERS;
+    this.#headBytes = 0;
+    this.#lines = 0;
+  }
+
+  #join(bytes: Buffer): Buffer {
+    const pieces = this.#pieces;
+    let size = 0;
+    for (let index = 0; index < pieces.length; index += 2) {
+      size += (pieces[index + 1] ?? 0) - (pieces[index] ?? 0);
+    }
+    const body = Buffer.allocUnsafe(size);
+    let at = 0;
+    for (let index = 0; index < pieces.length; index += 2) {
+      at += bytes.copy(body, at, pieces[index], pieces[index + 1]);
+    }
+    pieces.length = 0;
+    return body;
+  }
+}

@@ -220,6 +220,12 @@ export const answers: readonly Answer[] = [
     ours: true,
   },
   {
+    name: 'a length behind a blank of another kind',
+    raw: 'HTTP/1.1 200 OK\r\ncontent-length: \xa02\r\n\r\nok',
+    status: 0,
+    fault: 'a length that is none',
+  },
+  {
     name: 'a huge length',
     raw: 'HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999\r\n\r\nok',
     status: 0,

@@ -62,9 +62,9 @@ export class Connection {
     this.#exchange = exchange;
     this.#socket = dial(address, (bytes, length) => this.#take(bytes, length));
     this.#socket.once(address.secure ? 'secureConnect' : 'connect', () => this.#connected());
-    this.#socket.on('end', () => this.#closed());
+    this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error) => this.#fail(error));
-    this.#socket.on('close', () => this.#closed());
+    this.#socket.on('close', () => this.#fail(new Error('The connection is gone')));
     this.#connectTimer = setTimeout(() => {
       const error = new Error(`No connection within ${connectLimit} ms`);
       this.#fail(Object.assign(error, { code: CONNECT_TIMEOUT }));
@@ -169,7 +169,7 @@ export class Connection {
     else this.drop();
   }
 
-  #closed(): void {
+  #ended(): void {
     const exchange = this.#exchange;
     if (exchange !== undefined && this.#headSeen && this.#parser.close()) {
       this.drop();

@@ -6,7 +6,8 @@ export type Framing = 'none' | 'length' | 'chunked' | 'close';
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const headerLine = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
 /** Keeps every length an exact number. */
-const length = /^\d{1,15}$/;
+const length = /^[\t ]*(\d{1,15})[\t ]*$/;
+const chunked = /^[\t ]*chunked[\t ]*$/i;
 const closes = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const keeps = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
 const timeout = /(?:^|[,;\t ])timeout=(\d{1,9})/i;
@@ -49,9 +50,9 @@ export class ResponseHead {
         if (named(line, 'content-type')) this.contentType ||= line.slice(colon + 1).trim();
         return undefined;
       case 14:
-        return named(line, 'content-length') ? this.#length(line.slice(colon + 1).trim()) : undefined;
+        return named(line, 'content-length') ? this.#length(line.slice(colon + 1)) : undefined;
       case 17:
-        return named(line, 'transfer-encoding') ? this.#coding(line.slice(colon + 1).trim()) : undefined;
+        return named(line, 'transfer-encoding') ? this.#coding(line.slice(colon + 1)) : undefined;
       default:
         return undefined;
     }
@@ -75,15 +76,16 @@ export class ResponseHead {
   }
 
   #length(value: string): string | undefined {
-    if (!length.test(value)) return 'a length that is none';
-    const stated = Number(value);
+    const digits = length.exec(value)?.[1];
+    if (digits === undefined) return 'a length that is none';
+    const stated = Number(digits);
     if (this.contentLength !== undefined && this.contentLength !== stated) return 'two lengths';
     this.contentLength = stated;
     return undefined;
   }
 
   #coding(value: string): string | undefined {
-    if (this.#chunked || value.toLowerCase() !== 'chunked') return 'an unknown transfer coding';
+    if (this.#chunked || !chunked.test(value)) return 'an unknown transfer coding';
     this.#chunked = true;
     return undefined;
   }

@@ -1,70 +1,69 @@
 /** The bytes of a JSON text in, however they were cut; the wanted values out, each as its own bytes. Nothing else of the text is kept or made into objects. */
 import { fail } from '../errors.ts';
+import {
+  closeArray,
+  closeObject,
+  colon,
+  comma,
+  JsonValueEnd,
+  openArray,
+  openObject,
+  quote,
+} from './json-value-end.ts';
 
-/** What is wanted of a value: all of it, or some of what is inside. Values of another type are passed over. */
-export type Pick = RawPick | ObjectPick | ArrayPick;
+/**
+ * What is wanted of a value: all of it, or some of what is inside. Values of another type are passed over. It is made
+ * once for all answers of a kind; `into` is what is made of the one that is being read.
+ */
+export type Pick<Into> = RawPick<Into> | ObjectPick<Into> | ArrayPick<Into>;
 
-export interface RawPick {
+export interface RawPick<Into> {
   /** The value from its first to its last byte. */
-  raw(bytes: Buffer): void;
+  raw(bytes: Buffer, into: Into): void;
   /** An array here has no texts or objects in it, only numbers and arrays of them: its end is found much faster. */
   readonly numbers?: true;
 }
 
-export interface ObjectPick {
-  readonly keys: ReadonlyMap<string, Pick>;
-  end?(): void;
+export interface ObjectPick<Into> {
+  readonly keys: ReadonlyMap<string, Pick<Into>>;
+  end?(into: Into): void;
 }
 
-export interface ArrayPick {
-  readonly items: Pick;
-  end?(): void;
+export interface ArrayPick<Into> {
+  readonly items: Pick<Into>;
+  end?(into: Into): void;
 }
 
 /** What must come next. */
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-/** Inside a value that is taken or passed over as a whole. */
-type Inside = 'nothing' | 'string' | 'structure' | 'numbers' | 'scalar';
+const passOver: RawPick<unknown> = { raw: () => undefined };
+/** The name of a field. */
+const key: RawPick<unknown> = { raw: () => undefined };
 
-const quote = 0x22;
-const backslash = 0x5c;
-const comma = 0x2c;
-const colon = 0x3a;
-const openArray = 0x5b;
-const closeArray = 0x5d;
-const openObject = 0x7b;
-const closeObject = 0x7d;
-
-/** Up to here a loop of our own is faster than a call of the machine's. */
-const shortString = 32;
-
-const passOver: RawPick = { raw: () => undefined };
-
-export class JsonPicker {
+export class JsonPicker<Into> {
+  readonly #into: Into;
   #expected: Expected = 'value';
   /** The objects and arrays around the current place, the innermost last. */
-  readonly #open: (ObjectPick | ArrayPick)[] = [];
+  readonly #open: (ObjectPick<Into> | ArrayPick<Into>)[] = [];
   /** What is wanted of the value that comes next. */
-  #pick: Pick;
-  readonly #key: RawPick = { raw: (bytes) => this.#nameValue(bytes) };
-  #taking: RawPick = passOver;
-  #inside: Inside = 'nothing';
-  #depth = 0;
-  /** In a string inside a structure. */
-  #quoted = false;
-  #escaped = false;
+  #pick: Pick<Into>;
+  #taking: RawPick<Into> = passOver;
+  /** In a value that is taken or passed over as a whole. */
+  #inside = false;
+  readonly #end = new JsonValueEnd();
   /** The value's bytes from earlier reads. */
   #pieces: Buffer[] = [];
 
-  constructor(pick: Pick) {
+  constructor(pick: Pick<Into>, into: Into) {
     this.#pick = pick;
+    this.#into = into;
   }
 
   /** Throws `engine_unreachable` where the text is no JSON; what is passed over is not looked at closely. */
   push(bytes: Buffer): void {
     let at = 0;
-    if (this.#inside !== 'nothing') at = this.#take(bytes, 0, 0);
+    if (this.#inside) at = this.#take(bytes, 0, 0);
     while (at < bytes.length) {
       const byte = bytes[at] ?? 0;
       if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) at++;
@@ -74,7 +73,7 @@ export class JsonPicker {
 
   /** The text is over; throws when it was not whole. */
   end(): void {
-    if (this.#expected !== 'nothing' || this.#inside !== 'nothing') throw unreadable();
+    if (this.#expected !== 'nothing' || this.#inside) throw unreadable();
   }
 
   #next(bytes: Buffer, at: number, byte: number): number {
@@ -128,161 +127,53 @@ export class JsonPicker {
 
   #keyAt(bytes: Buffer, at: number, byte: number): number {
     if (byte !== quote) throw unreadable();
-    return this.#start(bytes, at, byte, this.#key);
+    return this.#start(bytes, at, byte, key);
   }
 
-  #nameValue(key: Buffer): void {
-    const text = key.toString('utf8');
+  #nameValue(bytes: Buffer): void {
+    const text = bytes.toString('utf8');
     const name = text.includes('\\') ? unescaped(text) : text.slice(1, -1);
     const around = this.#open[this.#open.length - 1];
     this.#pick = (around !== undefined && 'keys' in around ? around.keys.get(name) : undefined) ?? passOver;
   }
 
   #leave(at: number): number {
-    this.#open.pop()?.end?.();
+    this.#open.pop()?.end?.(this.#into);
     this.#expected = this.#open.length === 0 ? 'nothing' : 'comma-or-end';
     return at + 1;
   }
 
   // ── a value as a whole ───────────────────────────────────────────────────────────────────────────
 
-  #start(bytes: Buffer, at: number, byte: number, taking: RawPick): number {
-    this.#taking = taking;
-    if (byte === quote) {
-      this.#inside = 'string';
-      return this.#take(bytes, at, at + 1);
-    }
-    if (byte === openObject || byte === openArray) {
-      this.#inside = byte === openArray && taking.numbers ? 'numbers' : 'structure';
-      this.#depth = 0;
-      return this.#take(bytes, at, at);
-    }
+  #start(bytes: Buffer, at: number, byte: number, taking: RawPick<Into>): number {
     if (byte === comma || byte === colon || byte === closeArray || byte === closeObject) throw unreadable();
-    this.#inside = 'scalar';
+    this.#taking = taking;
+    this.#end.begin(byte, taking.numbers === true);
     return this.#take(bytes, at, at + 1);
   }
 
   /** Reads on from `at` in the value whose bytes of this read begin at `start`; returns where what follows it begins. */
   #take(bytes: Buffer, start: number, at: number): number {
-    const end = this.#end(bytes, at);
-    const isOver = end >= 0;
+    const end = this.#end.find(bytes, at);
     const wanted = this.#taking !== passOver;
-    if (!isOver) {
+    this.#inside = end < 0;
+    if (this.#inside) {
       if (wanted) this.#pieces.push(bytes.subarray(start));
       return bytes.length;
     }
-    this.#inside = 'nothing';
-    const isKey = this.#taking === this.#key;
-    this.#expected = isKey ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+    this.#expected = this.#taking === key ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
     if (wanted) this.#hand(bytes.subarray(start, end));
     return end;
-  }
-
-  /** Where the value ends; -1 when it goes on in the next read. */
-  #end(bytes: Buffer, at: number): number {
-    switch (this.#inside) {
-      case 'string':
-        return this.#stringEnd(bytes, at);
-      case 'structure':
-        return this.#structureEnd(bytes, at);
-      case 'numbers':
-        return this.#numbersEnd(bytes, at);
-      default:
-        return scalarEnd(bytes, at);
-    }
   }
 
   #hand(last: Buffer): void {
     const pieces = this.#pieces;
     if (pieces.length > 0) this.#pieces = [];
-    this.#taking.raw(pieces.length === 0 ? last : Buffer.concat([...pieces, last]));
-  }
-
-  /** After the closing quote; -1 when it has not come. Short strings are looked through here, long ones by the machine. */
-  #stringEnd(bytes: Buffer, from: number): number {
-    const { length } = bytes;
-    let at = this.#escaped ? from + 1 : from;
-    for (const near = Math.min(length, at + shortString); at < near; at++) {
-      const byte = bytes[at];
-      if (byte === quote) {
-        this.#escaped = false;
-        return at + 1;
-      }
-      if (byte === backslash) at++;
-    }
-    while (at < length) {
-      const found = bytes.indexOf(quote, at);
-      const end = found < 0 ? length : found;
-      let slashes = 0;
-      while (end - slashes > at && bytes[end - slashes - 1] === backslash) slashes++;
-      const isEscaped = slashes % 2 === 1;
-      if (found >= 0 && !isEscaped) {
-        this.#escaped = false;
-        return found + 1;
-      }
-      at = end + (isEscaped ? 1 : 0);
-    }
-    // One past the end: the last byte was a backslash.
-    this.#escaped = at > length;
-    return -1;
-  }
-
-  #numbersEnd(bytes: Buffer, from: number): number {
-    let at = from;
-    for (;;) {
-      const close = bytes.indexOf(closeArray, at);
-      const open = bytes.indexOf(openArray, at);
-      const next = open >= 0 && (close < 0 || open < close) ? open : close;
-      if (next < 0) return -1;
-      at = next + 1;
-      this.#depth += next === open ? 1 : -1;
-      if (this.#depth === 0) return at;
-    }
-  }
-
-  #structureEnd(bytes: Buffer, from: number): number {
-    const { length } = bytes;
-    let depth = this.#depth;
-    let at = from;
-    while (at < length) {
-      if (this.#quoted) {
-        at = this.#stringEnd(bytes, at);
-        if (at < 0) break;
-        this.#quoted = false;
-      }
-      while (at < length && (weight[bytes[at] ?? 0] ?? 0) === 0) at++;
-      if (at === length) break;
-      const change = weight[bytes[at++] ?? 0];
-      if (change === quoted) this.#quoted = true;
-      else {
-        depth += change === closing ? -1 : 1;
-        if (depth === 0) return at;
-      }
-    }
-    this.#depth = depth;
-    return -1;
+    const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
+    if (this.#taking === key) this.#nameValue(bytes);
+    else this.#taking.raw(bytes, this.#into);
   }
 }
-
-const opening = 1;
-const closing = 2;
-const quoted = 3;
-/** What a byte outside of strings does to the depth; most do nothing. */
-const weight = new Uint8Array(256);
-weight[openArray] = opening;
-weight[openObject] = opening;
-weight[closeArray] = closing;
-weight[closeObject] = closing;
-weight[quote] = quoted;
-
-/** Before whatever ends a number, `true`, `false` or `null`. */
-const scalarEnd = (bytes: Buffer, from: number): number => {
-  for (let at = from; at < bytes.length; at++) {
-    const byte = bytes[at] ?? 0;
-    if (byte === comma || byte === closeObject || byte === closeArray || byte <= 0x20) return at;
-  }
-  return -1;
-};
 
 const unescaped = (text: string): string => {
   try {

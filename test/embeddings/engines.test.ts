@@ -82,13 +82,16 @@ t.test('picking values out of JSON that comes in pieces', async (t) => {
         );
         const found: unknown[] = [];
         let ends = 0;
-        const take: Pick = { raw: (bytes) => found.push(JSON.parse(bytes.toString())) };
-        const picker = new JsonPicker({
-          keys: new Map<string, Pick>([
-            ['list', { items: { keys: new Map([['wanted', take]]), end: () => ends++ } }],
-            ['ab', take],
-          ]),
-        });
+        const take: Pick<undefined> = { raw: (bytes) => found.push(JSON.parse(bytes.toString())) };
+        const picker = new JsonPicker(
+          {
+            keys: new Map<string, Pick<undefined>>([
+              ['list', { items: { keys: new Map([['wanted', take]]), end: () => ends++ } }],
+              ['ab', take],
+            ]),
+          },
+          undefined,
+        );
         for (let at = 0; at < text.length; at += size) picker.push(text.subarray(at, at + size));
         picker.end();
         const isObject = /^\s*\{/.test(other);
@@ -114,13 +117,16 @@ t.test('picking values out of JSON that comes in pieces', async (t) => {
         );
         const found: unknown[] = [];
         const take = { raw: (bytes: Buffer) => found.push(JSON.parse(bytes.toString())) };
-        const picker = new JsonPicker({
-          keys: new Map<string, Pick>([
-            ['first', take],
-            ['list', { ...take, numbers: true }],
-            ['last', take],
-          ]),
-        });
+        const picker = new JsonPicker(
+          {
+            keys: new Map<string, Pick<undefined>>([
+              ['first', take],
+              ['list', { ...take, numbers: true }],
+              ['last', take],
+            ]),
+          },
+          undefined,
+        );
         for (let at = 0; at < text.length; at += size) picker.push(text.subarray(at, at + size));
         picker.end();
         deepEqual(found, [first, JSON.parse(JSON.stringify(list)), second]);
@@ -139,9 +145,12 @@ t.test('picking values out of JSON that comes in pieces', async (t) => {
     '{"list":[,]}',
     '',
   ]) {
-    const picker = new JsonPicker({
-      keys: new Map<string, Pick>([['list', { items: { raw: () => undefined } }]]),
-    });
+    const picker = new JsonPicker(
+      {
+        keys: new Map<string, Pick<undefined>>([['list', { items: { raw: () => undefined } }]]),
+      },
+      undefined,
+    );
     t.throws(
       () => {
         picker.push(Buffer.from(text));

@@ -3,7 +3,7 @@ import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/dec
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
 import type { PickDecoder } from '../../pick-reader.ts';
 import type { DecisionWire } from '../../wire.ts';
-import { parsedField } from './fields.ts';
+import { type Fields, failureFields, namedFields } from './fields.ts';
 import { isObject, reportedError } from './words.ts';
 
 export const systemOneWire: DecisionWire['questions'] = {
@@ -43,18 +43,16 @@ const encodeQuestion = ({ type, instructions, answers }: DecisionQuestion) => {
   }
 };
 
+const answer: Pick<Fields> = { keys: new Map([...namedFields('answers', 'usage'), ...failureFields]) };
+
 class SystemOneDecoder implements PickDecoder<readonly Decided[]> {
   readonly #call: DecisionCall;
-  readonly #picker: JsonPicker;
   readonly #fields: Record<string, unknown> = {};
+  readonly #picker: JsonPicker<Fields>;
 
   constructor(call: DecisionCall) {
     this.#call = call;
-    const field = (name: string): [string, Pick] => [
-      name,
-      parsedField((value) => Object.assign(this.#fields, { [name]: value })),
-    ];
-    this.#picker = new JsonPicker({ keys: new Map(['answers', 'usage', 'error'].map(field)) });
+    this.#picker = new JsonPicker(answer, { fields: this.#fields });
   }
 
   push(bytes: Buffer): void {

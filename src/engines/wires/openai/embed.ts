@@ -1,11 +1,11 @@
 /** Embeddings in the words of OpenAI-like servers: vLLM, TEI, SGLang, llama.cpp, Infinity, Ollama, OpenAI, another Sluice. */
-import { type ApiError, asApiError } from '../../../errors.ts';
-import type { VectorJson } from '../../../ports/embedding.ts';
+import { asApiError } from '../../../errors.ts';
+import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
 import type { PickDecoder } from '../../pick-reader.ts';
 import { convertVector, type VectorWish } from '../../vectors.ts';
 import type { EmbeddingWire } from '../../wire.ts';
-import { parsedField } from './fields.ts';
+import { type Fields, failureFields, namedFields, parsedField } from './fields.ts';
 import { isObject, reportedError } from './words.ts';
 
 export const embeddingWire: EmbeddingWire = {
@@ -33,76 +33,81 @@ export const embeddingWire: EmbeddingWire = {
 const size =
   /batch size|too (?:long|large|many|big)|(?:less|fewer|more|longer|larger|greater) than \d|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
 
-class EmbeddingDecoder
-  implements PickDecoder<{ vectors: readonly VectorJson[]; tokens: number | undefined }>
-{
-  readonly #wish: VectorWish;
-  readonly #vectors: (VectorJson | undefined)[];
-  readonly #picker: JsonPicker;
+/** An answer as far as it has been read. */
+interface Reading extends Fields {
+  readonly wish: VectorWish;
+  readonly vectors: (VectorJson | undefined)[];
+  items: number;
   /** Of the item under way. */
-  #vector: VectorJson | undefined;
-  #index: number | undefined;
-  #items = 0;
-  /** The small fields around the data. */
-  readonly #fields: Record<string, unknown> = {};
+  vector: VectorJson | undefined;
+  index: number | undefined;
+}
+
+/** An item is placed by its own number; servers that write none write them in order. */
+const item: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([
+    [
+      'embedding',
+      {
+        numbers: true,
+        raw: (bytes, reading) => {
+          reading.vector = convertVector(bytes, reading.wish);
+        },
+      },
+    ],
+    [
+      'index',
+      parsedField((value, reading) => {
+        if (typeof value === 'number') reading.index = value;
+      }),
+    ],
+  ]),
+  end: (reading) => {
+    const index = reading.index ?? reading.items;
+    if (reading.vector !== undefined && index in reading.vectors) reading.vectors[index] = reading.vector;
+    reading.items++;
+    reading.vector = undefined;
+    reading.index = undefined;
+  },
+};
+
+const answer: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([
+    ['data', { items: item }],
+    ...namedFields('usage'),
+    ...failureFields,
+  ]),
+};
+
+class EmbeddingDecoder implements PickDecoder<Omit<Embedded, 'first'>> {
+  readonly #reading: Reading;
+  readonly #picker: JsonPicker<Reading>;
 
   constructor(wish: VectorWish, inputs: number) {
-    this.#wish = wish;
-    this.#vectors = Array.from({ length: inputs }, () => undefined);
-    this.#picker = new JsonPicker(this.#answer());
+    this.#reading = {
+      wish,
+      vectors: Array.from({ length: inputs }, () => undefined),
+      items: 0,
+      vector: undefined,
+      index: undefined,
+      fields: {},
+    };
+    this.#picker = new JsonPicker(answer, this.#reading);
   }
 
   push(bytes: Buffer): void {
     this.#picker.push(bytes);
   }
 
-  end(): { vectors: readonly VectorJson[]; tokens: number | undefined } {
+  end(): Omit<Embedded, 'first'> {
     this.#picker.end();
-    const failure: ApiError | undefined = reportedError(this.#fields);
+    const { fields, vectors, items } = this.#reading;
+    const failure = reportedError(fields);
     if (failure !== undefined) throw failure;
-    const vectors = this.#vectors.filter((vector) => vector !== undefined);
-    if (vectors.length !== this.#vectors.length)
-      throw unreadable(
-        new Error(`The engine gave ${this.#items} vectors for ${this.#vectors.length} inputs`),
-      );
-    return { vectors, tokens: tokensOf(this.#fields.usage) };
-  }
-
-  #answer(): Pick {
-    const field = (name: string): [string, Pick] => [
-      name,
-      parsedField((value) => Object.assign(this.#fields, { [name]: value })),
-    ];
-    const item: Pick = {
-      keys: new Map<string, Pick>([
-        ['embedding', { raw: (bytes) => this.#take(bytes), numbers: true }],
-        ['index', parsedField((value) => this.#number(value))],
-      ]),
-      end: () => this.#endItem(),
-    };
-    return {
-      keys: new Map<string, Pick>([
-        ['data', { items: item }],
-        ...['usage', 'error', 'error_type', 'object', 'message', 'code', 'type'].map(field),
-      ]),
-    };
-  }
-
-  #take(bytes: Buffer): void {
-    this.#vector = convertVector(bytes, this.#wish);
-  }
-
-  #number(value: unknown): void {
-    if (typeof value === 'number') this.#index = value;
-  }
-
-  /** By its own number; servers that write none write them in order. */
-  #endItem(): void {
-    const index = this.#index ?? this.#items;
-    if (this.#vector !== undefined && index in this.#vectors) this.#vectors[index] = this.#vector;
-    this.#items++;
-    this.#vector = undefined;
-    this.#index = undefined;
+    const found = vectors.filter((vector) => vector !== undefined);
+    if (found.length !== vectors.length)
+      throw unreadable(new Error(`The engine gave ${items} vectors for ${vectors.length} inputs`));
+    return { vectors: found, tokens: tokensOf(fields.usage) };
   }
 }
 

@@ -7,7 +7,7 @@ import type { AllowedAnswer } from '../../../ports/decision.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
 import type { PickDecoder } from '../../pick-reader.ts';
 import type { Continuations, DecisionWire } from '../../wire.ts';
-import { parsedField } from './fields.ts';
+import { type Fields, failureFields, parsedField } from './fields.ts';
 import { reportedError } from './words.ts';
 
 export const continuationWire: DecisionWire['continuations'] = {
@@ -25,28 +25,70 @@ export const continuationWire: DecisionWire['continuations'] = {
   decode: (answers) => new ContinuationDecoder(answers),
 };
 
-/** Of one echoed prompt. */
-interface Echo {
-  index: number | undefined;
-  tokens: unknown;
-  logprobs: unknown;
+/** An answer as far as it has been read. */
+interface Reading extends Fields {
+  readonly answers: readonly AllowedAnswer[];
+  readonly logprobs: (number | undefined)[];
+  promptTokens: number | undefined;
+  choices: number;
+  /** Of the echoed prompt under way. */
+  echo: Echo;
 }
 
-const newEcho = (): Echo => ({ index: undefined, tokens: undefined, logprobs: undefined });
+interface Echo {
+  index?: number;
+  tokens?: unknown;
+  logprobs?: unknown;
+}
+
+/** A long prompt has a long list of alternatives for each token, which is passed over. */
+const choice: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([
+    [
+      'index',
+      parsedField((value, { echo }) => {
+        if (typeof value === 'number') echo.index = value;
+      }),
+    ],
+    [
+      'logprobs',
+      {
+        keys: new Map<string, Pick<Reading>>([
+          [
+            'tokens',
+            parsedField((value, { echo }) => {
+              echo.tokens = value;
+            }),
+          ],
+          [
+            'token_logprobs',
+            parsedField((value, { echo }) => {
+              echo.logprobs = value;
+            }),
+          ],
+        ]),
+      },
+    ],
+  ]),
+  end: (reading) => {
+    score(reading);
+    reading.choices++;
+    reading.echo = {};
+  },
+};
+
+const answer: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([['choices', { items: choice }], ...failureFields]),
+};
 
 class ContinuationDecoder implements PickDecoder<Continuations> {
-  readonly #answers: readonly AllowedAnswer[];
-  readonly #picker: JsonPicker;
-  readonly #logprobs: (number | undefined)[];
-  #promptTokens: number | undefined;
-  #choices = 0;
-  #echo = newEcho();
-  readonly #fields: Record<string, unknown> = {};
+  readonly #reading: Reading;
+  readonly #picker: JsonPicker<Reading>;
 
   constructor(answers: readonly AllowedAnswer[]) {
-    this.#answers = answers;
-    this.#logprobs = answers.map(() => undefined);
-    this.#picker = new JsonPicker(this.#answer());
+    const logprobs = answers.map(() => undefined);
+    this.#reading = { answers, logprobs, promptTokens: undefined, choices: 0, echo: {}, fields: {} };
+    this.#picker = new JsonPicker(answer, this.#reading);
   }
 
   push(bytes: Buffer): void {
@@ -55,55 +97,28 @@ class ContinuationDecoder implements PickDecoder<Continuations> {
 
   end(): Continuations {
     this.#picker.end();
-    const failure = reportedError(this.#fields);
+    const { fields, logprobs, promptTokens } = this.#reading;
+    const failure = reportedError(fields);
     if (failure !== undefined) throw failure;
-    const logprobs = this.#logprobs.filter((logprob) => logprob !== undefined);
-    if (logprobs.length !== this.#answers.length)
+    const found = logprobs.filter((logprob) => logprob !== undefined);
+    if (found.length !== logprobs.length)
       throw unreadable(new Error('The engine gave no log-probabilities of its prompts'));
-    return { logprobs, tokens: this.#promptTokens };
-  }
-
-  /** A long prompt makes a long list of alternatives for each token, which is passed over. */
-  #answer(): Pick {
-    const lists: Pick = {
-      keys: new Map<string, Pick>([
-        ['tokens', parsedField((value) => Object.assign(this.#echo, { tokens: value }))],
-        ['token_logprobs', parsedField((value) => Object.assign(this.#echo, { logprobs: value }))],
-      ]),
-    };
-    const choice: Pick = {
-      keys: new Map<string, Pick>([
-        ['index', parsedField((value) => Object.assign(this.#echo, { index: value }))],
-        ['logprobs', lists],
-      ]),
-      end: () => this.#endChoice(),
-    };
-    const field = (name: string): [string, Pick] => [
-      name,
-      parsedField((value) => Object.assign(this.#fields, { [name]: value })),
-    ];
-    return {
-      keys: new Map<string, Pick>([
-        ['choices', { items: choice }],
-        ...['error', 'object', 'message', 'code', 'type'].map(field),
-      ]),
-    };
-  }
-
-  #endChoice(): void {
-    const { index = this.#choices, tokens, logprobs } = this.#echo;
-    this.#choices++;
-    this.#echo = newEcho();
-    const answer = this.#answers[index];
-    if (answer === undefined || !Array.isArray(tokens) || !Array.isArray(logprobs)) return;
-    const found = findLabel(tokens, answer.label);
-    if (found === undefined) return;
-    const own: unknown[] = logprobs.slice(found.start, found.end);
-    if (!own.every((logprob) => typeof logprob === 'number')) return;
-    this.#logprobs[index] = own.reduce((sum, logprob) => sum + logprob, 0);
-    this.#promptTokens ??= found.start;
+    return { logprobs: found, tokens: promptTokens };
   }
 }
+
+/** The log-probability of the answer behind an echoed prompt; nothing when it cannot be told. */
+const score = (reading: Reading): void => {
+  const { index = reading.choices, tokens, logprobs } = reading.echo;
+  const label = reading.answers[index]?.label;
+  if (label === undefined || !Array.isArray(tokens) || !Array.isArray(logprobs)) return;
+  const found = findLabel(tokens, label);
+  if (found === undefined) return;
+  const own: unknown[] = logprobs.slice(found.start, found.end);
+  if (!own.every((logprob) => typeof logprob === 'number')) return;
+  reading.logprobs[index] = own.reduce((sum, logprob) => sum + logprob, 0);
+  reading.promptTokens ??= found.start;
+};
 
 /**
  * Which tokens are the label: the last ones, but for the one the engine made itself. Servers write white space inside

@@ -1,0 +1,13 @@
+/** Run as a process: one line that says which services the suites exercised on this machine, and which were not to be had. */
+import { clickHouseMissing } from './clickhouse.ts';
+import { kafkaMissing } from './kafka.ts';
+import { redisMissing } from './redis.ts';
+
+const services = { redis: redisMissing(), kafka: kafkaMissing(), clickhouse: clickHouseMissing() };
+const names = (there: boolean): string =>
+  Object.entries(services)
+    .filter(([, missing]) => (missing === undefined) === there)
+    .map(([name]) => name)
+    .join(' ') || 'none';
+
+console.log(`services exercised: ${names(true)}; not to be had: ${names(false)}`);

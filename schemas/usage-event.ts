@@ -17,8 +17,8 @@ const Measure = Type.String({ pattern: '^(0|[1-9][0-9]{0,8})(\\.[0-9]{1,9})?$' }
 export const UsageEvent = Type.Object({
   schema: Type.Literal(1),
   id: Name,
-  /** Unix milliseconds when the request ended. */
-  time: Type.Integer({ minimum: 0, maximum: 9_999_999_999_999 }),
+  /** Unix milliseconds when the request ended; before the year 2100. */
+  time: Type.Integer({ minimum: 0, exclusiveMaximum: 4_102_444_800_000 }),
   request_id: Type.String(),
   subscription: Name,
   key: Name,

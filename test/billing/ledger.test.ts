@@ -75,6 +75,61 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
 
   await t.test('contract', (t) => ledgerContract(t, () => openClickHouseLedger(url)));
 
+  await t.test('contract, with every day sealed after every insert', (t) =>
+    ledgerContract(
+      t,
+      () => {
+        const ledger = openClickHouseLedger(`${service.url}/${database}_sealed`);
+        return {
+          ...ledger,
+          insert: async (events) => {
+            await ledger.insert(events);
+            await ledger.seal({ peace: 0, before: '2099-01-01' });
+          },
+        };
+      },
+      { histories: 5 },
+    ),
+  );
+
+  await t.test('a sealed day counts until it is touched again', async (t) => {
+    const ledger = openClickHouseLedger(`${service.url}/${database}_touched`);
+    const past = Date.UTC(2026, 0, 31, 23, 59, 59, 999);
+    const event = (time: number) => usageEvent({ time, subscription: 'sub_seal' });
+    const first = [event(past), event(past), event(past + 1)];
+    await ledger.insert(first);
+    await ledger.insert(first);
+    t.equal(await ledger.seal(), 0, 'touched a moment ago');
+    const seal = () => ledger.seal({ peace: 0 });
+    t.equal(await seal(), 2);
+    t.equal(await seal(), 0, 'nothing new');
+    // From now on the events could go: the sealed days do not need them.
+    const touched = createClient({ url: `${service.url}/${database}_touched` });
+    await touched.command({ query: 'TRUNCATE TABLE sluice_usage' });
+    const filter = { from: past - day, to: past + day, subscription: 'sub_seal' };
+    const counts = async () =>
+      (await ledger.totals(filter, ['day'], all)).map(({ group, requests }) => [...group, requests]);
+    const whole = { from: Date.UTC(2026, 0, 31), to: Date.UTC(2026, 1, 2), subscription: 'sub_seal' };
+    const sealed = async () =>
+      (await ledger.totals(whole, ['day'], all)).map(({ group, requests }) => [...group, requests]);
+    t.strictSame(await sealed(), [
+      ['2026-01-31', 2],
+      ['2026-02-01', 1],
+    ]);
+    t.strictSame(await counts(), [['2026-01-31', 2]], 'a day in part is counted by its events');
+    await ledger.insert([event(past)]);
+    t.strictSame(
+      await sealed(),
+      [
+        ['2026-01-31', 1],
+        ['2026-02-01', 1],
+      ],
+      'the touched day by its events, the other by its seal',
+    );
+    await touched.close();
+    await ledger.close();
+  });
+
   await t.test('copies that have not been merged are there, and do not count', async (t) => {
     const ledger = openClickHouseLedger(url);
     const events = Array.from({ length: 10 }, () => usageEvent({ subscription: 'sub_copies' }));
@@ -127,6 +182,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
     });
     await t.rejects(ledger.insert([usageEvent()]), /ledger is unavailable/, 'the events are not at fault');
     await ledger.close();
-    await client.command({ query: `DROP DATABASE ${database}` });
+    for (const name of ['_sealed', '_touched', ''])
+      await client.command({ query: `DROP DATABASE ${database}${name}` });
   });
 });

@@ -12,7 +12,7 @@ const noon = Date.UTC(2026, 10, 15, 12);
 const always = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const all = { limit: 1000 };
 
-export const ledgerContract = async (t: Test, open: () => Ledger): Promise<void> => {
+export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 20 } = {}): Promise<void> => {
   const ledger = open();
   t.teardown(() => ledger.close());
   await ledger.check();
@@ -201,7 +201,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger): Promise<void>
             assert.deepEqual(await ask(ledger, subscription), await ask(model, subscription));
         },
       ),
-      { numRuns: 25 },
+      { numRuns: histories },
     );
   });
 

@@ -64,6 +64,8 @@ export class ClickHouse {
         columns: [...columns],
         values: rows,
         format: 'JSONCompactEachRow',
+        // Also when nobody waits for it any more: seals rely on an end.
+        clickhouse_settings: { max_execution_time: 300 },
       });
     });
   }

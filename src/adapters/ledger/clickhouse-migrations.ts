@@ -38,6 +38,35 @@ const migrations: readonly (readonly string[])[] = [
      ORDER BY (subscription, time, id)
      SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, ttl_only_drop_parts = 1,
        min_age_to_force_merge_seconds = 86400, min_age_to_force_merge_on_partition_only = 1`,
+    // When events of a day were last inserted: a maximum stays the same however often it is taken.
+    `CREATE TABLE IF NOT EXISTS sluice_usage_touched (day Date, touched SimpleAggregateFunction(max, DateTime64(3, 'UTC')))
+     ENGINE = AggregatingMergeTree ORDER BY day SETTINGS fsync_after_insert = 1`,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS sluice_usage_touches TO sluice_usage_touched AS
+     SELECT toDate(time) AS day, max(now64(3, 'UTC')) AS touched FROM sluice_usage GROUP BY day`,
+    `CREATE TABLE IF NOT EXISTS sluice_usage_by_day (
+       snapshot UInt64,
+       day Date,
+       subscription String,
+       model LowCardinality(String),
+       key LowCardinality(String),
+       route LowCardinality(String),
+       requests UInt64,
+       failed UInt64,
+       prompt_tokens UInt64,
+       completion_tokens UInt64,
+       cached_tokens UInt64,
+       reasoning_tokens UInt64,
+       inputs UInt64,
+       megapixels Decimal(38, 9),
+       seconds Decimal(38, 9),
+       cost Decimal(38, 18)
+     )
+     ENGINE = MergeTree
+     PARTITION BY toYYYYMM(day)
+     ORDER BY (subscription, day, model, key, route)
+     SETTINGS fsync_after_insert = 1, ttl_only_drop_parts = 1`,
+    `CREATE TABLE IF NOT EXISTS sluice_usage_seals (day Date, snapshot UInt64, taken DateTime64(3, 'UTC'))
+     ENGINE = MergeTree ORDER BY day SETTINGS fsync_after_insert = 1`,
   ],
 ];
 
@@ -64,10 +93,16 @@ export const applyMigrations = async (
 };
 
 const applyRetention = async (clickHouse: ClickHouse, days: number): Promise<void> => {
-  const [[table] = ['']] = await clickHouse.query<[string]>(
-    "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'sluice_usage'",
-  );
-  const wanted = `TTL toDateTime(time) + toIntervalDay(${days})`;
-  if (days === 0 ? !table.includes(' TTL ') : table.includes(wanted)) return;
-  await clickHouse.command(`ALTER TABLE sluice_usage ${days === 0 ? 'REMOVE TTL' : `MODIFY ${wanted}`}`);
+  for (const [table, day] of [
+    ['sluice_usage', 'toDateTime(time)'],
+    ['sluice_usage_by_day', 'day'],
+  ] as const) {
+    const [[engine] = ['']] = await clickHouse.query<[string]>(
+      'SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
+      { table },
+    );
+    const wanted = `TTL ${day} + toIntervalDay(${days})`;
+    if (days === 0 ? !engine.includes(' TTL ') : engine.includes(wanted)) continue;
+    await clickHouse.command(`ALTER TABLE ${table} ${days === 0 ? 'REMOVE TTL' : `MODIFY ${wanted}`}`);
+  }
 };

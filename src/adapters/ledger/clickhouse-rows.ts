@@ -1,6 +1,9 @@
 /** A usage event in; its row in ClickHouse out. Sums hold what is billed: nothing of a request that failed. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 
+/** The table's days end a little later. */
+export const endOfTime = Date.UTC(2100, 0, 1);
+
 export const columns = [
   'id',
   'time',

@@ -1,19 +1,21 @@
-/** A filter and groups in; totals over the events out, each counted once. */
+/** A filter and groups in; totals out: sealed days from their snapshots, everything else over the events, each counted once. */
 import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
-import { condition } from './clickhouse-condition.ts';
-import type { ClickHouse } from './clickhouse-connection.ts';
+import type { ClickHouse, Parameters } from './clickhouse-connection.ts';
+import { endOfTime } from './clickhouse-rows.ts';
+import { type SealedDay, sealedDays, sums } from './clickhouse-seals.ts';
+
+const millisecondsOfDay = 86_400_000;
 
 const groupColumns: Record<UsageGroup, string> = {
-  day: 'toString(toDate(time))',
+  day: 'toString(day)',
   model: 'toString(model)',
   key: 'toString(key)',
   route: 'toString(route)',
   subscription: 'subscription',
 };
 
-const counts = ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens', 'inputs'];
 /** Money and measures as text: a float would not be exact. */
-const measures = ['megapixels', 'seconds', 'cost'];
+const measures: readonly string[] = ['megapixels', 'seconds', 'cost'];
 
 export const selectTotals = async (
   clickHouse: ClickHouse,
@@ -21,30 +23,80 @@ export const selectTotals = async (
   groups: readonly UsageGroup[],
   { after, limit }: Page<readonly string[]>,
 ): Promise<readonly UsageTotal[]> => {
-  const { where, values } = condition(filter);
-  const keys = groups.map((_, index) => `group${index}`);
+  const [from, to] = [Math.max(0, filter.from), Math.min(filter.to, endOfTime)];
+  if (from >= to) return [];
+  const days = await sealedDays(
+    clickHouse,
+    Math.ceil(from / millisecondsOfDay),
+    Math.floor(to / millisecondsOfDay),
+  );
+  const keys = groups.map((group) => groupColumns[group]);
   const beyond =
-    after === undefined || keys.length === 0
-      ? ''
-      : `AND (${groups.map((group) => groupColumns[group]).join(', ')},) > ({after:Array(String)}[1]${after
-          .slice(1)
-          .map((_, index) => `, {after:Array(String)}[${index + 2}]`)
-          .join('')},)`;
+    after === undefined || keys.length === 0 ? '' : `WHERE (${keys.join(', ')},) > (${places(after)},)`;
   const rows = await clickHouse.query<readonly (string | number)[]>(
     `SELECT ${[
-      ...groups.map((group, index) => `${groupColumns[group]} AS group${index}`),
-      'count()',
-      "countIf(outcome = 'failed')",
-      ...counts.map((name) => `sum(${name})`),
-      ...measures.map((name) => `toString(sum(${name}))`),
+      ...keys.map((key, index) => `${key} AS group${index}`),
+      ...sums.map(([name]) => (measures.includes(name) ? `toString(sum(${name}))` : `sum(${name})`)),
     ].join(', ')}
-     FROM sluice_usage FINAL WHERE ${where} ${beyond}
-     ${keys.length === 0 ? 'HAVING count() > 0' : `GROUP BY ${keys.join(', ')} ORDER BY ${keys.join(', ')}`}
+     FROM (${source(days, from, to, filter.subscription)}) ${beyond}
+     ${keys.length === 0 ? 'HAVING count() > 0' : grouping(keys.length)}
      LIMIT {limit:UInt32} SETTINGS do_not_merge_across_partitions_select_final = 1`,
-    { ...values, limit, ...(beyond === '' ? {} : { after: after ?? [] }) },
+    {
+      limit,
+      ...(filter.subscription === undefined ? {} : { subscription: filter.subscription }),
+      ...Object.fromEntries((after ?? []).map((value, index) => [`after${index}`, value])),
+    },
   );
   return rows.map((row) => total(row, groups.length));
 };
+
+const places = (after: readonly string[]): string =>
+  after.map((_, index) => `{after${index}:String}`).join(', ');
+
+const grouping = (count: number): string => {
+  const names = Array.from({ length: count }, (_, index) => `group${index}`).join(', ');
+  return `GROUP BY ${names} ORDER BY ${names}`;
+};
+
+/** Snapshots and what lies between them, as rows of the same columns. Numbers are ours, so they may stand in the text. */
+const source = (
+  days: readonly SealedDay[],
+  from: number,
+  to: number,
+  subscription: Parameters[string] | undefined,
+): string => {
+  const owner = subscription === undefined ? '' : 'AND subscription = {subscription:String}';
+  const names = 'subscription, model, key, route';
+  const parts: string[] = [];
+  if (days.length > 0)
+    parts.push(
+      `SELECT day, ${names}, ${sums.map(([name]) => name).join(', ')} FROM sluice_usage_by_day
+       WHERE snapshot IN (${days.map(({ snapshot }) => snapshot).join(', ')}) ${owner}`,
+    );
+  const gaps = between(days, from, to);
+  if (gaps.length > 0)
+    parts.push(
+      `SELECT toDate(time) AS day, ${names}, ${sums.map(([name, sum]) => `${sum} AS ${name}`).join(', ')}
+       FROM sluice_usage FINAL WHERE (${gaps.map(within).join(' OR ')}) ${owner} GROUP BY day, ${names}`,
+    );
+  return parts.join(' UNION ALL ');
+};
+
+type Gap = readonly [from: number, to: number];
+
+const between = (days: readonly SealedDay[], from: number, to: number): readonly Gap[] => {
+  const gaps: Gap[] = [];
+  let place = from;
+  for (const { day } of days) {
+    if (place < day * millisecondsOfDay) gaps.push([place, day * millisecondsOfDay]);
+    place = (day + 1) * millisecondsOfDay;
+  }
+  if (place < to) gaps.push([place, to]);
+  return gaps;
+};
+
+const within = ([from, to]: Gap): string =>
+  `(time >= fromUnixTimestamp64Milli(toInt64(${from}), 'UTC') AND time < fromUnixTimestamp64Milli(toInt64(${to}), 'UTC'))`;
 
 const total = (row: readonly (string | number)[], groups: number): UsageTotal => {
   const [requests, failed, prompt, completion, cached, reasoning, inputs, megapixels, seconds, cost] = row

@@ -2,26 +2,39 @@
  * The ledger in ClickHouse: one table whose rows collapse by event id, read with FINAL, so that an event counts once
  * however often it was inserted. The schema is made and migrated at first use.
  */
+import type { Logger } from 'pino';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
 import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
-import { condition } from './clickhouse-condition.ts';
-import { ClickHouse } from './clickhouse-connection.ts';
+import { ClickHouse, type Parameters } from './clickhouse-connection.ts';
 import { applyMigrations } from './clickhouse-migrations.ts';
-import { columns, rowOf } from './clickhouse-rows.ts';
+import { columns, endOfTime, rowOf } from './clickhouse-rows.ts';
+import { type SealOptions, sealDays } from './clickhouse-seals.ts';
 import { selectTotals } from './clickhouse-totals.ts';
+
+export interface ClickHouseLedger extends Ledger {
+  /** Keeps the totals of days that have been left in peace; gives how many. */
+  seal(options?: SealOptions): Promise<number>;
+}
 
 export interface ClickHouseLedgerOptions {
   /** Days that events are kept, 0 for ever. Undefined: as the table has it. */
   readonly retentionDays?: number | undefined;
   /** Milliseconds a call may take. */
   readonly patience?: number;
+  /** With a log the totals of past days are kept from time to time. */
+  readonly tending?: Logger;
 }
+
+const tenMinutes = 600_000;
 
 /** Ids of one lookup: parameters travel in the address, which has a bound. */
 const lookup = 200;
 
-export const openClickHouseLedger = (url: string, options: ClickHouseLedgerOptions = {}): Ledger => {
+export const openClickHouseLedger = (
+  url: string,
+  options: ClickHouseLedgerOptions = {},
+): ClickHouseLedger => {
   const clickHouse = new ClickHouse(url, options.patience);
   let migrated: Promise<void> | undefined;
   /** Once for this process, and again after a failure. */
@@ -33,6 +46,20 @@ export const openClickHouseLedger = (url: string, options: ClickHouseLedgerOptio
     });
     return migrated;
   };
+
+  const seal = async (asked?: SealOptions): Promise<number> => {
+    await ready();
+    return sealDays(clickHouse, asked);
+  };
+  const { tending } = options;
+  const sealing =
+    tending === undefined
+      ? undefined
+      : setInterval(() => {
+          seal().catch((error: unknown) =>
+            tending.warn({ err: error }, 'ledger: totals of past days could not be kept; tried again later'),
+          );
+        }, tenMinutes).unref();
 
   return {
     insert: async (events) => {
@@ -55,8 +82,12 @@ export const openClickHouseLedger = (url: string, options: ClickHouseLedgerOptio
         found.push(...(await find(clickHouse, events.slice(i, i + lookup))));
       return found;
     },
+    seal,
     check: () => clickHouse.check(ready),
-    close: () => clickHouse.close(),
+    close: () => {
+      clearInterval(sealing);
+      return clickHouse.close();
+    },
   };
 };
 
@@ -80,6 +111,16 @@ const list = async (
   );
   return rows.map(([event]) => JSON.parse(event) as UsageEvent);
 };
+
+const condition = ({ subscription, from, to }: UsageFilter): { where: string; values: Parameters } => ({
+  where: `time >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    ${subscription === undefined ? '' : 'AND subscription = {subscription:String}'}`,
+  values: {
+    from: Math.max(0, Math.min(from, endOfTime)),
+    to: Math.max(0, Math.min(to, endOfTime)),
+    ...(subscription === undefined ? {} : { subscription }),
+  },
+});
 
 /** Subscription and time are the primary key: with them a lookup reads next to nothing. */
 const find = async (

@@ -10,16 +10,20 @@ export interface LedgerConfig {
   readonly usageDays: number | undefined;
 }
 
-// Each is loaded when chosen: the other's library costs a start nothing.
+/**
+ * With a log it is tended: old events go, totals of past days are kept. Whoever only looks leaves that to others.
+ * The library of the store that was not chosen is not loaded.
+ */
 export const openLedger = async (
   { dataDir, clickHouseUrl, usageDays }: LedgerConfig,
-  log: Logger,
+  tending?: Logger,
 ): Promise<Ledger> => {
   if (clickHouseUrl !== undefined) {
     const { openClickHouseLedger } = await import('./clickhouse.ts');
-    return openClickHouseLedger(clickHouseUrl, { retentionDays: usageDays });
+    if (tending === undefined) return openClickHouseLedger(clickHouseUrl);
+    return openClickHouseLedger(clickHouseUrl, { retentionDays: usageDays, tending });
   }
   const { openLibsqlLedger } = await import('./libsql.ts');
   const file = join(dataDir, 'ledger.db');
-  return openLibsqlLedger(file, usageDays ? { days: usageDays, log } : undefined);
+  return openLibsqlLedger(file, tending && usageDays ? { days: usageDays, log: tending } : undefined);
 };

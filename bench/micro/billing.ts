@@ -1,0 +1,181 @@
+/**
+ * What usage costs on its way, as a process of its own: `npx tsx bench/micro/billing.ts [name …]`. Prints processor time
+ * of this process per event and events a second; services that are not to be had are left out aloud.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { forkJoin, lastValueFrom } from 'rxjs';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
+import { subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts';
+import { createLocalEvents } from '../../src/adapters/events/local.ts';
+import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
+import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { receiveUsage } from '../../src/billing/receive-usage.ts';
+import { openUsageLog } from '../../src/billing/usage-log.ts';
+import type { Events } from '../../src/ports/events.ts';
+import { usageEvent } from '../../test/billing/usage-events.ts';
+import { clickHouseMissing, startClickHouse } from '../../test/services/clickhouse.ts';
+import { kafkaMissing, startKafka } from '../../test/services/kafka.ts';
+import { figure } from '../report.ts';
+
+const log = pino({ level: 'silent' });
+const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-bench-billing-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const newEvents = (count: number): UsageEvent[] => {
+  const run = randomBytes(12).toString('hex');
+  return Array.from({ length: count }, (_, n) => {
+    const id = `req_${run}${n.toString(36)}`;
+    return usageEvent({
+      id: `usage_${id}`,
+      request_id: id,
+      subscription: `sub_${(n % 50).toString().padStart(24, '0')}`,
+      key: `key_${(n % 100).toString().padStart(24, '0')}`,
+      time: Date.now(),
+    });
+  });
+};
+
+const cpuMicroseconds = (): number => {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+};
+
+const measure = async (name: string, count: number, work: () => Promise<unknown>): Promise<void> => {
+  const [cpu, started] = [cpuMicroseconds(), performance.now()];
+  await work();
+  const seconds = (performance.now() - started) / 1000;
+  const each = figure((cpuMicroseconds() - cpu) / count);
+  process.stdout.write(
+    `${name.padEnd(56)} ${each.padStart(8)} µs, ${Math.round(count / seconds)
+      .toString()
+      .padStart(8)} a second\n`,
+  );
+};
+
+/** A full event loop: so many requests end in each of its turns. */
+const perTurn = 64;
+
+const journal = async (name: string, events: Events): Promise<void> => {
+  const usage = openUsageLog({
+    folder: path.join(folder, name.replaceAll(/\W/g, '-')),
+    events,
+    sync: { intervalMs: 100 },
+    log,
+  });
+  const keep = async (all: readonly UsageEvent[]): Promise<void> => {
+    for (let i = 0; i < all.length; i += perTurn)
+      await lastValueFrom(forkJoin(all.slice(i, i + perTurn).map((event) => usage.record(event))), {
+        defaultValue: undefined,
+      });
+  };
+  await keep(newEvents(20_000));
+  const events2 = newEvents(100_000);
+  await measure(name, events2.length, async () => {
+    await keep(events2);
+    await usage.ship().catch(() => undefined); // where nobody takes it, the journal is all there is
+  });
+  await usage.close();
+};
+
+const away: Events = {
+  publish: () => Promise.reject(new Error('away')),
+  check: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+const embedded = async (): Promise<void> => {
+  const ledger = openLibsqlLedger(path.join(folder, 'ledger.db'));
+  const events = createLocalEvents({
+    usage: receiveUsage(ledger),
+    rejectedFile: path.join(folder, 'rejected.log'),
+    log,
+  });
+  await journal('journal: kept, and shipped into the embedded ledger', events);
+  await ledger.close();
+};
+
+const batches = async (
+  all: readonly UsageEvent[],
+  size: number,
+  work: (some: readonly UsageEvent[]) => Promise<void>,
+) => {
+  for (let i = 0; i < all.length; i += size) await work(all.slice(i, i + size));
+};
+
+const clickHouse = async (): Promise<void> => {
+  const service = await startClickHouse();
+  const ledger = openClickHouseLedger(`${service.url}/sluice_bench_${randomBytes(4).toString('hex')}`);
+  await ledger.insert(newEvents(5_000));
+  const events = newEvents(100_000);
+  await measure('ClickHouse: inserted, 5,000 at a time', events.length, () =>
+    batches(events, 5_000, (some) => ledger.insert(some)),
+  );
+  await ledger.close();
+  await service.stop();
+};
+
+const kafka = async (): Promise<void> => {
+  const service = await startKafka();
+  const store = clickHouseMissing() === undefined ? await startClickHouse() : undefined;
+  const settings = {
+    brokers: service.brokers.split(','),
+    prefix: `bench-${randomBytes(4).toString('hex')}`,
+    tls: false,
+    sasl: undefined,
+  };
+  const events = createKafkaEvents(settings, log);
+  const messages = (some: readonly UsageEvent[]) =>
+    some.map((event) => ({ key: event.subscription, json: JSON.stringify(event) }));
+  const sent = newEvents(150_000);
+  await batches(sent.slice(0, 30_000), 200, (some) => events.publish('usage', messages(some)));
+  await measure('Kafka: published, 200 at a time', 120_000, () =>
+    batches(sent.slice(30_000), 200, (some) => events.publish('usage', messages(some))),
+  );
+  if (store !== undefined) {
+    const ledger = openClickHouseLedger(`${store.url}/sluice_bench_${randomBytes(4).toString('hex')}`);
+    await ledger.check();
+    const receive = receiveUsage(ledger);
+    let taken = 0;
+    await measure('Kafka to ClickHouse: read, checked, inserted', sent.length, async () => {
+      const subscription = subscribeKafka({
+        settings,
+        topic: 'usage',
+        group: 'billing',
+        log,
+        receive: async (some, signal) => {
+          const rejected = await receive(some, signal);
+          taken += some.length;
+          return rejected;
+        },
+      });
+      while (taken < sent.length) await delay(10);
+      await subscription.stop();
+    });
+    await ledger.close();
+    await store.stop();
+  }
+  await journal('journal: kept, and shipped to Kafka', events);
+  await events.close();
+  await service.stop();
+};
+
+const cases: Record<string, { missing?: string | undefined; run: () => Promise<void> }> = {
+  journal: { run: () => journal('journal: kept, 64 requests a turn of the loop', away) },
+  embedded: { run: embedded },
+  clickhouse: { missing: clickHouseMissing(), run: clickHouse },
+  kafka: { missing: kafkaMissing(), run: kafka },
+};
+
+const chosen = process.argv.slice(2);
+for (const [name, { missing, run }] of Object.entries(cases)) {
+  if (chosen.length > 0 && !chosen.includes(name)) continue;
+  if (missing === undefined) await run();
+  else process.stdout.write(`${name}: ${missing}\n`);
+}
+process.exit(0);

@@ -1,0 +1,87 @@
+/**
+ * Days whose totals are known: sums of a day that has been left in peace are kept as a snapshot, and count as long as
+ * no event of that day is inserted again. Sums over years then read rows by the day, not by the request.
+ *
+ * Why that is exact: a snapshot is taken with FINAL, of a day last touched longer ago than any insert can take, and is
+ * dated back by that time. An insert that the snapshot could have missed is therefore noted as later than it.
+ */
+import { randomBytes } from 'node:crypto';
+import type { ClickHouse } from './clickhouse-connection.ts';
+
+export interface SealOptions {
+  /** Seconds that a day must have been left in peace; far more than an insert may take. */
+  readonly peace?: number;
+  /** Only days before this one, `2026-11-15`; today. */
+  readonly before?: string;
+}
+
+export interface SealedDay {
+  /** Days since 1970. */
+  readonly day: number;
+  readonly snapshot: string;
+}
+
+/** Columns of the sums, in order, and how each comes out of the events. */
+export const sums: readonly (readonly [name: string, ofEvents: string])[] = [
+  ['requests', 'count()'],
+  ['failed', "countIf(outcome = 'failed')"],
+  ...[
+    'prompt_tokens',
+    'completion_tokens',
+    'cached_tokens',
+    'reasoning_tokens',
+    'inputs',
+    'megapixels',
+    'seconds',
+    'cost',
+  ].map((name) => [name, `sum(${name})`] as const),
+];
+
+/** Of one call: what is left is done by the next. */
+const most = 40;
+const touched = 'SELECT day, max(touched) AS touched FROM sluice_usage_touched GROUP BY day';
+
+/** Takes snapshots of days that have none that counts; gives how many. Several processes may do so at once. */
+export const sealDays = async (
+  clickHouse: ClickHouse,
+  { peace = 3600, before }: SealOptions = {},
+): Promise<number> => {
+  const days = await clickHouse.query<[day: string, taken: string]>(
+    `SELECT toString(day), toString(now64(3, 'UTC') - toIntervalSecond({peace:UInt32})) AS taken
+     FROM (${touched}) AS events LEFT JOIN (SELECT day, max(taken) AS taken FROM sluice_usage_seals GROUP BY day) AS seals USING (day)
+     WHERE events.touched < now64(3, 'UTC') - toIntervalSecond({peace:UInt32})
+       AND seals.taken <= events.touched AND day < ${before === undefined ? "toDate(now('UTC'))" : '{before:Date}'}
+     ORDER BY day LIMIT ${most}`,
+    { peace, ...(before === undefined ? {} : { before }) },
+  );
+  for (const [day, taken] of days) {
+    const snapshot = randomBytes(8).readBigUInt64BE().toString();
+    await clickHouse.command(
+      `INSERT INTO sluice_usage_by_day
+       SELECT ${snapshot}, toDate(time) AS day, subscription, model, key, route, ${sums.map(([, sum]) => sum).join(', ')}
+       FROM sluice_usage FINAL
+       WHERE time >= toDateTime64('${day} 00:00:00', 3, 'UTC') AND time < toDateTime64('${day} 00:00:00', 3, 'UTC') + toIntervalDay(1)
+       GROUP BY day, subscription, model, key, route`,
+    );
+    // Only a snapshot that is there whole is ever read.
+    await clickHouse.command(`INSERT INTO sluice_usage_seals VALUES ('${day}', ${snapshot}, '${taken}')`);
+  }
+  return days.length;
+};
+
+/** The days from `first` to before `last` whose snapshot counts now, in order. */
+export const sealedDays = async (
+  clickHouse: ClickHouse,
+  first: number,
+  last: number,
+): Promise<readonly SealedDay[]> => {
+  if (first >= last) return [];
+  const rows = await clickHouse.query<[day: number, snapshot: string]>(
+    `SELECT toUInt16(day) AS number, toString(argMax(snapshot, taken)) AS latest
+     FROM sluice_usage_seals AS seals LEFT JOIN (${touched}) AS events USING (day)
+     WHERE number >= {first:UInt16} AND number < {last:UInt16}
+     GROUP BY day HAVING max(seals.taken) > max(events.touched) ORDER BY number`,
+    { first: Math.min(first, 65_535), last: Math.min(last, 65_535) },
+  );
+  return rows.map(([day, snapshot]) => ({ day: Number(day), snapshot }));
+};

@@ -7,7 +7,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { tokenCost } from '../../src/billing/cost.ts';
-import { encodeLine } from '../../src/billing/journal/line.ts';
+import { LineEncoder } from '../../src/billing/journal/line.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
 
@@ -29,6 +29,7 @@ const newEvent = (): UsageEvent => {
 };
 const event = newEvent();
 const json = JSON.stringify(event);
+const lines = new LineEncoder();
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-bench-micro-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -48,6 +49,6 @@ export const usageCases: readonly MicroCase[] = [
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },
   { name: 'usage: event as JSON', run: () => JSON.stringify(event) },
-  { name: 'journal: line with its checksum', run: () => encodeLine(json) },
+  { name: 'journal: line with its checksum', run: () => lines.encode([json]) },
   { name: 'ledger: 100 events inserted', run: () => ledger.insert(hundredEvents()) },
 ];

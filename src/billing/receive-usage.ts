@@ -12,6 +12,7 @@ interface Numbered {
   /** Place in the batch. */
   readonly index: number;
   readonly event: UsageEvent;
+  readonly text: string;
 }
 
 export const receiveUsage =
@@ -21,7 +22,8 @@ export const receiveUsage =
     const rejected: Rejected[] = [];
     for (const [index, message] of messages.entries()) {
       try {
-        events.push({ index, event: readEvent(message) });
+        const text = readText(message);
+        events.push({ index, text, event: readEvent(text) });
       } catch (error) {
         rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
       }
@@ -29,8 +31,11 @@ export const receiveUsage =
     return [...rejected, ...(await insert(ledger, events))];
   };
 
-const readEvent = ({ value }: ReceivedMessage): UsageEvent => {
-  const event: unknown = JSON.parse(typeof value === 'string' ? value : utf8.decode(value));
+const readText = ({ value }: ReceivedMessage): string =>
+  typeof value === 'string' ? value : utf8.decode(value);
+
+const readEvent = (text: string): UsageEvent => {
+  const event: unknown = JSON.parse(text);
   if (check.Check(event)) return event;
   const [fault] = check.Errors(event);
   throw new Error(`not a usage event of version 1: ${fault?.instancePath || 'it'} ${fault?.message ?? ''}`);
@@ -43,7 +48,10 @@ const insert = async (
 ): Promise<readonly Rejected[]> => {
   if (events.length === 0) return [];
   try {
-    await ledger.insert(events.map(({ event }) => event));
+    await ledger.insert(
+      events.map(({ event }) => event),
+      events.map(({ text }) => text),
+    );
     return [];
   } catch (error) {
     if (error instanceof ApiError) throw error; // unavailable: the whole batch is given again

@@ -46,8 +46,11 @@ export interface LedgerEntry {
 
 /** Calls reject with `unavailable` (503) when the ledger cannot be reached now. */
 export interface Ledger {
-  /** Any rejection but `unavailable` means that it will never take these events. */
-  insert(events: readonly UsageEvent[]): Promise<void>;
+  /**
+   * Any rejection but `unavailable` means that it will never take these events. `texts` are their JSON, in the same
+   * order, where it is at hand.
+   */
+  insert(events: readonly UsageEvent[], texts?: readonly string[]): Promise<void>;
   /** Sorted by group; the place of a total is its group. */
   totals(
     filter: UsageFilter,

@@ -12,12 +12,14 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
-import { decodeLine, encodeLine } from '../../src/billing/journal/line.ts';
+import { decodeLine, LineEncoder } from '../../src/billing/journal/line.ts';
 import { readBatch } from '../../src/billing/journal/reader.ts';
 import { listSegments, segmentBytes, segmentPath, start } from '../../src/billing/journal/segments.ts';
 import { type JournalOptions, JournalWriter } from '../../src/billing/journal/writer.ts';
 
 const log = pino({ level: 'silent' });
+
+const encodeLine = (json: string): string => new LineEncoder().encode([json]).toString();
 
 const open = (folder: string, options: Partial<JournalOptions> = {}): JournalWriter =>
   new JournalWriter({ folder, log, sync: 'none', ...options });
@@ -185,6 +187,14 @@ t.test(
     t.same(readAll(folder).events, ['{"n":1}', '{"n":2}', '{"n":3}', '{"n":4}']);
   },
 );
+
+t.test('lines of any length, many at once', async (t) => {
+  const encoder = new LineEncoder();
+  const texts = ['""', JSON.stringify('€'.repeat(100_000)), '{}', JSON.stringify('x'.repeat(300_000))];
+  for (const some of [texts, texts.slice(2), texts])
+    t.equal(encoder.encode(some).toString(), some.map(encodeLine).join(''));
+  t.equal(encodeLine('{"a":1}'), '561bacaf {"a":1}\n');
+});
 
 t.test('a line reads back exactly, and no single altered byte passes', async (t) => {
   fc.assert(

@@ -25,7 +25,7 @@ export const columns = [
   'event',
 ] as const;
 
-export const rowOf = (event: UsageEvent): readonly (string | number)[] => {
+export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): readonly (string | number)[] => {
   const { quantities, outcome } = event;
   const billed = outcome !== 'failed';
   return [
@@ -46,6 +46,6 @@ export const rowOf = (event: UsageEvent): readonly (string | number)[] => {
     billed ? (quantities.megapixels ?? '0') : '0',
     billed ? (quantities.seconds ?? '0') : '0',
     event.cost,
-    JSON.stringify(event),
+    text,
   ];
 };

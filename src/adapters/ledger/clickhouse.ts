@@ -62,10 +62,14 @@ export const openClickHouseLedger = (
         }, tenMinutes).unref();
 
   return {
-    insert: async (events) => {
+    insert: async (events, texts) => {
       if (events.length === 0) return;
       await ready();
-      await clickHouse.insert('sluice_usage', columns, events.map(rowOf));
+      await clickHouse.insert(
+        'sluice_usage',
+        columns,
+        events.map((event, index) => rowOf(event, texts?.[index])),
+      );
     },
     totals: async (filter, groups, page) => {
       await ready();

@@ -2,12 +2,7 @@
 import { formatScaled } from '../../billing/decimal.ts';
 import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
-import { joinCost } from './libsql-rows.ts';
-
-const day = 86_400_000;
-const names = 'model, key, route, subscription';
-const counts = 'failed, prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, inputs';
-const measures = 'megapixels, seconds, cost, cost_rest';
+import { type DayRow, millisecondsOfDay, sumColumns } from './day-sums.ts';
 
 const groupColumns: Record<UsageGroup, string> = {
   day: `strftime('%Y-%m-%d', day * 86400, 'unixepoch')`,
@@ -17,58 +12,65 @@ const groupColumns: Record<UsageGroup, string> = {
   subscription: 'subscription',
 };
 
+const columns = ['day', 'subscription', 'model', 'key', 'route', ...sumColumns];
 /** Counts fit a number; larger sums come as text. */
+const sums = sumColumns.map((name, index) => (index < 7 ? `sum(${name})` : `CAST(sum(${name}) AS TEXT)`));
 type Sums = [number, number, number, number, number, number, number, string, string, string, string];
 
+export interface Extent {
+  /** First and last whole day, the last one exclusive, and the parts of days beside them. */
+  readonly days: readonly [first: number, last: number];
+  readonly edges: readonly (readonly [from: number, to: number])[];
+}
+
+export const extentOf = ({ from, to }: UsageFilter): Extent => {
+  const first = Math.ceil(from / millisecondsOfDay);
+  const last = Math.floor(to / millisecondsOfDay);
+  if (first >= last) return { days: [0, 0], edges: from < to ? [[from, to]] : [] };
+  const edges = [
+    [from, first * millisecondsOfDay],
+    [last * millisecondsOfDay, to],
+  ] as const;
+  return { days: [first, last], edges: edges.filter(([start, end]) => start < end) };
+};
+
+/** `edges` are the sums of the events in the parts of days. */
 export const selectTotals = (
   sqlite: Sqlite,
-  filter: UsageFilter,
+  { subscription, days, edges }: { subscription?: string; days: Extent['days']; edges: readonly DayRow[] },
   groups: readonly UsageGroup[],
   { after, limit }: Page<readonly string[]>,
 ): readonly UsageTotal[] => {
-  if (filter.from >= filter.to) return [];
-  const { from, values } = source(filter);
   const keys = groups.map((group) => groupColumns[group]).join(', ');
-  const sums = [
-    'sum(requests)',
-    ...counts.split(', ').map((name) => `sum(${name})`),
-    ...measures.split(', ').map((name) => `CAST(sum(${name}) AS TEXT)`),
-  ];
+  const owner = subscription === undefined ? '' : 'AND subscription = ?';
   const beyond =
     after === undefined || groups.length === 0 ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(',')})`;
-  const sql = `SELECT ${[...(keys === '' ? [] : [keys]), ...sums].join(', ')} FROM (${from}) ${beyond}
-    ${keys === '' ? 'HAVING count(*) > 0' : `GROUP BY ${keys} ORDER BY ${keys}`} LIMIT ?`;
+  const values: SqlValue[] = [
+    ...days,
+    ...(subscription === undefined ? [] : [subscription]),
+    JSON.stringify(edges, (_, value) => (typeof value === 'bigint' ? String(value) : value)),
+    ...(beyond === '' ? [] : (after ?? [])),
+    limit,
+  ];
   return sqlite
-    .all<[...string[], ...Sums]>(sql, [...values, ...(beyond === '' ? [] : (after ?? [])), limit])
+    .all<[...string[], ...Sums]>(
+      `SELECT ${keys === '' ? '' : `${keys}, `}${sums.join(', ')} FROM (
+         SELECT ${columns.join(', ')} FROM usage_by_day WHERE day >= ? AND day < ? ${owner}
+         UNION ALL
+         SELECT ${columns.map((_, index) => edgeColumn(index)).join(', ')} FROM json_each(?)
+       ) ${beyond} ${keys === '' ? 'HAVING count(*) > 0' : `GROUP BY ${keys} ORDER BY ${keys}`} LIMIT ?`,
+      values,
+    )
     .map((row) => total(row.slice(0, groups.length) as string[], row.slice(groups.length) as Sums));
 };
 
-/** Everything the filter lets through, as rows of the sums by day. */
-const source = (filter: UsageFilter): { from: string; values: SqlValue[] } => {
-  const parts: string[] = [];
-  const values: SqlValue[] = [];
-  const take = (table: string, column: string, from: number, to: number): void => {
-    if (from >= to) return;
-    const owner = filter.subscription === undefined ? '' : 'AND subscription = ?';
-    parts.push(`${table} WHERE ${column} >= ? AND ${column} < ? ${owner}`);
-    values.push(from, to, ...(filter.subscription === undefined ? [] : [filter.subscription]));
-  };
-  const byDay = `SELECT day, ${names}, requests, ${counts}, ${measures} FROM usage_by_day`;
-  const byEvent = `SELECT time / ${day} AS day, ${names}, 1 AS requests, ${counts}, ${measures} FROM usage`;
-  const firstDay = Math.ceil(filter.from / day);
-  const lastDay = Math.floor(filter.to / day);
-  if (firstDay >= lastDay) take(byEvent, 'time', filter.from, filter.to);
-  else {
-    take(byEvent, 'time', filter.from, firstDay * day);
-    take(byDay, 'day', firstDay, lastDay);
-    take(byEvent, 'time', lastDay * day, filter.to);
-  }
-  return { from: parts.join(' UNION ALL '), values };
-};
+/** Large numbers travel as text: JSON's would become floats. */
+const edgeColumn = (index: number): string =>
+  index >= 1 && index <= 4 ? `value ->> ${index}` : `CAST(value ->> ${index} AS INTEGER)`;
 
-const total = (group: readonly string[], sums: Sums): UsageTotal => {
+const total = (group: readonly string[], values: Sums): UsageTotal => {
   const [requests, failed, prompt, completion, cached, reasoning, inputs, megapixels, seconds, cost, rest] =
-    sums;
+    values;
   return {
     group,
     requests,
@@ -80,6 +82,6 @@ const total = (group: readonly string[], sums: Sums): UsageTotal => {
     inputs,
     megapixels: formatScaled({ units: BigInt(megapixels), scale: 9 }),
     seconds: formatScaled({ units: BigInt(seconds), scale: 9 }),
-    cost: formatScaled(joinCost(BigInt(cost), BigInt(rest))),
+    cost: formatScaled({ units: BigInt(cost) * 1_000_000_000n + BigInt(rest), scale: 18 }),
   };
 };

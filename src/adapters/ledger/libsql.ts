@@ -1,16 +1,14 @@
-/**
- * The ledger in a SQLite file of the data folder: one row an event, keyed by its id, and sums by day beside it.
- * A trigger adds to the sums when a row is really new, in the same transaction, so repeats change nothing.
- */
+/** The ledger in a SQLite file of the data folder: one row an event, keyed by its id, and sums by day beside it. */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
 import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
 import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
+import { DaySums, millisecondsOfDay } from './day-sums.ts';
+import { insertNew, portions } from './libsql-insert.ts';
 import { migrations } from './libsql-migrations.ts';
-import { insertSql, rowOf } from './libsql-rows.ts';
-import { selectTotals } from './libsql-totals.ts';
+import { extentOf, selectTotals } from './libsql-totals.ts';
 
 export interface Retention {
   /** Days that events are kept. */
@@ -18,9 +16,8 @@ export interface Retention {
   readonly log: Logger;
 }
 
-/** Events per transaction: a millisecond or so of the event loop. */
-const chunk = 100;
-const day = 86_400_000;
+/** Events read at once for sums over a part of a day. */
+const stretch = 500;
 const hour = 3_600_000;
 
 /** Without a retention events are kept for ever. */
@@ -29,8 +26,19 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   const attempt = <T>(work: () => T): Promise<T> =>
     whenFree(work, (cause) => fail('unavailable', 'The usage ledger is unavailable', { cause }));
 
+  const sumUp = async (filter: UsageFilter, into: DaySums): Promise<void> => {
+    for (let place = {}; ; ) {
+      const events = await attempt(() => list(sqlite, filter, { limit: stretch, ...place }));
+      for (const event of events) into.add(event);
+      const last = events.at(-1);
+      if (last === undefined || events.length < stretch) return;
+      place = { after: last };
+      await setImmediate();
+    }
+  };
+
   const sweep = async ({ days, log }: Retention): Promise<void> => {
-    const limit = Math.floor(Date.now() / day - days) * day;
+    const limit = Math.floor(Date.now() / millisecondsOfDay - days) * millisecondsOfDay;
     try {
       // A few at a time, so that the event loop goes on.
       while ((await attempt(() => removeBefore(sqlite, limit))) > 0) await setImmediate();
@@ -45,15 +53,18 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   }
 
   return {
-    insert: async (events) => {
-      for (let i = 0; i < events.length; i += chunk) {
-        if (i > 0) await setImmediate();
-        const rows = events.slice(i, i + chunk);
-        const values = rows.flatMap(rowOf);
-        await attempt(() => sqlite.run(insertSql(rows.length), values));
+    insert: async (events, texts) => {
+      for (const [index, some] of portions(events, texts).entries()) {
+        if (index > 0) await setImmediate();
+        await attempt(() => insertNew(sqlite, some));
       }
     },
-    totals: (filter, groups, page) => attempt(() => selectTotals(sqlite, filter, groups, page)),
+    totals: async (filter, groups, page) => {
+      const { days, edges } = extentOf(filter);
+      const rest = new DaySums();
+      for (const [from, to] of edges) await sumUp({ ...filter, from, to }, rest);
+      return attempt(() => selectTotals(sqlite, { ...filter, days, edges: rest.rows() }, groups, page));
+    },
     list: (filter, page) => attempt(() => list(sqlite, filter, page)),
     find: (events) => attempt(() => find(sqlite, events)),
     check: async () => {
@@ -74,9 +85,9 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
 /** `limit` is the start of a day: events and their sums go together. */
 const removeBefore = (sqlite: Sqlite, limit: number): number =>
   sqlite.transaction(() => {
-    sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / day]);
+    sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / millisecondsOfDay]);
     return sqlite.run(
-      'DELETE FROM usage WHERE id IN (SELECT id FROM usage WHERE time < ? ORDER BY time LIMIT 500)',
+      'DELETE FROM usage WHERE rowid IN (SELECT rowid FROM usage WHERE time < ? ORDER BY time LIMIT 500)',
       [limit],
     );
   });

@@ -3,7 +3,7 @@ import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
-import { encodeLine } from './line.ts';
+import { LineEncoder } from './line.ts';
 import { Reserve } from './reserve.ts';
 import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from './segments.ts';
 
@@ -28,7 +28,7 @@ export interface JournalOptions {
 }
 
 interface Waiting {
-  readonly line: string;
+  readonly json: string;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
@@ -43,6 +43,7 @@ export class JournalWriter {
   readonly #segmentLimit: number;
   readonly #maxBytes: number;
   readonly #reserve: Reserve;
+  readonly #lines = new LineEncoder();
   readonly #writeBytes: NonNullable<JournalOptions['write']>;
   readonly #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
@@ -101,7 +102,7 @@ export class JournalWriter {
         return;
       }
       this.#waiting.push({
-        line: encodeLine(json),
+        json,
         done: () => {
           subscriber.next();
           subscriber.complete();
@@ -172,9 +173,7 @@ export class JournalWriter {
 
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
   #writeOrMakeRoom(batch: readonly Waiting[]): void {
-    let text = '';
-    for (const waiting of batch) text += waiting.line;
-    const bytes = Buffer.from(text);
+    const bytes = this.#lines.encode(batch.map(({ json }) => json));
     try {
       this.#write(bytes);
     } catch (error) {

@@ -1,0 +1,96 @@
+/** Usage events in; their sums by day, subscription, model, key and route out, as rows of whole numbers. */
+import type { UsageEvent } from '../../../schemas/usage-event.ts';
+import { rescale, toScaled } from '../../billing/decimal.ts';
+
+export const millisecondsOfDay = 86_400_000;
+
+/** Measures are whole billionths; money is whole billionths and what is left, in 10⁻¹⁸: sums of both stay far below 2⁶³. */
+export const sumColumns = [
+  'requests',
+  'failed',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'inputs',
+  'megapixels',
+  'seconds',
+  'cost',
+  'cost_rest',
+] as const;
+
+type GroupValues = readonly [day: number, subscription: string, model: string, key: string, route: string];
+export type DayRow = readonly [...GroupValues, ...(number | bigint)[]];
+
+class Sums {
+  readonly group: GroupValues;
+  requests = 0;
+  failed = 0;
+  prompt = 0;
+  completion = 0;
+  cached = 0;
+  reasoning = 0;
+  inputs = 0;
+  megapixels = 0n;
+  seconds = 0n;
+  cost = 0n;
+
+  constructor(group: GroupValues) {
+    this.group = group;
+  }
+
+  /** Of a request that failed nothing is billed. */
+  add({ outcome, quantities, cost }: UsageEvent): void {
+    this.requests++;
+    if (outcome === 'failed') {
+      this.failed++;
+      return;
+    }
+    this.prompt += quantities.prompt_tokens;
+    this.completion += quantities.completion_tokens;
+    this.cached += quantities.cached_tokens;
+    this.reasoning += quantities.reasoning_tokens;
+    this.inputs += quantities.inputs ?? 0;
+    if (quantities.megapixels !== undefined) this.megapixels += rescale(toScaled(quantities.megapixels), 9);
+    if (quantities.seconds !== undefined) this.seconds += rescale(toScaled(quantities.seconds), 9);
+    if (cost !== '0') this.cost += rescale(toScaled(cost), 18);
+  }
+
+  row(): DayRow {
+    return [
+      ...this.group,
+      this.requests,
+      this.failed,
+      this.prompt,
+      this.completion,
+      this.cached,
+      this.reasoning,
+      this.inputs,
+      this.megapixels,
+      this.seconds,
+      this.cost / 1_000_000_000n,
+      this.cost % 1_000_000_000n,
+    ];
+  }
+}
+
+export class DaySums {
+  readonly #groups = new Map<string, Sums>();
+
+  add(event: UsageEvent): void {
+    const { time, subscription, model, key, route } = event;
+    const day = Math.floor(time / millisecondsOfDay);
+    // JSON keeps names apart that a plain separator would not.
+    const name = JSON.stringify([day, subscription, model, key, route]);
+    let sums = this.#groups.get(name);
+    if (sums === undefined) {
+      sums = new Sums([day, subscription, model, key, route]);
+      this.#groups.set(name, sums);
+    }
+    sums.add(event);
+  }
+
+  rows(): readonly DayRow[] {
+    return [...this.#groups.values()].map((sums) => sums.row());
+  }
+}

@@ -1,0 +1,42 @@
+/** Sound and moving pictures: what a file holds, and the same in another format; outside the event loop, bounded in time, memory and parallel runs. */
+import type { Observable } from 'rxjs';
+import type { Demand } from './demand.ts';
+
+export interface MediaFacts {
+  /** Read from the bytes: wav, mp3, flac, m4a, ogg, webm, aac, mp4, mov … */
+  readonly container: string;
+  readonly hasVideo: boolean;
+  readonly hasAudio: boolean;
+  /** Of the longest stream, really counted where the header does not say. */
+  readonly seconds: number;
+  readonly sampleRate?: number;
+  readonly channels?: number;
+  readonly width?: number;
+  readonly height?: number;
+}
+
+export interface Conversion {
+  /** Options of ffmpeg between input and output, built by us; never text of a client's. */
+  readonly arguments: readonly string[];
+  /** Options before the input: raw formats must be named. */
+  readonly inputArguments?: readonly string[];
+  /** Most bytes that may come out. */
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+export interface Codec {
+  /** Rejects with `invalid_request` that says why the bytes cannot be read, without the field. */
+  probe(bytes: Uint8Array, signal?: AbortSignal): Promise<MediaFacts>;
+  /**
+   * Input bytes in, output bytes out as they are made, held back while `demand` is paused. Fails with
+   * `invalid_request` when the input cannot be decoded, with `unavailable` when too many run. Unsubscribing ends the
+   * process at once.
+   */
+  convert(
+    input: Observable<Uint8Array> | Uint8Array | undefined,
+    conversion: Conversion,
+    demand: Demand,
+  ): Observable<Buffer>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,89 @@
+/** The house's own words for renders: videos and songs that take a while, asked for as plain JSON so that any worker can do them. */
+import type { Observable } from 'rxjs';
+import type { Demand } from './demand.ts';
+
+export type RenderCall = VideoCall | MusicCall;
+
+/** A file that was given with the request; its bytes are a blob. */
+export interface RenderInput {
+  readonly kind: 'image' | 'video' | 'audio';
+  readonly use: 'first_frame' | 'last_frame' | 'reference';
+  readonly blob: string;
+  readonly mediaType: string;
+}
+
+export interface VideoCall {
+  readonly type: 'video';
+  readonly prompt: string;
+  readonly seconds: number;
+  readonly width: number;
+  readonly height: number;
+  /** The model renders at half this size and enlarges. */
+  readonly upscaled: boolean;
+  readonly steps: number;
+  /** `turbo`, `standard`, `max`; undefined when raw steps were asked for. */
+  readonly quality: string | undefined;
+  readonly audio: boolean;
+  readonly seed: number;
+  readonly startTimeSeconds: number | undefined;
+  readonly inputs: readonly RenderInput[];
+}
+
+export interface MusicCall {
+  readonly type: 'music';
+  readonly prompt: string;
+  readonly lyrics: string | undefined;
+  readonly seconds: number;
+  /** Songs wanted. */
+  readonly n: number;
+  readonly format: 'mp3' | 'wav' | 'flac' | 'opus';
+  readonly seed: number;
+}
+
+/** The bytes of an output are to be read to their end, or left, before anything else comes. */
+export interface RenderOutput {
+  readonly type: 'output';
+  readonly index: number;
+  readonly mediaType: string;
+  /** True length. */
+  readonly seconds: number;
+  readonly width?: number;
+  readonly height?: number;
+  /** To be subscribed to once. */
+  bytes(demand: Demand): Observable<Uint8Array>;
+}
+
+export type RenderEvent =
+  | { readonly type: 'progress' /** 0 to 1. */; readonly done: number }
+  /** A progressive song as it grows: samples, 16-bit little-endian, interleaved, of the model's own rate. */
+  | { readonly type: 'samples'; readonly output: number; readonly bytes: Uint8Array }
+  | RenderOutput;
+
+export type RenderErrorCode =
+  | 'render_failed'
+  | 'content_policy'
+  | 'invalid_input_media'
+  | 'media_download_failed'
+  | 'timeout'
+  | 'out_of_memory'
+  | 'engine_unavailable'
+  | 'internal_error';
+
+/** What a render errors with: the job keeps both. */
+export class RenderError extends Error {
+  readonly code: RenderErrorCode;
+  constructor(code: RenderErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RenderError';
+    this.code = code;
+  }
+}
+
+/** What a renderer may reach for its inputs. */
+export interface RenderFlow {
+  readonly jobId: string;
+  readonly subscription: string;
+  readonly demand: Demand;
+  /** Bytes of an input. */
+  input(input: RenderInput, demand: Demand): Observable<Buffer>;
+}

@@ -1,0 +1,69 @@
+/** Passages of vector stores by their meaning: points with a payload, found by nearness. */
+
+export interface Passage {
+  /** `item_…`. */
+  readonly id: string;
+  readonly file: string;
+  readonly filename: string;
+  /** Its place in the file, from 0. */
+  readonly index: number;
+  readonly text: string;
+  readonly description: string;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+export interface Point extends Passage {
+  /** Unit length. */
+  readonly vector: Float32Array;
+}
+
+export interface Hit extends Passage {
+  /** Cosine of the angle to the query, from -1 to 1. */
+  readonly similarity: number;
+}
+
+export interface PassagePage {
+  /** Passages in order of file creation and place; `after` is the id of the one before the page. */
+  readonly after?: string;
+  readonly limit: number;
+  readonly order: 'asc' | 'desc';
+  readonly file?: string;
+}
+
+/**
+ * `store` is the id of a collection. What one call has resolved for, every later call sees, on every replica.
+ * Calls reject with `unavailable` (503) when the service cannot answer now.
+ */
+export interface Vectors {
+  /** Before the first point; the same again is fine. */
+  create(store: string, dimensions: number): Promise<void>;
+  /** With all its points; nothing there is fine. */
+  drop(store: string): Promise<void>;
+  /** By id; one that is there is replaced. Points of a file are not found before `publish`. */
+  upsert(store: string, points: readonly Point[]): Promise<void>;
+  /** All points of the file are found from now on, at once. */
+  publish(store: string, file: string): Promise<void>;
+  get(store: string, id: string): Promise<Passage | undefined>;
+  list(store: string, page: PassagePage): Promise<readonly Passage[]>;
+  count(store: string): Promise<number>;
+  /** New text about a point, and the vector that goes with it. False when it is not there. */
+  describe(
+    store: string,
+    id: string,
+    change: { readonly description: string; readonly vector: Float32Array; readonly updatedAt: number },
+  ): Promise<boolean>;
+  /** False when it was not there. */
+  remove(store: string, id: string): Promise<boolean>;
+  /** Published or not. */
+  removeFile(store: string, file: string): Promise<void>;
+  /** Best first; ties by id. */
+  search(
+    store: string,
+    query: Float32Array,
+    options: { readonly limit: number; readonly minimum?: number; readonly file?: string },
+  ): Promise<readonly Hit[]>;
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -5,6 +5,7 @@ import type { ChatCall, Parts } from './chat.ts';
 import type { Decided, DecisionCall } from './decision.ts';
 import type { Demand } from './demand.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
+import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 
 /** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
@@ -22,6 +23,11 @@ export interface Engine {
   embed?(model: Model, call: EmbeddingCall, flow: Flow): Observable<Embedded>;
   /** The answers, each once and in any order; fails as a whole. Absent: the engine decides nothing. */
   decide?(model: Model, call: DecisionCall, flow: Flow): Observable<Decided>;
+  /**
+   * The images, each once and in any order; fails as a whole, and with `engine_unreachable` (502) when an answer holds
+   * fewer than were asked for. Absent: the engine draws nothing.
+   */
+  image?(model: Model, call: ImageCall, flow: Flow): Observable<Drawn>;
   /** Progress, and every output once; errors with a `RenderError`. Unsubscribing stops the render. Absent: it renders nothing. */
   render?(model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent>;
 }

@@ -27,7 +27,10 @@ export interface Channel {
 
   /** The whole response. */
   answer(answer: Answer, frame: Frame): void;
-  /** The head of a stream and its first bytes, if any came with it. False: the socket is full. */
+  /**
+   * The head of a stream and its first bytes, if any came with it. False: the socket is full.
+   * A stream of known length may be over, and `sent` called, with its last byte; it is never given more.
+   */
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean;
   /** False: the socket is full, `writable` will tell when it has room. */
   write(bytes: string | Uint8Array): boolean;
@@ -41,6 +44,8 @@ export interface Frame {
   readonly requestId: string;
   /** A HEAD request, or a status that has no body. */
   readonly bodiless: boolean;
+  /** Bytes of the body that is left out, where that is known. */
+  readonly length: number | undefined;
   /** The connection ends with this response. */
   readonly close: boolean;
   /** Body bytes are still to come and are not wanted. */

@@ -75,7 +75,8 @@ export class NodeChannel implements Channel {
   answer(answer: Answer, frame: Frame): void {
     const body = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body;
     const headers = headerList(answer.headers, frame);
-    if (answer.status !== 204) headers.push('content-length', String(body.byteLength));
+    const length = frame.bodiless ? frame.length : body.byteLength;
+    if (length !== undefined) headers.push('content-length', String(length));
     this.#response.writeHead(answer.status, reasonPhrase(answer.status), headers);
     if (frame.unread) this.#linger(frame.bodiless ? nothing : body);
     else if (frame.bodiless) this.#response.end();
@@ -95,7 +96,9 @@ export class NodeChannel implements Channel {
   }
 
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
-    this.#response.writeHead(head.status, reasonPhrase(head.status), headerList(head.headers, frame));
+    const headers = headerList(head.headers, frame);
+    if (head.length !== undefined) headers.push('content-length', String(head.length));
+    this.#response.writeHead(head.status, reasonPhrase(head.status), headers);
     if (bytes !== undefined) return this.write(bytes);
     this.#response.flushHeaders();
     return true;

@@ -16,6 +16,10 @@ export class Pieces {
     this.#waiting.push(typeof bytes === 'string' ? Buffer.from(bytes) : asBuffer(bytes));
   }
 
+  putBack(bytes: Buffer): void {
+    this.#waiting.unshift(bytes);
+  }
+
   /** Writes until there is no room, which `write` tells by false; that piece is taken all the same. */
   send(write: (piece: Buffer) => boolean): boolean {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {

@@ -23,6 +23,8 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   /** A head that waits for bytes of the same turn, to be written together with them. */
   #head: Head | undefined;
   #keepAlive: string | undefined;
+  /** Bytes still to come of a stream of known length. */
+  #left: number | undefined;
   #full = false;
   /** When the stream was last written to, or its reader last seen to read. */
   #touched: number;
@@ -52,6 +54,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   }
 
   bodiless = false;
+  length: number | undefined;
   close = false;
   unread = false;
 
@@ -100,6 +103,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
         break;
       case 'head':
         this.#head = reply;
+        this.#left = reply.length;
         this.#phase = 'streaming';
         // Bytes that come in the same turn go out with the head; if none do, the head goes alone.
         queueMicrotask(() => this.#flushHead());
@@ -124,6 +128,8 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   sent(): void {
     if (this.#phase === 'over') return;
     this.#phase = 'over';
+    // A stream of known length is over with its last byte: its source may still wait to say that it is done.
+    if (this.#full) this.writable();
     this.#logRequest();
     this.#leave();
   }
@@ -170,6 +176,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     }
     this.#phase = 'ended';
     this.#settle(answer.status);
+    if (this.#channel.method === 'HEAD') this.length = Buffer.byteLength(answer.body);
     this.#line?.count(answer.body);
     this.#touched = this.#core.now;
     this.#channel.answer(answer, this);
@@ -183,20 +190,25 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#touched = this.#core.now;
     this.#line?.count(bytes);
     const head = this.#head;
-    if (head === undefined) this.#filled(this.#channel.write(bytes));
+    if (this.#left !== undefined) this.#left -= Buffer.byteLength(bytes);
+    if (this.#left !== undefined && this.#left < 0)
+      this.#fail(new Error('The stream is longer than it said'));
+    else if (head === undefined) this.#filled(this.#channel.write(bytes));
     else this.#start(head, bytes);
   }
 
   /** Without bytes of its own the stream begins with its keep-alive comment: some servers hold a bare head back. */
   #flushHead(): void {
-    if (this.#head !== undefined && this.#phase === 'streaming')
-      this.#start(this.#head, this.#head.keepAlive);
+    const head = this.#head;
+    if (head !== undefined && this.#phase === 'streaming')
+      this.#start(head, head.length === undefined ? head.keepAlive : undefined);
   }
 
   #start(head: Head, bytes: string | Uint8Array | undefined): void {
     this.#head = undefined;
     this.#settle(head.status);
-    this.#keepAlive = head.keepAlive;
+    this.length = head.length;
+    if (head.length === undefined) this.#keepAlive = head.keepAlive;
     if (this.bodiless) {
       this.#phase = 'ended';
       this.#channel.answer({ kind: 'answer', status: head.status, headers: head.headers, body: '' }, this);
@@ -213,6 +225,10 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   #end(): void {
     if (this.#head !== undefined) this.#start(this.#head, undefined);
     if (this.#phase !== 'streaming') return;
+    if (this.#left !== undefined && this.#left > 0) {
+      this.#fail(new Error('The stream is shorter than it said'));
+      return;
+    }
     this.#phase = 'ended';
     this.#channel.end();
   }

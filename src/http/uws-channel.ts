@@ -13,6 +13,7 @@ const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   'content-encoding': Buffer.from('content-encoding'),
   'user-agent': Buffer.from('user-agent'),
   'anthropic-version': Buffer.from('anthropic-version'),
+  range: Buffer.from('range'),
   authorization: Buffer.from('authorization'),
   'x-api-key': Buffer.from('x-api-key'),
   'content-length': Buffer.from('content-length'),
@@ -41,6 +42,8 @@ export class UwsChannel implements Channel {
   /** Bytes that wait for room. */
   #rest: Pieces | undefined;
   #ending = false;
+  /** Bytes of the whole body, of a stream that knows. */
+  #length: number | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, limits: EdgeLimits) {
     this.#response = response;
@@ -69,6 +72,8 @@ export class UwsChannel implements Channel {
       'content-encoding': request.getHeader(encoded['content-encoding']),
       'user-agent': request.getHeader(encoded['user-agent']),
       'anthropic-version': request.getHeader(encoded['anthropic-version']),
+      // Means nothing on a POST, and each look costs.
+      range: this.method === 'POST' ? '' : request.getHeader(encoded.range),
     };
     this.#query = request.getQuery() ?? '';
     this.#response.onAborted(() => {
@@ -116,7 +121,7 @@ export class UwsChannel implements Channel {
       if (answer.status !== 200) response.writeStatus(statusLine(answer.status));
       response.writeHeader(firstName, headerLines(answer.headers, frame));
       if (frame.unread) this.#linger(answer, frame);
-      else if (frame.bodiless) this.#endWithoutBody(answer, frame);
+      else if (frame.bodiless) this.#endWithoutBody(frame);
       else if (answer.body.length > pieceBytes) this.#endLarge(Buffer.from(answer.body));
       else {
         response.end(answer.body, frame.close);
@@ -126,9 +131,8 @@ export class UwsChannel implements Channel {
   }
 
   /** Told a length here, the library waits for a body that never comes; so it is written as a header. */
-  #endWithoutBody(answer: Answer, frame: Frame): void {
-    if (answer.status !== 204)
-      this.#response.writeHeader('content-length', String(Buffer.byteLength(answer.body)));
+  #endWithoutBody(frame: Frame): void {
+    if (frame.length !== undefined) this.#response.writeHeader('content-length', String(frame.length));
     if (frame.close) this.#response.writeHeader('connection', 'close');
     this.#response.endWithoutBody();
     this.#finish();
@@ -165,10 +169,12 @@ export class UwsChannel implements Channel {
       response.writeStatus(statusLine(head.status));
       response.writeHeader(firstName, headerLines(head.headers, frame));
       if (frame.close) response.writeHeader('connection', 'close');
-      // The library holds the end of the head back until there are bytes to write.
+      this.#length = head.length;
+      // The library holds the end of the head back until there are bytes to write, be they none of a known length.
       if (bytes !== undefined) room = this.#send(bytes);
+      else if (head.length !== undefined) room = this.#sendSized(nothing);
     });
-    response.onWritable(() => this.#writable());
+    if (!this.#over) response.onWritable(() => this.#writable());
     return room;
   }
 
@@ -182,15 +188,32 @@ export class UwsChannel implements Channel {
   }
 
   #send(bytes: string | Uint8Array): boolean {
-    if (this.#rest === undefined && bytes.length <= pieceBytes) return this.#response.write(bytes);
+    if (this.#rest === undefined && bytes.length <= pieceBytes && this.#length === undefined)
+      return this.#response.write(bytes);
     this.#rest ??= new Pieces();
     this.#rest.add(bytes);
     return this.#sendRest();
   }
 
   #sendRest(): boolean {
-    const room = this.#rest?.send((piece) => this.#response.write(piece)) ?? true;
+    const room = this.#rest?.send((piece) => this.#sendPiece(piece)) ?? true;
     if (this.#rest?.empty === true) this.#rest = undefined;
+    return room;
+  }
+
+  #sendPiece(piece: Buffer): boolean {
+    return this.#length === undefined ? this.#response.write(piece) : this.#sendSized(piece);
+  }
+
+  /** What the socket does not take of a body of known length is not kept by the library, and the last byte ends it. */
+  #sendSized(piece: Buffer): boolean {
+    const before = this.#response.getWriteOffset();
+    const [room, done] = this.#response.tryEnd(piece, this.#length ?? 0);
+    if (done) this.#finish();
+    else if (!room) {
+      this.#rest ??= new Pieces();
+      this.#rest.putBack(piece.subarray(this.#response.getWriteOffset() - before));
+    }
     return room;
   }
 
@@ -198,7 +221,7 @@ export class UwsChannel implements Channel {
     this.owner?.moving();
     this.#cork(() => {
       // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
-      if (!this.#sendRest()) return;
+      if (!this.#sendRest() || this.#over) return;
       if (this.#ending) this.#end();
       else this.owner?.writable();
     });
@@ -206,6 +229,7 @@ export class UwsChannel implements Channel {
   }
 
   end(): void {
+    if (this.#length !== undefined) return;
     if (this.#rest !== undefined) this.#ending = true;
     else this.#cork(() => this.#end());
   }
@@ -233,6 +257,8 @@ export class UwsChannel implements Channel {
     else this.#response.cork(write);
   }
 }
+
+const nothing = Buffer.alloc(0);
 
 const [[firstName, firstValue], ...otherCorsHeaders] = corsHeaders;
 const commonLines = [firstValue, ...otherCorsHeaders.map(([name, value]) => `${name}: ${value}`)].join(

@@ -25,7 +25,7 @@ export interface Exchange {
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
-export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version';
+export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version' | 'range';
 
 /** The rest is of use only before the pipeline starts. */
 export type HeaderName =
@@ -75,7 +75,9 @@ export interface Head {
   readonly kind: 'head';
   readonly status: number;
   readonly headers: HeaderList;
-  /** Written when the stream has been silent for a while; an SSE comment, say. */
+  /** Bytes the stream will have, where that is known: `content-length`. One that ends before is cut off. */
+  readonly length?: number;
+  /** Written when the stream has been silent for a while; an SSE comment, say. Not for streams of known length. */
   readonly keepAlive?: string;
 }
 

@@ -13,7 +13,7 @@ export const total = 48 * 1024 * 1024;
 const piece = Buffer.alloc(16 * 1024, 0xff);
 
 /** As an engine is: sends as fast as it is read, and stops when it is told to. */
-export const eagerSource = () => {
+export const eagerSource = (head = byteStream) => {
   const state = { pushed: 0, left: 0, demand: undefined as Demand | undefined };
   const pipeline: Pipeline = ({ demand }) =>
     new Observable<Reply>((subscriber) => {
@@ -34,7 +34,7 @@ export const eagerSource = () => {
           waiting ??= setImmediate(push);
         },
       });
-      subscriber.next(byteStream);
+      subscriber.next(head);
       push();
       return () => {
         state.left++;
@@ -60,6 +60,36 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal(response.body.length, total, 'one character for each byte');
     t.equal(state.left, 1);
     await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+  });
+
+  await t.test('the same where the length is known', async (t) => {
+    const { state, pipeline } = eagerSource({ ...byteStream, length: total });
+    const { client, edge } = await startEdge(t, name, [open('GET', '/file', pipeline)]);
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/file'));
+    await eventually(() => state.demand?.paused === true, 'the source to be paused');
+    await settled(() => state.pushed);
+    t.ok(state.pushed < total / 2, `${state.pushed} bytes were pushed before the pause`);
+    connection.socket.resume();
+    const response = await connection.response();
+    t.equal(response.headers['content-length'], String(total));
+    t.equal(response.body.length, total, 'one character for each byte');
+    await eventually(() => state.left === 1 && edge.inFlight() === 0, 'nothing in flight');
+
+    const probe = new Probe();
+    const burst = await startEdge(t, name, [open('GET', '/file', probe.pipeline)]);
+    const reader = await burst.client();
+    reader.socket.pause();
+    reader.send(request('GET', '/v1/file'));
+    await probe.running();
+    probe.reply({ ...byteStream, length: 20_000_003 }, bytes(Buffer.alloc(20_000_000, 'a')), bytes('end'));
+    t.equal(probe.exchange?.demand.paused, true);
+    reader.socket.resume();
+    t.equal((await reader.response()).body.slice(-4), 'aend');
+    await eventually(() => probe.exchange?.demand.paused === false, 'the source to be let go on');
+    probe.complete();
+    await eventually(() => burst.edge.inFlight() === 0, 'nothing in flight');
   });
 
   await t.test(

@@ -2,9 +2,9 @@
 import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
-import { jsonAnswer } from '../../../src/ports/exchange.ts';
+import { type Head, jsonAnswer } from '../../../src/ports/exchange.ts';
 import { goodKey, startEdge } from '../../http/edge-fixture.ts';
-import { eventually, request } from '../../http/raw-client.ts';
+import { eventually, type RawClient, request } from '../../http/raw-client.ts';
 import { byteStream, bytes, eventStream, open, Probe, text } from './probe.ts';
 
 const commonHeaders = {
@@ -70,6 +70,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     probe.reply(eventStream, bytes('data: 1\n\n'));
     const stream = await connection.response({ head: true });
     t.equal(stream.headers['content-type'], 'text/event-stream');
+    t.equal(stream.headers['content-length'], undefined);
     await probe.stopped();
     t.equal((await connection.send(request('GET', '/v1/hello')).response()).body, 'hello');
   });
@@ -102,6 +103,72 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     probe.reply(byteStream);
     probe.complete();
     t.equal((await connection.response()).body, '', 'a stream may be empty');
+  });
+
+  await t.test('a stream of known length', async (t) => {
+    const probe = new Probe();
+    const { client, edge, log } = await startEdge(t, name, [open('GET', '/file', probe.pipeline)]);
+    const file = (length: number, status = 200): Head => ({
+      kind: 'head',
+      status,
+      headers: { 'content-type': 'video/mp4' },
+      length,
+    });
+    let asked = 0;
+    const ask = async (connection: RawClient, method = 'GET') => {
+      connection.send(request(method, '/v1/file', { headers: { range: 'bytes=2-7' } }));
+      await probe.running(++asked);
+    };
+    const connection = await client();
+    await ask(connection);
+    t.equal(probe.exchange?.header('range'), 'bytes=2-7');
+    probe.reply(file(6, 206), bytes('ab'));
+    await connection.received('ab');
+    probe.reply(bytes(Buffer.from('c')), bytes('\u00fcd'));
+    probe.complete();
+    const part = await connection.response();
+    t.equal(part.status, 206);
+    t.match(part.headers, { 'content-type': 'video/mp4', 'content-length': '6', ...commonHeaders });
+    t.equal(part.headers['transfer-encoding'], undefined);
+    t.equal(part.body, 'abc\u00fcd');
+
+    await ask(connection, 'HEAD');
+    probe.reply(file(123_456_789));
+    const head = await connection.response({ head: true });
+    t.equal(head.headers['content-length'], '123456789');
+    await probe.stopped(asked);
+
+    await ask(connection);
+    probe.reply(file(0));
+    probe.complete();
+    t.match(await connection.response(), { headers: { 'content-length': '0' }, body: '' });
+
+    await ask(connection);
+    probe.reply(file(3));
+    await eventually(() => /content-length: 3\r/i.test(connection.text), 'the head alone');
+    probe.reply(bytes('end'));
+    t.equal((await connection.response()).body, 'end', 'whole before its source says so');
+    t.equal(probe.left, asked - 1);
+    probe.complete();
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+    t.equal(log.filter(({ level }) => level === 50).length, 0);
+
+    for (const [content, message] of [
+      ['ab', 'The stream is shorter than it said'],
+      ['abcd', 'The stream is longer than it said'],
+    ]) {
+      const cut = await client();
+      await ask(cut);
+      probe.reply(file(3), bytes(content ?? ''));
+      probe.complete();
+      await cut.disconnected();
+      await eventually(() => log.at(-1)?.cut === 'failed', 'its line');
+      t.match(
+        log.findLast(({ level }) => level === 50),
+        { err: { message } },
+      );
+    }
+    t.equal(edge.inFlight(), 0);
   });
 
   await t.test('a head alone reaches the client of an event stream', async (t) => {

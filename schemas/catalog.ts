@@ -110,11 +110,109 @@ export const DecisionCapabilities = Type.Object(
   { additionalProperties: false },
 );
 
+const Whole = Type.Integer({ minimum: 1 });
+const Times = Type.Number({ exclusiveMinimum: 0 });
+
+/** Seconds that may be asked for. */
+const Durations = Type.Object({ min: Whole, max: Whole, default: Whole }, { additionalProperties: false });
+
+/** One way to render: how many steps, and how many times the price of a second. */
+const VideoTier = Type.Object(
+  {
+    steps: Whole,
+    /** Where reference media guide the picture. */
+    reference_steps: Type.Optional(Whole),
+    price: Times,
+  },
+  { additionalProperties: false },
+);
+
+const VideoResolution = Type.Object(
+  {
+    /** `WxH` by aspect ratio, the default ratio first; every resolution has the same ratios. */
+    sizes: Type.Record(
+      Type.String({ pattern: '^[1-9][0-9]?:[1-9][0-9]?$' }),
+      Type.String({
+        pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
+        description: 'a width and a height such as 1344x768',
+      }),
+    ),
+    /** Rendered at half the size and then enlarged, on the turbo schedule only. */
+    enlarged: Type.Optional(Type.Boolean()),
+    /** How many times a second costs, and how many times as long it takes; once unless told. */
+    price: Type.Optional(Times),
+    time: Type.Optional(Times),
+  },
+  { additionalProperties: false },
+);
+
+/** What a video model renders. Without it, or where it contradicts itself, the model is not served. */
+export const VideoCapabilities = Type.Object(
+  {
+    duration: Durations,
+    /** By name, the default first. */
+    resolutions: Type.Record(Type.String({ pattern: '^[A-Za-z0-9.]{1,16}$' }), VideoResolution),
+    fps: Whole,
+    /** The frames of a clip are a multiple of this: its length is rounded up to it. */
+    frame_step: Whole,
+    tiers: Type.Object(
+      { turbo: VideoTier, standard: Type.Optional(VideoTier), max: Type.Optional(VideoTier) },
+      { additionalProperties: false },
+    ),
+    /** Steps that may be asked for by number; from `base` on the base model runs, a second of which costs steps / `per_price`. */
+    steps: Type.Object(
+      { min: Whole, max: Whole, base: Whole, per_price: Whole },
+      { additionalProperties: false },
+    ),
+    frame_images: Type.Array(Type.Enum(['first_frame', 'last_frame'])),
+    /** Most reference media of each kind, and in all; absent: it takes none. */
+    references: Type.Optional(
+      Type.Object(
+        {
+          images: Type.Integer({ minimum: 0 }),
+          videos: Type.Integer({ minimum: 0 }),
+          audio: Type.Integer({ minimum: 0 }),
+          total: Whole,
+        },
+        { additionalProperties: false },
+      ),
+    ),
+    /** Seconds that a second of video takes to render. */
+    render_time: Type.Object({ plain: Times, references: Times }, { additionalProperties: false }),
+  },
+  { additionalProperties: false },
+);
+export type VideoCapabilities = Static<typeof VideoCapabilities>;
+
+/** What a music model renders. Without it, or where it contradicts itself, the model is not served. */
+export const MusicCapabilities = Type.Object(
+  {
+    duration: Durations,
+    /** The default first. */
+    formats: Type.Array(Type.Enum(['mp3', 'wav', 'flac', 'opus']), { minItems: 1, uniqueItems: true }),
+    /** Songs of one request. */
+    max_outputs: Whole,
+    /** Most characters of lyrics; absent: it takes none. */
+    max_lyrics: Type.Optional(Whole),
+    /** Whether a song can be heard while it renders, and how its samples are laid out. */
+    streaming: Type.Object(
+      { progressive: Type.Boolean(), sample_rate: Whole, channels: Type.Integer({ minimum: 1, maximum: 2 }) },
+      { additionalProperties: false },
+    ),
+    /** Seconds that a second of music takes to render. */
+    render_time: Times,
+  },
+  { additionalProperties: false },
+);
+export type MusicCapabilities = Static<typeof MusicCapabilities>;
+
 /** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
 export const Capabilities = Type.Object(
   {
     embedding: Type.Optional(EmbeddingCapabilities),
     decision: Type.Optional(DecisionCapabilities),
+    video: Type.Optional(VideoCapabilities),
+    music: Type.Optional(MusicCapabilities),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,5 @@
 /** The catalog of a gateway without a `sluice.yaml`: a model of each kind on the simulator. */
-import type { ModelRow } from '../../schemas/catalog.ts';
+import type { ModelRow, VideoCapabilities } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
 import type { CatalogConfig } from './catalog-config.ts';
 import { resolveRow } from './resolve-row.ts';
@@ -7,6 +7,47 @@ import { resolveRow } from './resolve-row.ts';
 /** 2026-01-01, so that the same release answers the same everywhere. */
 const created = 1_767_225_600;
 const simulated = { engine: SIMULATOR, created };
+
+/** The primary video model as the contract has it; 4 seconds come out as 4.4. */
+const primaryVideo: VideoCapabilities = {
+  duration: { min: 4, max: 15, default: 6 },
+  resolutions: {
+    '768p': {
+      sizes: {
+        '16:9': '1344x768',
+        '9:16': '768x1344',
+        '4:3': '1024x768',
+        '3:4': '768x1024',
+        '1:1': '768x768',
+        '21:9': '1536x672',
+      },
+    },
+    '2K': {
+      sizes: {
+        '16:9': '2688x1536',
+        '9:16': '1536x2688',
+        '4:3': '2048x1536',
+        '3:4': '1536x2048',
+        '1:1': '1536x1536',
+        '21:9': '3072x1344',
+      },
+      enlarged: true,
+      price: 4,
+      time: 3,
+    },
+  },
+  fps: 24,
+  frame_step: 15,
+  tiers: {
+    turbo: { steps: 4, reference_steps: 8, price: 1 },
+    standard: { steps: 20, price: 3 },
+    max: { steps: 40, price: 5 },
+  },
+  steps: { min: 4, max: 50, base: 10, per_price: 6 },
+  frame_images: ['first_frame', 'last_frame'],
+  references: { images: 9, videos: 3, audio: 3, total: 12 },
+  render_time: { plain: 3, references: 5 },
+};
 
 const rows: Readonly<Record<string, ModelRow>> = {
   'sluice/chat': {
@@ -150,6 +191,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     description: 'Clips of 4 to 15 seconds with sound, from text, frames or references.',
     pricing: { completion: '0.04' },
     per_request_limits: { max_prompt_length: 7000, max_duration: 15, max_input_references: 12 },
+    capabilities: { video: primaryVideo },
   },
   'sluice/music': {
     ...simulated,
@@ -157,6 +199,17 @@ const rows: Readonly<Record<string, ModelRow>> = {
     name: 'Music',
     description: 'Songs from a description and lyrics; can be heard while they render.',
     pricing: { completion: '0.002' },
+    per_request_limits: { max_prompt_length: 2000, max_duration: 240 },
+    capabilities: {
+      music: {
+        duration: { min: 5, max: 240, default: 60 },
+        formats: ['mp3', 'wav', 'flac', 'opus'],
+        max_outputs: 4,
+        max_lyrics: 4000,
+        streaming: { progressive: true, sample_rate: 32_000, channels: 2 },
+        render_time: 0.5,
+      },
+    },
   },
   'sluice/speech': {
     ...simulated,

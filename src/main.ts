@@ -2,7 +2,10 @@
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
 import { openAdmission } from './adapters/admission/open.ts';
+import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
+import { openAdmin } from './admin/open.ts';
+import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -14,6 +17,7 @@ import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import { createMedia } from './media/media.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { createOffload } from './offload/offload.ts';
 import type { Ports } from './ports/ports.ts';
 import { welcome } from './welcome.ts';
@@ -24,6 +28,8 @@ export interface Gateway {
   /** The secret of the first key, only when this start made it. */
   readonly firstKey: string | undefined;
   readonly edge: 'uws' | 'node';
+  /** Metrics and probes; undefined when switched off. */
+  readonly adminUrl: string | undefined;
   readonly ports: Ports;
   /** Reads `sluice.yaml` again; a bad file is refused and logged, the old one stays. */
   reload(): void;
@@ -56,6 +62,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
 
     const accounts = opened(await openAccounts(config, log));
 
+    const metrics = opened(createMetrics());
     let url = config.publicUrl ?? '';
     const ports: Ports = {
       keys,
@@ -66,10 +73,11 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
         opened(await openAdmission(config, log)),
         opened(await openLimitsBook(state, { log })),
       ),
-      usage: accounts.usage,
+      usage: metrics.counted(accounts.usage),
       ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
+      blobs: opened(await openBlobs(config, { state, log, publicUrl: () => url })),
       publicUrl: () => url,
     };
 
@@ -85,13 +93,25 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     });
     url ||= `${edge.url}/v1`;
 
+    const readiness = createReadiness(ports);
+    const admin = await openAdmin(config.admin, {
+      metrics,
+      readiness,
+      ports,
+      journalLag: () => accounts.usage.lag(),
+      inFlight: () => edge.inFlight(),
+    });
+    if (admin !== undefined) opened(admin);
+
     return {
       url,
       firstKey,
       edge: edge.name,
+      adminUrl: admin?.url,
       ports,
       reload: () => void catalog.reload(),
       stop: async () => {
+        readiness.leave();
         await edge.drain(config.drainMs);
         await closeAll();
       },
@@ -113,6 +133,7 @@ export const serve = async (): Promise<void> => {
       secret: gateway.firstKey ?? config.bootstrapKey,
       shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
       models: gateway.ports.catalog.list(),
+      adminUrl: gateway.adminUrl,
       config,
     }),
   );

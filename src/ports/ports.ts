@@ -1,5 +1,6 @@
 /** Everything a pipeline may reach; made once in main, handed to every pipeline. */
 import type { Admission } from './admission.ts';
+import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { Engines } from './engine.ts';
 import type { Keys } from './keys.ts';
@@ -19,6 +20,7 @@ export interface Ports {
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Media;
   readonly offload: Offload;
+  readonly blobs: Blobs;
   /** Absolute address clients use, ending in `/v1`: what links start with. */
   readonly publicUrl: () => string;
 }

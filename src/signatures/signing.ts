@@ -1,10 +1,9 @@
 /** A store in; signatures of thoughts out that only this installation can make, the same on every replica. */
-import { createHmac, createSecretKey, type Hmac, type KeyObject, randomBytes } from 'node:crypto';
+import { createHmac, type Hmac, type KeyObject } from 'node:crypto';
 import { defer, from, map, type Observable, of, tap } from 'rxjs';
-import type { SigningKeyRecord } from '../../schemas/records.ts';
-import { fail } from '../errors.ts';
 import { fromJsonText, type JsonText } from '../ports/chat.ts';
 import type { State } from '../ports/state.ts';
+import { readInstallationKey } from './installation-key.ts';
 
 /** Grows with a thought as it comes in; keeps no more of it than a piece. */
 export interface Signature {
@@ -20,7 +19,7 @@ export type Signing = () => Observable<Signer>;
 
 export const openSigning = (state: State): Signing => {
   let ready: Observable<Signer> | undefined;
-  const loading = defer(() => from(readKey(state))).pipe(
+  const loading = defer(() => from(readInstallationKey(state, 'thoughts'))).pipe(
     map(
       (key): Signer =>
         () =>
@@ -31,21 +30,6 @@ export const openSigning = (state: State): Signing => {
     }),
   );
   return () => ready ?? loading;
-};
-
-const kind = 'signing-key';
-const id = 'thoughts';
-
-const readKey = async (state: State): Promise<KeyObject> => {
-  // False when an earlier start or another replica made one; theirs holds then.
-  await state.create<SigningKeyRecord>(kind, {
-    id,
-    owner: 'installation',
-    value: { key: randomBytes(32).toString('base64') },
-  });
-  const kept = await state.get<SigningKeyRecord>(kind, id);
-  if (kept === undefined) throw fail('unavailable', 'The key that signs thoughts cannot be read');
-  return createSecretKey(kept.value.key, 'base64');
 };
 
 /** Characters put together before they are hashed: a call for each token would cost more than the hash. */

@@ -173,6 +173,16 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       },
       ...closes,
     },
+    blobs: {
+      write: unused,
+      put: unused,
+      stat: unused,
+      read: unused,
+      remove: unused,
+      link: unused,
+      check: unused,
+      ...closes,
+    },
     publicUrl: () => 'http://127.0.0.1/v1',
     ...change,
   };

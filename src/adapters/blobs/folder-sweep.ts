@@ -1,0 +1,65 @@
+/** The folder and a time in; everything in it gone that expired before: found by markers, so it costs what is due. */
+import { readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isBlobName } from './blob-name.ts';
+import { type FolderLayout, isDue, nameOf } from './folder-layout.ts';
+import { isMissing, openStored } from './stored-file.ts';
+
+/** A file that nobody has written to for a day has lost its writer. */
+const staleAfter = 24 * 3_600_000;
+
+/** Several processes may sweep the same folder: what is gone already is fine. */
+export const sweepFolder = async (layout: FolderLayout, now: number): Promise<number> => {
+  let removed = 0;
+  for (const folder of await readdir(layout.expiring)) {
+    if (!isDue(folder, now)) continue;
+    const path = join(layout.expiring, folder);
+    for (const marker of await entries(path)) {
+      if (await removeExpired(layout, nameOf(marker), now)) removed += 1;
+      await rm(join(path, marker), { force: true });
+    }
+    await removeFolder(path);
+  }
+  await removeStale(layout, now);
+  return removed;
+};
+
+/** Not when it was replaced by one that lives longer. */
+const removeExpired = async (layout: FolderLayout, name: string, now: number): Promise<boolean> => {
+  if (!isBlobName(name)) return false;
+  const path = layout.file(name);
+  const stored = await openStored(path);
+  if (stored === undefined) return false;
+  await stored.file.close();
+  if (stored.info.expiresAt === undefined || stored.info.expiresAt > now) return false;
+  await rm(path, { force: true });
+  return true;
+};
+
+const removeStale = async (layout: FolderLayout, now: number): Promise<void> => {
+  for (const entry of await readdir(layout.writing)) {
+    const path = join(layout.writing, entry);
+    try {
+      if ((await stat(path)).mtimeMs < now - staleAfter) await rm(path, { force: true });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+};
+
+const entries = async (folder: string): Promise<readonly string[]> => {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+};
+
+const removeFolder = async (path: string): Promise<void> => {
+  try {
+    await rmdir(path);
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+  }
+};

@@ -1,0 +1,39 @@
+/** Configuration in; the Blobs port it asks for out, known to answer. */
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { Blobs } from '../../ports/blobs.ts';
+import type { State } from '../../ports/state.ts';
+import { openBlobLinks } from '../../signatures/blob-links.ts';
+
+export interface BlobsConfig {
+  readonly dataDir: string;
+}
+
+export interface BlobsSurroundings {
+  readonly state: State;
+  readonly log: Logger;
+  readonly publicUrl: () => string;
+}
+
+/** Rejects with one sentence for the operator when the store cannot be used. */
+export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings): Promise<Blobs> => {
+  const blobs = await folder(config.dataDir, around);
+  try {
+    await blobs.check();
+    return blobs;
+  } catch (error) {
+    await blobs.close();
+    throw error;
+  }
+};
+
+const folder = async (dataDir: string, { state, log, publicUrl }: BlobsSurroundings): Promise<Blobs> => {
+  const links = openBlobLinks(state);
+  const { openFolderBlobs } = await import('./folder.ts');
+  return openFolderBlobs({
+    folder: join(dataDir, 'blobs'),
+    log,
+    link: async (name, expires) =>
+      `${publicUrl()}/blobs/${name}?expires=${expires}&signature=${await links.sign(name, expires)}`,
+  });
+};

@@ -1,0 +1,19 @@
+/** A store and a purpose in; the key of that purpose out, made at first use and the same on every replica. */
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+import type { SigningKeyRecord } from '../../schemas/records.ts';
+import { fail } from '../errors.ts';
+import type { State } from '../ports/state.ts';
+
+const kind = 'signing-key';
+
+export const readInstallationKey = async (state: State, purpose: string): Promise<KeyObject> => {
+  // False when an earlier start or another replica made one; theirs holds then.
+  await state.create<SigningKeyRecord>(kind, {
+    id: purpose,
+    owner: 'installation',
+    value: { key: randomBytes(32).toString('base64') },
+  });
+  const kept = await state.get<SigningKeyRecord>(kind, purpose);
+  if (kept === undefined) throw fail('unavailable', `The key that signs ${purpose} cannot be read`);
+  return createSecretKey(kept.value.key, 'base64');
+};

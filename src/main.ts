@@ -8,6 +8,7 @@ import { openAdmin } from './admin/open.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
 import { openCatalog } from './catalog/watch.ts';
+import { createCodec } from './codec/codec.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines } from './engines/table.ts';
@@ -77,6 +78,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
+      codec: opened(createCodec()),
       blobs: opened(await openBlobs(config, { state, log, publicUrl: () => url })),
       publicUrl: () => url,
     };

@@ -45,6 +45,7 @@ export const portsFor = (
     documentText: absent,
     close: () => Promise.resolve(),
   },
+  codec: { probe: absent, convert: never, close: () => Promise.resolve() },
   blobs: new Proxy(Object.create(null), { get: absent }),
   publicUrl: () => '',
 });

@@ -3,12 +3,19 @@ import { fail } from '../errors.ts';
 
 export class Turnstile {
   readonly #maxWaiting: number;
+  readonly #busy: string;
   readonly #waiting = new Set<() => void>();
   #free: number;
 
-  constructor(atOnce: number, maxWaiting: number) {
+  /** `busy` is what one too many is told. */
+  constructor(
+    atOnce: number,
+    maxWaiting: number,
+    busy = 'The service is busy fetching other media; retry in a moment',
+  ) {
     this.#free = atOnce;
     this.#maxWaiting = maxWaiting;
+    this.#busy = busy;
   }
 
   async pass<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -29,7 +36,7 @@ export class Turnstile {
         return;
       }
       if (this.#waiting.size >= this.#maxWaiting) {
-        throw fail('unavailable', 'The service is busy fetching other media; retry in a moment');
+        throw fail('unavailable', this.#busy);
       }
       const abort = () => {
         this.#waiting.delete(enter);

@@ -23,15 +23,21 @@ export interface Conversion {
   /** Most bytes that may come out. */
   readonly maxBytes: number;
   readonly timeoutMs: number;
+  /** Paused while the process is behind with an input that comes as a stream. */
+  readonly inputDemand?: Demand;
+  /** The format has to go back in what it wrote (an mp4 with its index in front): nothing comes out before the end. */
+  readonly seekableOutput?: boolean;
 }
 
 export interface Codec {
   /** Rejects with `invalid_request` that says why the bytes cannot be read, without the field. */
   probe(bytes: Uint8Array, signal?: AbortSignal): Promise<MediaFacts>;
   /**
-   * Input bytes in, output bytes out as they are made, held back while `demand` is paused. Fails with
-   * `invalid_request` when the input cannot be decoded, with `unavailable` when too many run. Unsubscribing ends the
-   * process at once.
+   * Input bytes in, output bytes out as they are made, held back while `demand` is paused. Without input it is for
+   * `inputArguments` to name a source (`-f lavfi -i …`); with them, `-f` must name the format of the input; without
+   * them the format is told from the bytes, and a stream is spooled to a file before it is read. Fails with
+   * `invalid_request` when the input cannot be decoded or the output is larger than `maxBytes`, with `unavailable` when
+   * too many run or it takes longer than `timeoutMs`. Unsubscribing ends the process at once.
    */
   convert(
     input: Observable<Uint8Array> | Uint8Array | undefined,

@@ -2,6 +2,7 @@
 import type { Admission } from './admission.ts';
 import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
+import type { Codec } from './codec.ts';
 import type { Engines } from './engine.ts';
 import type { Keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
@@ -20,6 +21,7 @@ export interface Ports {
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Media;
   readonly offload: Offload;
+  readonly codec: Codec;
   readonly blobs: Blobs;
   /** Absolute address clients use, ending in `/v1`: what links start with. */
   readonly publicUrl: () => string;

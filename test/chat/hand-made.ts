@@ -158,6 +158,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       },
       ...closes,
     },
+    codec: { probe: unused, convert: unused, ...closes },
     offload: {
       parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),
       countTokens: async (texts) => {

@@ -1,0 +1,195 @@
+/** Sound and moving pictures in; what they are, or the same in another format, out: ffmpeg does it, in processes of its own. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Observable } from 'rxjs';
+import { fail } from '../errors.ts';
+import { Turnstile } from '../media/turnstile.ts';
+import type { Codec, Conversion } from '../ports/codec.ts';
+import { Demand } from '../ports/demand.ts';
+import { type BinaryOptions, type Command, findCommand } from './binary.ts';
+import { countingArguments, readFacts } from './facts.ts';
+import { type InputSource, namedInput, needsFile, type OpenInput, toldInput } from './input.ts';
+import { inPrivateFolder } from './private-folder.ts';
+import { ProcessFailure, runProcess } from './process.ts';
+import { readOut } from './read-out.ts';
+
+export interface CodecOptions extends Partial<BinaryOptions> {
+  /** Processes at once, and what may wait for one to end, … */
+  readonly maxRuns?: number;
+  readonly maxWaiting?: number;
+  /** … each for so many milliseconds. */
+  readonly maxWait?: number;
+  readonly probeTimeoutMs?: number;
+  /** A longer file is counted up to here. */
+  readonly maxProbeSeconds?: number;
+  /** Bytes of a streamed input that are kept on disk. */
+  readonly maxSpoolBytes?: number;
+}
+
+const mebibyte = 1024 * 1024;
+const busy = 'The service is busy with other sound and video; retry in a moment';
+const common = [
+  '-hide_banner',
+  '-nostdin',
+  '-nostats',
+  '-max_alloc',
+  String(512 * mebibyte),
+  '-threads',
+  '1',
+];
+/** An hour of counting tells less than this. */
+const maxProgressBytes = 4 * mebibyte;
+/** Enough for the last report. */
+const progressTail = 2048;
+
+/** No process runs before the first call. */
+export const createCodec = (options: CodecOptions = {}): Codec => {
+  const turnstile = new Turnstile(
+    options.maxRuns ?? Math.max(2, availableParallelism()),
+    options.maxWaiting ?? 128,
+    busy,
+  );
+  const closing = new AbortController();
+  const running = new Set<Promise<unknown>>();
+  let command: Promise<Command> | undefined;
+
+  const findOnce = (): Promise<Command> => {
+    command ??= findCommand({
+      path: options.path,
+      memoryMegabytes: options.memoryMegabytes ?? 2048,
+    }).catch((error: unknown) => {
+      // What is missing now may be installed later.
+      command = undefined;
+      throw error;
+    });
+    return command;
+  };
+
+  /** Work that gets its turn, and holds it until everything it started is gone. */
+  const inTurn = async <T>(
+    wantsFolder: boolean,
+    caller: AbortSignal,
+    work: (command: Command, folder: string, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
+    const signal = AbortSignal.any([caller, closing.signal]);
+    const waiting = new AbortController();
+    const clock = setTimeout(() => waiting.abort(fail('unavailable', busy)), options.maxWait ?? 30_000);
+    const turn = turnstile
+      .pass(AbortSignal.any([signal, waiting.signal]), async () => {
+        clearTimeout(clock);
+        const found = await findOnce();
+        return wantsFolder
+          ? await inPrivateFolder((folder) => work(found, folder, signal))
+          : await work(found, '', signal);
+      })
+      .finally(() => {
+        clearTimeout(clock);
+        running.delete(turn);
+      });
+    running.add(turn);
+    return turn;
+  };
+
+  const open = (
+    source: InputSource,
+    { inputArguments, inputDemand }: Pick<Conversion, 'inputArguments' | 'inputDemand'>,
+    folder: string,
+    signal: AbortSignal,
+  ): Promise<OpenInput> | OpenInput =>
+    source === undefined || inputArguments !== undefined
+      ? namedInput(source, inputArguments ?? [])
+      : toldInput(source, folder, {
+          signal,
+          inputDemand,
+          maxSpoolBytes: options.maxSpoolBytes ?? 512 * mebibyte,
+        });
+
+  return {
+    probe: async (bytes, caller = new AbortController().signal) => {
+      const work = async ({ file, prefix }: Command, folder: string, signal: AbortSignal) => {
+        const input = await open(bytes, {}, folder, signal);
+        const counting = countingArguments(options.maxProbeSeconds ?? 5 * 3600);
+        let progress = '';
+        const task = {
+          file,
+          // Pictures are counted, and only those that stand alone are looked at.
+          arguments: [...prefix, ...common, '-skip_frame', 'nokey', ...input.arguments, ...counting, '-'],
+          input: input.bytes,
+          inputDemand: undefined,
+          demand: new Demand(),
+          maxBytes: maxProgressBytes,
+          timeoutMs: options.probeTimeoutMs ?? 60_000,
+        };
+        const log = await runProcess(task, signal, (text) => {
+          progress = (progress + text.toString('latin1')).slice(-progressTail);
+        });
+        return readFacts(input.container ?? '', log, progress);
+      };
+      const facts = await inTurn(needsFile(bytes), caller, work).catch((error: unknown) => {
+        // It would take as long again: nothing to be tried a second time.
+        if (error instanceof ProcessFailure && error.reason === 'time')
+          throw fail('invalid_request', 'takes too long to read', { cause: error });
+        throw explained(error, true);
+      });
+      if (facts === undefined) throw fail('invalid_request', 'holds neither sound nor pictures');
+      return facts;
+    },
+
+    convert: (source, conversion, demand) =>
+      new Observable((subscriber) => {
+        const leaving = new AbortController();
+        const { seekableOutput = false, maxBytes, timeoutMs } = conversion;
+        const wantsFile =
+          source !== undefined && conversion.inputArguments === undefined && needsFile(source);
+        const receive = (bytes: Buffer) => subscriber.next(bytes);
+        const work = async ({ file, prefix }: Command, folder: string, signal: AbortSignal) => {
+          const input = await open(source, conversion, folder, signal);
+          const target = join(folder, 'output');
+          const task = {
+            file,
+            arguments: [
+              ...[...prefix, ...common, '-loglevel', 'error', ...input.arguments],
+              ...['-filter_threads', '1', '-threads', '1', ...conversion.arguments],
+              ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
+            ],
+            input: input.bytes,
+            inputDemand: conversion.inputDemand,
+            demand: seekableOutput ? new Demand() : demand,
+            maxBytes,
+            timeoutMs,
+          };
+          await runProcess(task, signal, receive);
+          if (seekableOutput) await readOut(target, { maxBytes, demand, signal }, receive);
+        };
+        inTurn(wantsFile || seekableOutput, leaving.signal, work).then(
+          () => subscriber.complete(),
+          (error: unknown) => subscriber.error(explained(error, source !== undefined)),
+        );
+        return () => leaving.abort();
+      }),
+
+    close: async () => {
+      closing.abort(fail('unavailable', 'The service is shutting down'));
+      await Promise.allSettled(running);
+    },
+  };
+};
+
+/** A process that ends badly was given something bad; without input, by us. */
+const explained = (error: unknown, isInput: boolean): unknown => {
+  if (!(error instanceof ProcessFailure)) return error;
+  switch (error.reason) {
+    case 'exit':
+      return isInput
+        ? fail('invalid_request', 'cannot be decoded: it is damaged, incomplete or not what it looks like', {
+            cause: error,
+          })
+        : error;
+    case 'time':
+      return fail('unavailable', 'takes too long to convert', { cause: error });
+    case 'bytes':
+      return fail('invalid_request', 'becomes too large when it is converted', { cause: error });
+    case 'start':
+      return error;
+  }
+};

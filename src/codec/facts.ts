@@ -1,0 +1,62 @@
+/** What ffmpeg says of a file it has read to the end in; the facts out. */
+import type { MediaFacts } from '../ports/codec.ts';
+
+/** Options that read all of a file and keep nothing: sound is decoded and its samples counted, pictures are counted and their key frames decoded. */
+export const countingArguments = (maxSeconds: number): readonly string[] => [
+  ...['-map', '0:V:0?', '-map', '0:V:0?', '-map', '0:a:0?', '-c:v:0', 'copy'],
+  // Time is what the samples say, not what stands written beside them.
+  ...['-af', 'asetpts=N/SR/TB', '-t', String(maxSeconds), '-progress', 'pipe:1', '-f', 'null'],
+];
+
+/** Header and count may differ by the length of a last frame. */
+const tolerance = 0.25;
+
+/** Undefined when nothing was in it. */
+export const readFacts = (container: string, log: string, progress: string): MediaFacts | undefined => {
+  const counted = lastTime(progress);
+  const input = log.slice(log.indexOf('\nInput #0') + 1, endOfInput(log));
+  const streams = input.match(/^ {4}Stream #0:.*$/gm) ?? [];
+  const audio = streams.find((line) => line.includes(': Audio: '));
+  const video = streams.find((line) => line.includes(': Video: ') && !line.includes('(attached pic)'));
+  const rate = /, (\d+) Hz, ([^,]+)/.exec(audio ?? '');
+  const size = /, (\d+)x(\d+)[ ,]/.exec(`${video ?? ''},`);
+  const seconds = video === undefined ? counted : agreed(counted, input);
+  if (seconds <= 0 || (audio === undefined && video === undefined)) return undefined;
+  return {
+    container,
+    hasVideo: video !== undefined,
+    hasAudio: audio !== undefined,
+    seconds,
+    ...(rate === null ? {} : { sampleRate: Number(rate[1]), channels: channelsOf(rate[2] ?? '') }),
+    ...(size === null ? {} : { width: Number(size[1]), height: Number(size[2]) }),
+  };
+};
+
+/** Despite its name the field is in microseconds. */
+const lastTime = (progress: string): number => {
+  const last = progress.slice(progress.lastIndexOf('out_time_ms='));
+  return Number(/^out_time_ms=(\d+)\n/.exec(last)?.[1] ?? 0) / 1_000_000;
+};
+
+const endOfInput = (log: string): number => {
+  const end = log.indexOf('\nStream mapping:');
+  return end < 0 ? log.length : end;
+};
+
+/** A count of pictures ends where the last one begins: the header knows how long that one stays. */
+const agreed = (counted: number, input: string): number => {
+  const [, hours, minutes, seconds] = /Duration: (\d+):(\d+):([\d.]+)/.exec(input) ?? [];
+  const declared = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
+  return Math.abs(declared - counted) <= tolerance ? declared : counted;
+};
+
+const layouts: Readonly<Record<string, number>> = { mono: 1, stereo: 2, '5.1': 6, '7.1': 8 };
+
+const channelsOf = (layout: string): number => {
+  const known = layouts[layout.replace(/\(.*/, '').trim()];
+  if (known !== undefined) return known;
+  const counted = /^(\d+) channels/.exec(layout)?.[1];
+  if (counted !== undefined) return Number(counted);
+  const [, main, low] = /^(\d+)\.(\d)/.exec(layout) ?? [];
+  return Math.max(1, Number(main ?? 1) + Number(low ?? 0));
+};

@@ -1,0 +1,104 @@
+/** Bytes or a stream of them in; how ffmpeg is to be given them out: through a pipe, or as a private file where a format has to be read out of order. */
+import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Observable } from 'rxjs';
+import { fail } from '../errors.ts';
+import { headLength } from '../media/media-type.ts';
+import { Demand } from '../ports/demand.ts';
+import { type Demuxer, demuxerFor } from './demuxer.ts';
+
+export interface OpenInput {
+  readonly arguments: readonly string[];
+  /** What goes through the pipe. */
+  readonly bytes: Observable<Uint8Array> | Uint8Array | undefined;
+  readonly container: string | undefined;
+}
+
+export type InputSource = Observable<Uint8Array> | Uint8Array | undefined;
+
+export interface InputOptions {
+  /** Bytes of a stream that may be spooled to disk. */
+  readonly maxSpoolBytes: number;
+  readonly inputDemand: Demand | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A format that we name ourselves is read as it comes. */
+export const namedInput = (source: InputSource, named: readonly string[]): OpenInput => ({
+  arguments: source === undefined ? named : [...named, ...pipe],
+  bytes: source,
+  container: undefined,
+});
+
+const pipe = ['-protocol_whitelist', 'pipe', '-i', 'pipe:0'] as const;
+
+/** One reader is named and one protocol allowed: a playlist in disguise leads nowhere. */
+export const toldInput = async (
+  source: Observable<Uint8Array> | Uint8Array,
+  folder: string,
+  options: InputOptions,
+): Promise<OpenInput> => {
+  const file = join(folder, 'input');
+  if (source instanceof Uint8Array) {
+    const demuxer = known(source);
+    if (!demuxer.seeks)
+      return {
+        arguments: ['-f', demuxer.format, ...pipe],
+        bytes: source,
+        container: demuxer.container,
+      };
+    await writeFile(file, source, { mode: 0o600, signal: options.signal });
+    return fromFile(file, demuxer);
+  }
+  return fromFile(file, known(await spool(source, file, options)));
+};
+
+/** Whether a file is needed, so that no folder is made in vain. */
+export const needsFile = (source: Observable<Uint8Array> | Uint8Array): boolean =>
+  !(source instanceof Uint8Array) || demuxerFor(source.subarray(0, headLength))?.seeks === true;
+
+const fromFile = (file: string, demuxer: Demuxer): OpenInput => ({
+  arguments: ['-f', demuxer.format, '-protocol_whitelist', 'file', '-i', `file:${file}`],
+  bytes: undefined,
+  container: demuxer.container,
+});
+
+const known = (bytes: Uint8Array): Demuxer => {
+  if (bytes.length === 0) throw fail('invalid_request', 'is empty');
+  const demuxer = demuxerFor(bytes.subarray(0, headLength));
+  if (demuxer === undefined)
+    throw fail(
+      'invalid_request',
+      'is not in a format that can be read: its first bytes are not those of one',
+    );
+  return demuxer;
+};
+
+/** The first bytes of what is now in the file. */
+const spool = (source: Observable<Uint8Array>, file: string, options: InputOptions): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const demand = options.inputDemand ?? new Demand();
+    const target = createWriteStream(file, { mode: 0o600, signal: options.signal });
+    const head: Uint8Array[] = [];
+    let received = 0;
+    target.on('drain', () => demand.resume());
+    target.on('error', (error) => {
+      feeding.unsubscribe();
+      reject(options.signal.aborted ? options.signal.reason : error);
+    });
+    target.on('finish', () => resolve(Buffer.concat(head)));
+    const feeding = source.subscribe({
+      next: (chunk) => {
+        if (received < headLength) head.push(chunk.slice(0, headLength - received));
+        received += chunk.length;
+        if (received > options.maxSpoolBytes)
+          target.destroy(
+            fail('payload_too_large', `is larger than the limit of ${options.maxSpoolBytes} bytes`),
+          );
+        else if (!target.write(chunk)) demand.pause();
+      },
+      error: (error: Error) => target.destroy(error),
+      complete: () => target.end(),
+    });
+  });

@@ -1,0 +1,32 @@
+/** A file that is done in; its bytes to a receiver, as fast as demand allows. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Demand } from '../ports/demand.ts';
+import { ProcessFailure } from './process.ts';
+
+export interface ReadOutOptions {
+  readonly maxBytes: number;
+  readonly demand: Demand;
+  readonly signal: AbortSignal;
+}
+
+export const readOut = async (
+  file: string,
+  { maxBytes, demand, signal }: ReadOutOptions,
+  receive: (bytes: Buffer) => void,
+): Promise<void> => {
+  const { size } = await stat(file);
+  if (size > maxBytes) throw new ProcessFailure('bytes', `${size} bytes were written`);
+  const source = createReadStream(file, { signal });
+  const listener = { pause: () => source.pause(), resume: () => source.resume() };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      source.on('data', (bytes) => receive(bytes as Buffer));
+      source.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+      source.on('end', resolve);
+      demand.attach(listener);
+    });
+  } finally {
+    demand.detach(listener);
+  }
+};

@@ -43,6 +43,7 @@ export const portsFor = (
     countTokens: absent,
     cutTokens: absent,
     documentText: absent,
+    splitText: absent,
     close: () => Promise.resolve(),
   },
   codec: { probe: absent, convert: never, close: () => Promise.resolve() },

@@ -32,6 +32,12 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
     crash: ['invalid_request', 'the document cannot be read'],
     closed,
   },
+  split: {
+    timeout: ['unavailable', 'The text could not be parted in time'],
+    memory: ['payload_too_large', 'The text needs too much memory to be parted'],
+    crash: ['internal', 'The text could not be parted'],
+    closed,
+  },
 };
 
 export const endingOf = (type: Task['type'], failure: ThreadFailure): ApiError => {

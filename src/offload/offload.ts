@@ -1,7 +1,7 @@
 /** Large JSON, texts to be counted and documents in; values, numbers and text out: the work itself is done on threads. */
 import { availableParallelism } from 'node:os';
 import { fail } from '../errors.ts';
-import type { DocumentSource, Offload } from '../ports/offload.ts';
+import type { DocumentSource, Offload, SplitText } from '../ports/offload.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import { endingOf } from './ending.ts';
 import type { JsonBounds } from './json-scan.ts';
@@ -36,6 +36,7 @@ const timeouts: Record<Task['type'], number> = {
   tokens: 30_000,
   cut: 30_000,
   document: 30_000,
+  split: 60_000,
 };
 const maxDocumentGrowth = 1024 * mebibyte;
 const maxCounted = 16 * mebibyte;
@@ -90,6 +91,11 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
       };
       const task: Task = { type: 'document', source, filename, bounds };
       return String(await run(task, { bytes, transfer: buffers }, signal));
+    },
+    splitText: async (window, rules, tokenizer, signal) => {
+      const bytes = boundedLength([window.text], options.maxCounted ?? maxCounted);
+      const task: Task = { type: 'split', window, rules, tokenizer };
+      return (await run(task, { bytes, transfer: [] }, signal)) as SplitText;
     },
     close: () => pool.close(),
   };

@@ -1,5 +1,6 @@
 /** What the main thread and a worker thread say to each other. */
 import type { ErrorKind } from '../errors.ts';
+import type { SplitRules, TextWindow } from '../ports/offload.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import type { JsonBounds } from './json-scan.ts';
 
@@ -17,6 +18,12 @@ export type Task =
       readonly source: Uint8Array | { readonly base64: string | Uint8Array };
       readonly filename: string;
       readonly bounds: DocumentBounds;
+    }
+  | {
+      readonly type: 'split';
+      readonly window: TextWindow;
+      readonly rules: SplitRules;
+      readonly tokenizer: string;
     };
 
 export type Outcome =

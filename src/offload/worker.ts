@@ -26,6 +26,14 @@ const perform = async (task: Task): Promise<Result> => {
       const { documentText } = await import('./document-text.ts');
       return { value: await documentText(task.source, task.filename, task.bounds), buffers: [] };
     }
+    case 'split': {
+      const [{ splitText }, { tokenCounter }] = await Promise.all([
+        import('../passages/split.ts'),
+        import('../tokens/count.ts'),
+      ]);
+      const value = splitText(task.window, task.rules, await tokenCounter(task.tokenizer));
+      return { value, buffers: [] };
+    }
   }
 };
 

@@ -32,6 +32,13 @@ export interface Offload {
    * in `parseJson`.
    */
   documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
+  /** Passages of a text, or of as much of it as is there so far. */
+  splitText(
+    window: TextWindow,
+    rules: SplitRules,
+    tokenizer: string,
+    signal?: AbortSignal,
+  ): Promise<SplitText>;
   close(): Promise<void>;
 }
 
@@ -42,6 +49,28 @@ export interface DocumentOptions {
   /** A document with more text than this is refused. */
   readonly maxCharacters?: number;
   readonly signal?: AbortSignal;
+}
+
+export interface SplitRules {
+  /** Tokens of a passage, … */
+  readonly maxTokens: number;
+  /** … of which so many, at most, are repeated from the passage before; never more than half. */
+  readonly overlapTokens: number;
+}
+
+export interface TextWindow {
+  readonly text: string;
+  /** Characters at its start that the last passage of the window before had too. */
+  readonly covered: number;
+  /** Nothing comes after it. */
+  readonly final: boolean;
+}
+
+export interface SplitText {
+  readonly passages: readonly string[];
+  /** What the next window must begin with. */
+  readonly rest: string;
+  readonly covered: number;
 }
 
 /** Work that listens to a signal, as an Observable of its one result: unsubscribing aborts it. */

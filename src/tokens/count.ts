@@ -5,10 +5,16 @@ import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.t
 
 /** The number of tokens of all texts together. Runs for long on large texts: those belong on another thread. */
 export const countTokens = async (texts: readonly string[], tokenizer: string): Promise<number> => {
+  const count = await tokenCounter(tokenizer);
+  return texts.reduce((total, text) => total + count(text), 0);
+};
+
+/** What counts the tokens of one text after another. */
+export const tokenCounter = async (tokenizer: string): Promise<(text: string) => number> => {
   // The simulator counts by a rule of its own: window and usage agree when the gateway counts the same way.
-  if (tokenizer === SIMULATOR) return texts.reduce((total, text) => total + countSimulated(text), 0);
+  if (tokenizer === SIMULATOR) return countSimulated;
   const encoding = await loadEncoding(tokenizer);
-  return texts.reduce((total, text) => total + countText(encoding, text), 0);
+  return (text) => countText(encoding, text);
 };
 
 const countText = (encoding: Encoding, text: string): number => {

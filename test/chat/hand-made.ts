@@ -172,6 +172,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
         if (text === 'broken') throw fail('invalid_request', 'the document cannot be read');
         return text;
       },
+      splitText: unused,
       ...closes,
     },
     blobs: {

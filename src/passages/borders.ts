@@ -1,0 +1,61 @@
+/** A text in; the pieces it may be parted into out, each with how good a place its end is to part it at. */
+
+/** A piece from where the one before it ended. */
+export interface Piece {
+  readonly end: number;
+  readonly border: Border;
+}
+
+/** The better the larger: between words, at a line's end, a sentence's, a paragraph's, and before a heading. */
+export type Border = 0 | 1 | 2 | 3 | 4;
+
+export const border = { word: 0, line: 1, sentence: 2, paragraph: 3, heading: 4 } as const;
+
+/** Ends of sentences with the quotes and brackets that close after them, and runs of line ends. */
+const ends = /\r?\n[ \t\r]*\n\s*|\n|[.!?…]+["'”’)\]»]*(?=\s)|[。！？]+["”’）」』]*/g;
+const heading = /[ \t]*(?:#{1,6}[ \t]|={3,}|<h[1-6]\b)/y;
+
+export const piecesOf = (text: string): readonly Piece[] => {
+  const pieces: Piece[] = [];
+  for (const match of text.matchAll(ends)) {
+    const end = match.index + match[0].length;
+    const found = borderAt(text, match[0], match.index, end);
+    if (found !== undefined) pieces.push({ end, border: found });
+  }
+  if ((pieces.at(-1)?.end ?? 0) < text.length) pieces.push({ end: text.length, border: border.word });
+  return pieces;
+};
+
+const borderAt = (text: string, mark: string, start: number, end: number): Border | undefined => {
+  const lineEnds = mark.trim() === '';
+  if (!lineEnds) return isAbbreviation(text, mark, start) ? undefined : border.sentence;
+  heading.lastIndex = end;
+  if (heading.test(text)) return border.heading;
+  return mark.indexOf('\n') < mark.lastIndexOf('\n') ? border.paragraph : border.line;
+};
+
+/** "e.g. this", "J. Doe", and the number of a list's item. */
+const isAbbreviation = (text: string, mark: string, start: number): boolean => {
+  if (mark !== '.') return false;
+  return /(?:^|[^\p{L}\p{N}])(?:\p{L}|(?<=(?:^|\n)[ \t]*)\d{1,3})$/u.test(
+    text.slice(Math.max(0, start - 8), start),
+  );
+};
+
+/** Characters without a blank among them that stay together: even the costliest are fewer than a hundred tokens. */
+const longestRun = 32;
+
+/** Where a piece that is too long by itself may be parted: after its blanks, or anywhere in what has none. */
+export const wordsOf = (text: string, start: number, end: number): readonly Piece[] => {
+  const pieces: Piece[] = [];
+  let last = start;
+  for (let at = start + 1; at < end; at++) {
+    const afterBlank = text.charCodeAt(at - 1) <= 32 && text.charCodeAt(at) > 32;
+    const tooLong = at - last >= longestRun && (text.charCodeAt(at) & 0xfc00) !== 0xdc00;
+    if (!afterBlank && !tooLong) continue;
+    pieces.push({ end: at, border: border.word });
+    last = at;
+  }
+  pieces.push({ end, border: border.word });
+  return pieces;
+};

@@ -7,6 +7,8 @@ import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** The operator's port: metrics and probes. Undefined: none. */
+  readonly admin: { readonly host: string; readonly port: number } | undefined;
   /** Folder of everything the embedded defaults keep. */
   readonly dataDir: string;
   /** `sluice.yaml`; undefined: the default catalog on the simulator. */
@@ -49,6 +51,7 @@ export class ConfigError extends Error {
 export const loadConfig = (env: Environment = process.env): Config => ({
   host: text(env, 'HOST') ?? '127.0.0.1',
   port: integer(env, 'PORT', 8787, 0, 65_535),
+  admin: admin(env),
   dataDir: resolve(text(env, 'SLUICE_DATA') ?? 'data'),
   configFile: configFile(env),
   publicUrl: publicUrl(env),
@@ -110,6 +113,16 @@ const url = (env: Environment, name: string, protocols: readonly string[]): stri
       `${name} must be an address starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
     );
   return value;
+};
+
+/** A thousand above the clients' port, so that gateways beside each other do not meet there either. */
+const admin = (env: Environment): Config['admin'] => {
+  const chosen = text(env, 'SLUICE_ADMIN_PORT');
+  if (chosen === 'off') return undefined;
+  const host = text(env, 'SLUICE_ADMIN_HOST') ?? '127.0.0.1';
+  if (chosen !== undefined) return { host, port: integer(env, 'SLUICE_ADMIN_PORT', 0, 0, 65_535) };
+  const port = integer(env, 'PORT', 8787, 0, 65_535);
+  return port === 0 || port > 64_535 ? undefined : { host, port: port + 1000 };
 };
 
 const configFile = (env: Environment): string | undefined => {

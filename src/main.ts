@@ -19,6 +19,7 @@ import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import { createMedia } from './media/media.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import { gauge } from './metrics/process.ts';
 import { createOffload } from './offload/offload.ts';
 import type { Ports } from './ports/ports.ts';
 import { welcome } from './welcome.ts';
@@ -83,6 +84,15 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       publicUrl: () => url,
     };
 
+    const readiness = createReadiness(ports);
+    const admin = await openAdmin(config.admin, {
+      metrics,
+      readiness,
+      ports,
+      journalLag: () => accounts.usage.lag(),
+    });
+    if (admin !== undefined) opened(admin);
+
     const edge = await listen({
       routes: routes(ports),
       keys,
@@ -93,17 +103,12 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
+    closing.push(() => edge.drain(config.drainMs));
+    metrics.watch(() => [
+      gauge('sluice_http_in_flight', 'Requests whose answer is not sent yet.', edge.inFlight()),
+    ]);
     url ||= `${edge.url}/v1`;
-
-    const readiness = createReadiness(ports);
-    const admin = await openAdmin(config.admin, {
-      metrics,
-      readiness,
-      ports,
-      journalLag: () => accounts.usage.lag(),
-      inFlight: () => edge.inFlight(),
-    });
-    if (admin !== undefined) opened(admin);
+    readiness.enter();
 
     return {
       url,
@@ -112,10 +117,9 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       adminUrl: admin?.url,
       ports,
       reload: () => void catalog.reload(),
-      stop: async () => {
+      stop: () => {
         readiness.leave();
-        await edge.drain(config.drainMs);
-        await closeAll();
+        return closeAll();
       },
     };
   } catch (error) {

@@ -8,10 +8,11 @@ export interface Welcome {
   readonly secret: string | undefined;
   readonly shownOnce: boolean;
   readonly models: readonly Model[];
+  readonly adminUrl: string | undefined;
   readonly config: Pick<Config, 'configFile' | 'dataDir'>;
 }
 
-export const welcome = ({ url, secret, shownOnce, models, config }: Welcome): string => {
+export const welcome = ({ url, secret, shownOnce, models, adminUrl, config }: Welcome): string => {
   const chat = models.find((model) => model.kind === 'chat');
   const from = config.configFile ?? 'the default catalog on the built-in simulator (no sluice.yaml)';
   const lines = [
@@ -23,6 +24,7 @@ export const welcome = ({ url, secret, shownOnce, models, config }: Welcome): st
     ...(shownOnce ? ['             shown this once: it is stored as a hash'] : []),
     `  models     ${models.length} from ${from}`,
     `  data       ${config.dataDir}`,
+    ...(adminUrl === undefined ? [] : [`  metrics    ${adminUrl}/metrics`]),
   ];
   if (chat !== undefined)
     lines.push(

@@ -26,6 +26,8 @@ export interface TestGateway {
   /** The same without `/v1`, for clients that add it. */
   readonly root: string;
   readonly key: string;
+  /** Metrics and probes, where `SLUICE_ADMIN_PORT` was given. */
+  readonly adminUrl: string | undefined;
   /** Its own: data and configuration; gone after `stop`. */
   readonly folder: string;
   readonly configFile: string;
@@ -58,6 +60,7 @@ export const startGateway = async ({ catalog, env = {} }: GatewayOptions = {}): 
     url: gateway.url,
     root: gateway.url.replace(/\/v1$/, ''),
     key: env.SLUICE_BOOTSTRAP_KEY ?? key,
+    adminUrl: gateway.adminUrl,
     folder,
     configFile,
     ports: gateway.ports,

@@ -1,0 +1,62 @@
+/** The operator's own port: metrics, whether the process lives and whether it should get traffic. Nothing of a client's is here. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { contentType } from '../metrics/exposition.ts';
+
+export interface AdminOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly metrics: () => string | Promise<string>;
+  /** Why no traffic should come, a sentence each; empty: it should. */
+  readonly unready: () => Promise<readonly string[]>;
+}
+
+export interface AdminServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Rejects with the system's own reason when it cannot listen. */
+export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions): Promise<AdminServer> => {
+  const answers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
+    '/metrics': async (response) => {
+      const text = await metrics();
+      response.writeHead(200, { 'content-type': contentType }).end(text);
+    },
+    '/livez': async (response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('ok\n');
+    },
+    '/readyz': async (response) => {
+      const reasons = await unready();
+      response
+        .writeHead(reasons.length === 0 ? 200 : 503, { 'content-type': 'text/plain' })
+        .end(reasons.length === 0 ? 'ok\n' : `${reasons.join('\n')}\n`);
+    },
+  };
+  const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
+    const answer = answers[request.url?.split('?')[0] ?? ''];
+    if (answer === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      const known = Object.keys(answers).join(', ');
+      response.writeHead(404, { 'content-type': 'text/plain' }).end(`Here are ${known}, to GET.\n`);
+      return;
+    }
+    answer(response).catch((error: unknown) => {
+      response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`);
+    });
+  });
+  server.maxConnections = 64;
+  server.unref();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};

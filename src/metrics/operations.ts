@@ -1,0 +1,75 @@
+/** Usage events in; what was asked for, by route and model, and how long it took out. */
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { Histogram, type Sample } from './histogram.ts';
+
+/** Pairs of route and model that are told apart; what comes beyond is counted together. */
+const mostPairs = 500;
+
+interface Figures {
+  readonly labels: { readonly route: string; readonly model: string };
+  readonly outcomes: Record<UsageEvent['outcome'], number>;
+  readonly tokens: { prompt: number; cached: number; completion: number; reasoning: number };
+  readonly queued: Histogram;
+  readonly firstToken: Histogram;
+  readonly total: Histogram;
+}
+
+export class Operations {
+  readonly #models = new Map<string, Map<string, Figures>>();
+  #pairs = 0;
+
+  add(event: UsageEvent): void {
+    const figures = this.#figuresOf(event.route, event.model);
+    figures.outcomes[event.outcome]++;
+    const { quantities } = event;
+    figures.tokens.prompt += quantities.prompt_tokens;
+    figures.tokens.cached += quantities.cached_tokens;
+    figures.tokens.completion += quantities.completion_tokens;
+    figures.tokens.reasoning += quantities.reasoning_tokens;
+    figures.queued.observe(event.queued_ms);
+    if (event.first_token_ms !== null) figures.firstToken.observe(event.first_token_ms);
+    figures.total.observe(event.total_ms);
+  }
+
+  ended(): readonly Sample[] {
+    return this.#all().flatMap(({ labels, outcomes }) =>
+      Object.entries(outcomes).map(([outcome, value]) => ({ labels: { ...labels, outcome }, value })),
+    );
+  }
+
+  tokens(): readonly Sample[] {
+    return this.#all().flatMap(({ labels, tokens }) =>
+      Object.entries(tokens).map(([kind, value]) => ({ labels: { ...labels, kind }, value })),
+    );
+  }
+
+  histogram(name: string, which: 'queued' | 'firstToken' | 'total'): readonly Sample[] {
+    return this.#all().flatMap((figures) => figures[which].samples(name, figures.labels));
+  }
+
+  #all(): readonly Figures[] {
+    return [...this.#models.values()].flatMap((routes) => [...routes.values()]);
+  }
+
+  #figuresOf(route: string, model: string): Figures {
+    let routes = this.#models.get(model);
+    const known = routes?.get(route);
+    if (known !== undefined) return known;
+    if (this.#pairs >= mostPairs && model !== 'other') return this.#figuresOf('other', 'other');
+    if (routes === undefined) {
+      routes = new Map();
+      this.#models.set(model, routes);
+    }
+    const figures: Figures = {
+      labels: { route, model },
+      outcomes: { completed: 0, failed: 0, cancelled: 0 },
+      tokens: { prompt: 0, cached: 0, completion: 0, reasoning: 0 },
+      queued: new Histogram(),
+      firstToken: new Histogram(),
+      total: new Histogram(),
+    };
+    this.#pairs++;
+    routes.set(route, figures);
+    return figures;
+  }
+}

@@ -1,4 +1,5 @@
 /** The one table of routes: everything the gateway answers, and what answers it. */
+import { blobDocs } from '../schemas/openapi-blobs.ts';
 import { chatDocs } from '../schemas/openapi-chat.ts';
 import { embeddingDocs } from '../schemas/openapi-embeddings.ts';
 import { messagesDocs } from '../schemas/openapi-messages.ts';
@@ -7,6 +8,7 @@ import { responsesDocs } from '../schemas/openapi-responses.ts';
 import { decisionDocs } from '../schemas/openapi-systemone.ts';
 import { usageDocs } from '../schemas/openapi-usage.ts';
 import type { Ports } from '../src/ports/ports.ts';
+import { blobLink } from './blob-link.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
 import { embeddings } from './embeddings.ts';
@@ -129,6 +131,14 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 0,
       pipeline: usage(ports),
       doc: usageDocs.usage,
+    },
+    {
+      method: 'GET',
+      path: '/blobs/{name+}',
+      access: 'public',
+      bodyLimit: 0,
+      pipeline: blobLink(ports),
+      doc: blobDocs.link,
     },
     {
       method: 'GET',

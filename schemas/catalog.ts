@@ -1,5 +1,6 @@
 /** A model as `sluice.yaml` describes it and the house knows it: one row of the catalog. */
 import Type, { type Static } from 'typebox';
+import { ImageCapabilities } from './image-capabilities.ts';
 
 export const ModelKind = Type.Enum([
   'chat',
@@ -211,6 +212,7 @@ export const Capabilities = Type.Object(
   {
     embedding: Type.Optional(EmbeddingCapabilities),
     decision: Type.Optional(DecisionCapabilities),
+    image: Type.Optional(ImageCapabilities),
     video: Type.Optional(VideoCapabilities),
     music: Type.Optional(MusicCapabilities),
   },
@@ -250,6 +252,8 @@ const modelFields = {
   voices: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
   reasoning: Type.Optional(Reasoning),
   capabilities: Type.Optional(Capabilities),
+  /** Of a video or music model: renders at once, over all workers; 2 unless told. */
+  render_slots: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   limits: RateLimits,
 };
 

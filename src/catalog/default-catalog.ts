@@ -2,6 +2,7 @@
 import type { ModelRow, VideoCapabilities } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
 import type { CatalogConfig } from './catalog-config.ts';
+import { defaultImage, editImage } from './image-models.ts';
 import { resolveRow } from './resolve-row.ts';
 
 /** 2026-01-01, so that the same release answers the same everywhere. */
@@ -157,7 +158,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     name: 'Image',
     description: 'Images from text in a few steps; the default image model.',
     pricing: { completion: '0.005' },
-    per_request_limits: { max_prompt_length: 4000, max_images: 10 },
+    capabilities: { image: defaultImage },
   },
   'sluice/image-edit': {
     ...simulated,
@@ -166,23 +167,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     description: 'Images from text and from up to ten reference images.',
     input_modalities: ['text', 'image'],
     pricing: { completion: '0.02' },
-    supported_parameters: [
-      'n',
-      'size',
-      'aspect_ratio',
-      'resolution',
-      'seed',
-      'output_format',
-      'output_compression',
-      'background',
-      'response_format',
-      'input_references',
-      'num_inference_steps',
-      'guidance_scale',
-      'negative_prompt',
-      'stream',
-    ],
-    per_request_limits: { max_prompt_length: 4000, max_images: 10, max_input_references: 10 },
+    capabilities: { image: editImage },
   },
   'sluice/video': {
     ...simulated,

@@ -1,11 +1,13 @@
 /** A row as it is written in `sluice.yaml` → the model the house knows, every default filled in. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
+import { imageLimits, imageParameterNames } from './image-entry.ts';
 import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
 
 export const resolveRow = (id: string, row: ModelRow): Model => {
   const kind = row.kind ?? 'chat';
   const defaults = kindDefaults[kind];
+  const image = row.capabilities?.image;
   return {
     name: id,
     description: '',
@@ -19,9 +21,10 @@ export const resolveRow = (id: string, row: ModelRow): Model => {
     output_modalities: [...defaults.output_modalities],
     is_moderated: false,
     supported_parameters: [
-      ...defaults.supported_parameters,
+      ...(image === undefined ? defaults.supported_parameters : imageParameterNames(image)),
       ...(row.reasoning === undefined ? [] : reasoningParameters),
     ],
+    ...(image === undefined ? {} : { per_request_limits: imageLimits(image) }),
     ...row,
     id,
     kind,

@@ -31,12 +31,17 @@ export interface Config {
   readonly kafka: KafkaSettings | undefined;
   /** Undefined: the ledger is a file in the data folder. */
   readonly clickHouseUrl: string | undefined;
+  /** Undefined: vectors of passages are in a file in the data folder. */
+  readonly qdrantUrl: string | undefined;
+  readonly qdrantKey: string | undefined;
   /** Who reads usage from Kafka into the ledger: every gateway, or only processes of `sluice billing`. */
   readonly billing: 'inside' | 'apart';
   /** Days that the ledger keeps events, 0 for ever; undefined leaves it as it is. */
   readonly usageDays: number | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
+  /** Videos and songs: how many this process renders at once (0: it leaves them to workers), how long outputs are kept, how long a render may take. */
+  readonly jobs: { readonly renders: number; readonly keptMs: number; readonly longestMs: number };
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -66,12 +71,19 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
   kafka: kafka(env),
   clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
+  qdrantUrl: url(env, 'QDRANT_URL', ['http:', 'https:']),
+  qdrantKey: text(env, 'QDRANT_API_KEY'),
   billing: oneOf(env, 'SLUICE_BILLING', ['inside', 'apart'], 'inside'),
   usageDays:
     text(env, 'SLUICE_USAGE_DAYS') === undefined
       ? undefined
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
+  jobs: {
+    renders: integer(env, 'SLUICE_WORKERS', 4, 0, 1_000),
+    keptMs: integer(env, 'SLUICE_OUTPUT_HOURS', 24, 1, 8_760) * 3_600_000,
+    longestMs: integer(env, 'SLUICE_RENDER_MINUTES', 60, 1, 1_440) * 60_000,
+  },
 });
 
 /** An empty variable counts as not set: compose files and shells produce them. */

@@ -4,6 +4,7 @@ import { routes } from '../pipelines/routes.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
+import { openVectors } from './adapters/vectors/open.ts';
 import { openAdmin } from './admin/open.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
@@ -79,6 +80,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
+      vectors: opened(await openVectors(config)),
       codec: opened(createCodec()),
       blobs: opened(await openBlobs(config, { state, log, publicUrl: () => url })),
       publicUrl: () => url,

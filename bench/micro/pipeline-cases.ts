@@ -47,6 +47,7 @@ export const portsFor = (
     close: () => Promise.resolve(),
   },
   codec: { probe: absent, convert: never, close: () => Promise.resolve() },
+  vectors: new Proxy(Object.create(null), { get: absent }),
   blobs: new Proxy(Object.create(null), { get: absent }),
   publicUrl: () => '',
 });

@@ -50,6 +50,16 @@ export class Sqlite {
     }
   }
 
+  /** All reads inside see one and the same state; nobody waits for them. */
+  snapshot<T>(work: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return work();
+    } finally {
+      if (this.#database.inTransaction) this.#database.exec('COMMIT');
+    }
+  }
+
   close(): void {
     if (!this.#open) return;
     this.#open = false;

@@ -4,12 +4,14 @@ import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { Codec } from './codec.ts';
 import type { Engines } from './engine.ts';
+import type { Jobs, WebhookSecrets } from './jobs.ts';
 import type { Keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
 import type { Media } from './media.ts';
 import type { Offload } from './offload.ts';
 import type { State } from './state.ts';
 import type { UsageLog } from './usage.ts';
+import type { Vectors } from './vectors.ts';
 
 export interface Ports {
   readonly keys: Keys;
@@ -21,8 +23,11 @@ export interface Ports {
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Media;
   readonly offload: Offload;
+  readonly vectors: Vectors;
   readonly codec: Codec;
   readonly blobs: Blobs;
+  readonly jobs: Jobs;
+  readonly webhookSecrets: WebhookSecrets;
   /** Absolute address clients use, ending in `/v1`: what links start with. */
   readonly publicUrl: () => string;
 }

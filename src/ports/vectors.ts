@@ -15,7 +15,7 @@ export interface Passage {
 }
 
 export interface Point extends Passage {
-  /** Unit length. */
+  /** A direction: its length does not count. */
   readonly vector: Float32Array;
 }
 
@@ -25,7 +25,7 @@ export interface Hit extends Passage {
 }
 
 export interface PassagePage {
-  /** Passages in order of file creation and place; `after` is the id of the one before the page. */
+  /** The id of the passage before the page, in order of `createdAt`, `index` and id. One that is not there: no page. */
   readonly after?: string;
   readonly limit: number;
   readonly order: 'asc' | 'desc';
@@ -34,14 +34,18 @@ export interface PassagePage {
 
 /**
  * `store` is the id of a collection. What one call has resolved for, every later call sees, on every replica.
- * Calls reject with `unavailable` (503) when the service cannot answer now.
+ * Calls reject with `unavailable` (503) when the service cannot answer now. In a store that is not there nothing is
+ * found; `upsert` and `publish` reject with `not_found`, so that a file of a store that was dropped is not read on.
  */
 export interface Vectors {
   /** Before the first point; the same again is fine. */
   create(store: string, dimensions: number): Promise<void>;
   /** With all its points; nothing there is fine. */
   drop(store: string): Promise<void>;
-  /** By id; one that is there is replaced. Points of a file are not found before `publish`. */
+  /**
+   * By id; one that is there is replaced. What was upserted is nowhere (`search`, `get`, `list`, `count`, `describe`,
+   * `remove`) before the next `publish` of its file; `removeFile` and `drop` take it away all the same.
+   */
   upsert(store: string, points: readonly Point[]): Promise<void>;
   /** All points of the file are found from now on, at once. */
   publish(store: string, file: string): Promise<void>;

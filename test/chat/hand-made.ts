@@ -175,6 +175,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       splitText: unused,
       ...closes,
     },
+    vectors: new Proxy(Object.create(null), { get: unused }),
     blobs: {
       write: unused,
       put: unused,

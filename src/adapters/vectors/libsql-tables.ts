@@ -1,0 +1,79 @@
+/** The tables of the embedded vectors, and the words in which their readers and writers speak of them. */
+import type { Passage } from '../../ports/vectors.ts';
+
+/**
+ * A passage is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
+ * row changed. A passage without its file is waste, `doomed` names whose. Every change of what is visible has a version
+ * of its store, which tells those who keep vectors in memory what to read anew. Numbers are never given out twice.
+ */
+export const migrations: readonly string[] = [
+  `CREATE TABLE store (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     id TEXT NOT NULL UNIQUE,
+     dimensions INTEGER NOT NULL,
+     version INTEGER NOT NULL
+   );
+   CREATE TABLE file (
+     number INTEGER PRIMARY KEY AUTOINCREMENT,
+     store INTEGER NOT NULL,
+     id TEXT NOT NULL,
+     published INTEGER NOT NULL,
+     visible INTEGER NOT NULL,
+     UNIQUE (store, id)
+   );
+   CREATE TABLE passage (
+     sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+     store INTEGER NOT NULL,
+     file INTEGER NOT NULL,
+     id TEXT NOT NULL,
+     place INTEGER NOT NULL,
+     created INTEGER NOT NULL,
+     updated INTEGER NOT NULL,
+     filename TEXT NOT NULL,
+     text TEXT NOT NULL,
+     description TEXT NOT NULL,
+     UNIQUE (store, id)
+   );
+   CREATE INDEX passage_in_order ON passage (store, created, place, id, file);
+   CREATE INDEX passage_of_file ON passage (file, created, place, id);
+   CREATE INDEX passage_by_sequence ON passage (file, sequence, id, store);
+   CREATE TABLE vector (sequence INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
+   CREATE TABLE change (
+     store INTEGER NOT NULL,
+     version INTEGER NOT NULL,
+     file INTEGER NOT NULL,
+     sequence INTEGER
+   );
+   CREATE INDEX change_by_version ON change (store, version);
+   CREATE TABLE doomed (file INTEGER PRIMARY KEY);`,
+];
+
+/** Changes that are remembered: who has missed more reads everything anew. */
+export const rememberedChanges = 1_000;
+
+export const visiblePassages =
+  'passage p JOIN file f ON f.number = p.file AND p.sequence <= f.published AND f.store = p.store';
+
+export const passageColumns = 'p.id, f.id, p.filename, p.place, p.text, p.description, p.created, p.updated';
+
+export type PassageRow = [
+  id: string,
+  file: string,
+  filename: string,
+  index: number,
+  text: string,
+  description: string,
+  createdAt: number,
+  updatedAt: number,
+];
+
+export const toPassage = ([
+  id,
+  file,
+  filename,
+  index,
+  text,
+  description,
+  createdAt,
+  updatedAt,
+]: PassageRow): Passage => ({ id, file, filename, index, text, description, createdAt, updatedAt });

@@ -1,0 +1,182 @@
+/** Changes of the embedded vectors: each one short transaction, which notes what has become visible or gone. */
+import { fail } from '../../errors.ts';
+import type { Point } from '../../ports/vectors.ts';
+import type { Sqlite } from '../sqlite.ts';
+import { direction } from './direction.ts';
+import { rememberedChanges } from './libsql-tables.ts';
+
+export const createStore = (sqlite: Sqlite, id: string, dimensions: number): void => {
+  sqlite.run('INSERT INTO store (id, dimensions, version) VALUES (?, ?, 0) ON CONFLICT (id) DO NOTHING', [
+    id,
+    dimensions,
+  ]);
+  const [known] = sqlite.get<[number]>('SELECT dimensions FROM store WHERE id = ?', [id]) ?? [];
+  if (known !== dimensions) throw new Error(`The vectors of ${id} have ${known} dimensions.`);
+};
+
+export const dropStore = (sqlite: Sqlite, id: string): void =>
+  sqlite.transaction(() => {
+    const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
+    if (store === undefined) return;
+    sqlite.run('INSERT OR IGNORE INTO doomed SELECT number FROM file WHERE store = ?', [store]);
+    sqlite.run('DELETE FROM file WHERE store = ?', [store]);
+    sqlite.run('DELETE FROM change WHERE store = ?', [store]);
+    sqlite.run('DELETE FROM store WHERE number = ?', [store]);
+  });
+
+export const upsert = (sqlite: Sqlite, id: string, points: readonly Point[]): void =>
+  sqlite.transaction(() => {
+    const { store, dimensions } = storeOf(sqlite, id);
+    for (const point of points) {
+      if (point.vector.length !== dimensions)
+        throw new Error(`${point.id} has ${point.vector.length} dimensions, not ${dimensions}.`);
+      removePassage(sqlite, store, point.id);
+      const [sequence] = sqlite.get<[number]>(
+        `INSERT INTO passage (store, file, id, place, created, updated, filename, text, description)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
+        [
+          store,
+          fileOf(sqlite, store, point.file),
+          point.id,
+          point.index,
+          point.createdAt,
+          point.updatedAt,
+          point.filename,
+          point.text,
+          point.description,
+        ],
+      ) ?? [0];
+      sqlite.run('INSERT INTO vector VALUES (?, ?)', [sequence, bytesOf(point.vector)]);
+    }
+  });
+
+export const publish = (sqlite: Sqlite, id: string, fileId: string): void =>
+  sqlite.transaction(() => {
+    const { store } = storeOf(sqlite, id);
+    const [file] =
+      sqlite.get<[number]>('SELECT number FROM file WHERE store = ? AND id = ?', [store, fileId]) ?? [];
+    if (file === undefined) return;
+    sqlite.run(
+      `UPDATE file SET (published, visible) =
+         (SELECT coalesce(max(sequence), 0), count(*) FROM passage WHERE file = number)
+       WHERE number = ?`,
+      [file],
+    );
+    note(sqlite, store, file);
+  });
+
+export const describe = (
+  sqlite: Sqlite,
+  id: string,
+  passage: string,
+  change: { readonly description: string; readonly vector: Float32Array; readonly updatedAt: number },
+): boolean =>
+  sqlite.transaction(() => {
+    const found = visible(sqlite, id, passage);
+    if (found === undefined) return false;
+    const { store, file, sequence, dimensions } = found;
+    if (change.vector.length !== dimensions)
+      throw new Error(`${passage} has ${change.vector.length} dimensions, not ${dimensions}.`);
+    sqlite.run('UPDATE passage SET description = ?, updated = ? WHERE sequence = ?', [
+      change.description,
+      change.updatedAt,
+      sequence,
+    ]);
+    sqlite.run('UPDATE vector SET numbers = ? WHERE sequence = ?', [bytesOf(change.vector), sequence]);
+    note(sqlite, store, file, sequence);
+    return true;
+  });
+
+export const remove = (sqlite: Sqlite, id: string, passage: string): boolean =>
+  sqlite.transaction(() => {
+    const found = visible(sqlite, id, passage);
+    if (found === undefined) return false;
+    removePassage(sqlite, found.store, passage);
+    return true;
+  });
+
+/** Gone from sight at once; `sweep` takes the rows away. */
+export const removeFile = (sqlite: Sqlite, id: string, fileId: string): void =>
+  sqlite.transaction(() => {
+    const [store, file] =
+      sqlite.get<[number, number]>(
+        'SELECT s.number, f.number FROM store s JOIN file f ON f.store = s.number WHERE s.id = ? AND f.id = ?',
+        [id, fileId],
+      ) ?? [];
+    if (store === undefined || file === undefined) return;
+    sqlite.run('INSERT OR IGNORE INTO doomed VALUES (?)', [file]);
+    sqlite.run('DELETE FROM file WHERE number = ?', [file]);
+    note(sqlite, store, file);
+  });
+
+/** Takes some rows away that no file holds any more; false when there are none. */
+export const sweep = (sqlite: Sqlite): boolean => {
+  const [file] = sqlite.get<[number]>('SELECT file FROM doomed LIMIT 1') ?? [];
+  if (file === undefined) return false;
+  sqlite.transaction(() => {
+    const some = 'SELECT sequence FROM passage WHERE file = ? ORDER BY created, place, id LIMIT 100';
+    sqlite.run(`DELETE FROM vector WHERE sequence IN (${some})`, [file]);
+    if (sqlite.run(`DELETE FROM passage WHERE sequence IN (${some})`, [file]) === 0)
+      sqlite.run('DELETE FROM doomed WHERE file = ?', [file]);
+  });
+  return true;
+};
+
+const storeOf = (sqlite: Sqlite, id: string): { store: number; dimensions: number } => {
+  const [store, dimensions] =
+    sqlite.get<[number, number]>('SELECT number, dimensions FROM store WHERE id = ?', [id]) ?? [];
+  if (store === undefined || dimensions === undefined)
+    throw fail('not_found', 'The vector store does not exist');
+  return { store, dimensions };
+};
+
+const fileOf = (sqlite: Sqlite, store: number, id: string): number => {
+  sqlite.run('INSERT INTO file (store, id, published, visible) VALUES (?, ?, 0, 0) ON CONFLICT DO NOTHING', [
+    store,
+    id,
+  ]);
+  return sqlite.get<[number]>('SELECT number FROM file WHERE store = ? AND id = ?', [store, id])?.[0] ?? 0;
+};
+
+const visible = (sqlite: Sqlite, id: string, passage: string) => {
+  const [store, dimensions, file, sequence] =
+    sqlite.get<[number, number, number, number]>(
+      `SELECT s.number, s.dimensions, f.number, p.sequence
+       FROM store s JOIN passage p ON p.store = s.number
+         JOIN file f ON f.number = p.file AND p.sequence <= f.published
+       WHERE s.id = ? AND p.id = ?`,
+      [id, passage],
+    ) ?? [];
+  if (store === undefined || dimensions === undefined || file === undefined || sequence === undefined)
+    return undefined;
+  return { store, dimensions, file, sequence };
+};
+
+/** Visible or not; only the end of a visible one is noted. */
+const removePassage = (sqlite: Sqlite, store: number, id: string): void => {
+  const [sequence, file] =
+    sqlite.get<[number, number]>('SELECT sequence, file FROM passage WHERE store = ? AND id = ?', [
+      store,
+      id,
+    ]) ?? [];
+  if (sequence === undefined || file === undefined) return;
+  sqlite.run('DELETE FROM passage WHERE sequence = ?', [sequence]);
+  sqlite.run('DELETE FROM vector WHERE sequence = ?', [sequence]);
+  const wasVisible = sqlite.run('UPDATE file SET visible = visible - 1 WHERE number = ? AND published >= ?', [
+    file,
+    sequence,
+  ]);
+  if (wasVisible > 0) note(sqlite, store, file, sequence);
+};
+
+/** A passage, or all passages of a file, have come, changed or gone. */
+const note = (sqlite: Sqlite, store: number, file: number, sequence: number | null = null): void => {
+  const [version] = sqlite.get<[number]>(
+    'UPDATE store SET version = version + 1 WHERE number = ? RETURNING version',
+    [store],
+  ) ?? [0];
+  sqlite.run('INSERT INTO change VALUES (?, ?, ?, ?)', [store, version, file, sequence]);
+  sqlite.run('DELETE FROM change WHERE store = ? AND version <= ?', [store, version - rememberedChanges]);
+};
+
+const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(direction(vector).buffer);

@@ -1,0 +1,166 @@
+/** A file in; the Vectors port on SQLite out: exact nearness, found on a thread that keeps the vectors in memory. */
+import { setImmediate } from 'node:timers/promises';
+import { ApiError, fail } from '../../errors.ts';
+import { Pool } from '../../offload/pool.ts';
+import type { Hit, PassagePage, Vectors } from '../../ports/vectors.ts';
+import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
+import { direction } from './direction.ts';
+import { migrations, type PassageRow, passageColumns, toPassage, visiblePassages } from './libsql-tables.ts';
+import {
+  createStore,
+  describe,
+  dropStore,
+  publish,
+  remove,
+  removeFile,
+  sweep,
+  upsert,
+} from './libsql-write.ts';
+import type { SearchOutcome, SearchTask } from './search-task.ts';
+
+export interface LibsqlVectorsOptions {
+  /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
+  readonly memory?: number;
+}
+
+/** Points of one transaction: a few milliseconds of the event loop. */
+const portion = 50;
+const mebibyte = 1024 * 1024;
+
+export const openLibsqlVectors = (
+  file: string,
+  { memory = 512 * mebibyte }: LibsqlVectorsOptions = {},
+): Vectors => {
+  const sqlite = openSqlite(file, migrations);
+  const pool = new Pool({
+    entry: new URL(
+      import.meta.url.endsWith('.ts') ? './search-thread.ts' : './search-thread.js',
+      import.meta.url,
+    ),
+    threads: 1,
+    maxQueued: 1_000,
+    maxQueuedBytes: 64 * mebibyte,
+    maxWait: 10_000,
+    idle: 600_000,
+    heapMegabytes: 512,
+  });
+
+  const attempt = <T>(work: () => T): Promise<T> => whenFree(work, refusal);
+
+  const sweepAll = async (): Promise<void> => {
+    while (await attempt(() => sweep(sqlite))) await setImmediate();
+  };
+
+  return {
+    create: (store, dimensions) => attempt(() => createStore(sqlite, store, dimensions)),
+    drop: async (store) => {
+      await attempt(() => dropStore(sqlite, store));
+      await sweepAll();
+    },
+    upsert: async (store, points) => {
+      for (let start = 0; start < points.length; start += portion) {
+        if (start > 0) await setImmediate();
+        await attempt(() => upsert(sqlite, store, points.slice(start, start + portion)));
+      }
+    },
+    publish: (store, file) => attempt(() => publish(sqlite, store, file)),
+    get: (store, id) =>
+      attempt(() => {
+        const row = sqlite.get<PassageRow>(
+          `SELECT ${passageColumns} FROM ${visiblePassages}
+           WHERE p.store = (SELECT number FROM store WHERE id = ?) AND p.id = ?`,
+          [store, id],
+        );
+        return row && toPassage(row);
+      }),
+    list: (store, page) => attempt(() => list(sqlite, store, page)),
+    count: (store) =>
+      attempt(() => {
+        const [count] = sqlite.get<[number]>(
+          'SELECT coalesce(sum(visible), 0) FROM file WHERE store = (SELECT number FROM store WHERE id = ?)',
+          [store],
+        ) ?? [0];
+        return count;
+      }),
+    describe: (store, id, change) => attempt(() => describe(sqlite, store, id, change)),
+    remove: (store, id) => attempt(() => remove(sqlite, store, id)),
+    removeFile: async (store, file) => {
+      await attempt(() => removeFile(sqlite, store, file));
+      await sweepAll();
+    },
+    search: async (store, query, options) => {
+      const unit = direction(query);
+      const task: SearchTask = { path: file, memory, store, query: unit, ...options };
+      return hitsOf(await searched(pool, task, unit.buffer));
+    },
+    check: async () => {
+      try {
+        sqlite.get('SELECT 1 FROM store LIMIT 1');
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        throw new Error(`The vectors file ${file} cannot be read: ${reason}.`, { cause: error });
+      }
+    },
+    close: async () => {
+      await pool.close();
+      sqlite.close();
+    },
+  };
+};
+
+const refusal = (cause: unknown): Error =>
+  cause instanceof ApiError && cause.kind === 'not_found'
+    ? cause
+    : fail('unavailable', 'The vector store is unavailable', { cause });
+
+const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promise<SearchOutcome> => {
+  try {
+    const outcome = await pool.run({
+      task,
+      transfer: [moved],
+      bytes: moved.byteLength,
+      slow: false,
+      timeout: 60_000,
+      maxGrowth: Number.POSITIVE_INFINITY,
+    });
+    return outcome as SearchOutcome;
+  } catch (error) {
+    throw refusal(error);
+  }
+};
+
+const hitsOf = (outcome: SearchOutcome): readonly Hit[] => {
+  if ('error' in outcome) throw refusal(outcome.error);
+  return outcome.hits;
+};
+
+/** The cursor and the file are looked up first: the index is then entered at the very place. */
+const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: PassagePage) => {
+  const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
+  if (store === undefined) return [];
+  const values: SqlValue[] = [store];
+  let where = 'p.store = ?';
+  if (file !== undefined) {
+    const known = sqlite.get<[number]>('SELECT number FROM file WHERE store = ? AND id = ?', [store, file]);
+    if (known === undefined) return [];
+    where += ' AND p.file = ?';
+    values.push(...known);
+  }
+  if (after !== undefined) {
+    const place = sqlite.get<[number, number, string]>(
+      'SELECT created, place, id FROM passage WHERE store = ? AND id = ?',
+      [store, after],
+    );
+    if (place === undefined) return [];
+    where += ` AND (p.created, p.place, p.id) ${order === 'asc' ? '>' : '<'} (?, ?, ?)`;
+    values.push(...place);
+  }
+  const way = order === 'asc' ? 'ASC' : 'DESC';
+  return sqlite
+    .all<PassageRow>(
+      `SELECT ${passageColumns} FROM ${visiblePassages} WHERE ${where}
+       ORDER BY p.created ${way}, p.place ${way}, p.id ${way} LIMIT ?`,
+      [...values, limit],
+    )
+    .map(toPassage);
+};

@@ -1,0 +1,25 @@
+/** Configuration in; the Vectors port it asks for out, known to answer. */
+import { join } from 'node:path';
+import type { Vectors } from '../../ports/vectors.ts';
+
+export interface VectorsConfig {
+  readonly dataDir: string;
+  readonly qdrantUrl: string | undefined;
+  readonly qdrantKey: string | undefined;
+}
+
+/** Rejects with one sentence for the operator when the store cannot be used. */
+export const openVectors = async ({ dataDir }: VectorsConfig): Promise<Vectors> => {
+  const vectors = await embedded(dataDir);
+  try {
+    await vectors.check();
+    return vectors;
+  } catch (error) {
+    await vectors.close();
+    throw error;
+  }
+};
+
+// Loaded when chosen: the other store's library costs a start nothing.
+const embedded = async (dataDir: string): Promise<Vectors> =>
+  (await import('./libsql.ts')).openLibsqlVectors(join(dataDir, 'vectors.db'));

@@ -207,11 +207,43 @@ export const MusicCapabilities = Type.Object(
 );
 export type MusicCapabilities = Static<typeof MusicCapabilities>;
 
+/** How a speech model is asked, beside its voices. */
+export const SpeechCapabilities = Type.Object(
+  {
+    /** Makes a voice from a description. */
+    design: Type.Optional(Type.Boolean()),
+    /** Speaks like a clip. */
+    clone: Type.Optional(Type.Boolean()),
+    /** Words for designed and cloned voices: those of vLLM-Omni, or of another Sluice; plain OpenAI servers know neither. */
+    asked_by: Type.Optional(Type.Enum(['openai', 'vllm', 'sluice'])),
+    /** What the engine is asked for; anything but `pcm`, which it is unless told, is decoded on our side. */
+    engine_format: Type.Optional(Type.Enum(['pcm', 'wav', 'mp3', 'opus', 'flac', 'aac'])),
+    /** Samples a second of the engine's `pcm`; 24000 unless told. */
+    engine_rate: Type.Optional(Type.Integer({ minimum: 8000, maximum: 192_000 })),
+  },
+  { additionalProperties: false },
+);
+
+/** How a transcription model is asked. */
+export const TranscriptionCapabilities = Type.Object(
+  {
+    /** The engine streams pieces of text; it does unless told. */
+    streams: Type.Optional(Type.Boolean()),
+    /** Containers the engine reads; a file in another is converted to the first of them. All unless told. */
+    formats: Type.Optional(
+      Type.Array(Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']), { minItems: 1 }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 /** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
 export const Capabilities = Type.Object(
   {
     embedding: Type.Optional(EmbeddingCapabilities),
     decision: Type.Optional(DecisionCapabilities),
+    speech: Type.Optional(SpeechCapabilities),
+    transcription: Type.Optional(TranscriptionCapabilities),
     image: Type.Optional(ImageCapabilities),
     video: Type.Optional(VideoCapabilities),
     music: Type.Optional(MusicCapabilities),

@@ -1,4 +1,4 @@
-/** A video or music job as the State port keeps it: kind `job`, id `video_…` or `music_…`. */
+/** What the State port keeps of video and music jobs: kinds `video-job` and `music-job`, and the slots they are rendered in. */
 import Type, { type Static } from 'typebox';
 
 export const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
@@ -50,7 +50,41 @@ export const JobRecord = Type.Object({
   callback_url: Type.Union([Type.String(), Type.Null()]),
   /** How often a worker has begun it. */
   attempts: Type.Integer(),
-  /** Who renders it now. */
+  /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
   worker: Type.Union([Type.String(), Type.Null()]),
+  /** Place in the queue of its model: when it came, with fractions, so that no two of one process are the same. */
+  queued: Type.Optional(Type.Number()),
+  /** When the status changed last. */
+  moved: Type.Optional(Type.Integer()),
+  /** Whether all that follows from the last status has happened: charge, delivery, clearing up. Absent while it is open. */
+  settled: Type.Optional(Type.Boolean()),
+  /** How often its worker died. */
+  lapses: Type.Optional(Type.Integer()),
+  /** The samples that could be heard are deleted. */
+  samples_gone: Type.Optional(Type.Boolean()),
+  /** Row of the engine at creation, for the usage event. */
+  engine: Type.Optional(Type.String()),
+  /** What links in its deliveries start with. */
+  public_url: Type.Optional(Type.String()),
 });
 export type JobRecord = Static<typeof JobRecord>;
+
+/** Kind `render-slot`, id `<model>#<number>`: there while something renders in it. Times are Unix milliseconds. */
+export const SlotRecord = Type.Object({
+  model: Type.String(),
+  job: Type.String(),
+  /** The claim of the worker that holds it. */
+  claim: Type.String(),
+  /** Without a sign of life by then, others take it over. */
+  until: Type.Integer(),
+  /** Given up in good order, for others to go on with. */
+  released: Type.Boolean(),
+});
+export type SlotRecord = Static<typeof SlotRecord>;
+
+/** Kind `render-model`: a model that jobs were made for. Workers look after these, whatever the catalog says today. */
+export const RenderModelRecord = Type.Object({
+  type: Type.Enum(['video', 'music']),
+  model: Type.String(),
+});
+export type RenderModelRecord = Static<typeof RenderModelRecord>;

@@ -7,6 +7,8 @@ import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts
 export interface Config {
   readonly host: string;
   readonly port: number;
+  /** Set by `serve --processes`: its gateways listen on one port together. */
+  readonly sharedPort: boolean;
   /** The operator's port: metrics and probes. Undefined: none. */
   readonly admin: { readonly host: string; readonly port: number } | undefined;
   /** Folder of everything the embedded defaults keep. */
@@ -56,6 +58,7 @@ export class ConfigError extends Error {
 export const loadConfig = (env: Environment = process.env): Config => ({
   host: text(env, 'HOST') ?? '127.0.0.1',
   port: integer(env, 'PORT', 8787, 0, 65_535),
+  sharedPort: flag(env, 'SLUICE_SHARED_PORT'),
   admin: admin(env),
   dataDir: resolve(text(env, 'SLUICE_DATA') ?? 'data'),
   configFile: configFile(env),

@@ -13,12 +13,14 @@ import { createCodec } from './codec/codec.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines } from './engines/table.ts';
-import { defaultEdgeLimits, listen } from './http/listen.ts';
+import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
+import { openJobs } from './jobs/open.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import { createMedia } from './media/media.ts';
+import type { Family } from './metrics/exposition.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { gauge } from './metrics/process.ts';
 import { createOffload } from './offload/offload.ts';
@@ -28,6 +30,7 @@ import { welcome } from './welcome.ts';
 export interface Gateway {
   /** Base address for clients, ending in `/v1`. */
   readonly url: string;
+  readonly port: number;
   /** The secret of the first key, only when this start made it. */
   readonly firstKey: string | undefined;
   readonly edge: 'uws' | 'node';
@@ -36,8 +39,12 @@ export interface Gateway {
   readonly ports: Ports;
   /** Reads `sluice.yaml` again; a bad file is refused and logged, the old one stays. */
   reload(): void;
+  /** What is counted and measured here. */
+  families(): readonly Family[];
+  /** Why no traffic should come now; empty: it should. */
+  unready(): Promise<readonly string[]>;
   /** Stops listening, lets running requests finish, then closes everything. */
-  stop(): Promise<void>;
+  stop(options?: DrainOptions): Promise<void>;
 }
 
 export const startGateway = async (config: Config, log: Logger): Promise<Gateway> => {
@@ -67,6 +74,12 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
 
     const metrics = opened(createMetrics());
     let url = config.publicUrl ?? '';
+    const publicUrl = () => url;
+    const usage = metrics.counted(accounts.usage);
+    const blobs = opened(await openBlobs(config, { state, log, publicUrl }));
+    const { jobs, webhooks } = opened(
+      openJobs(config, { state, blobs, catalog: catalog.catalog, engines, usage, publicUrl, log }),
+    );
     const ports: Ports = {
       keys,
       state,
@@ -76,14 +89,16 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
         opened(await openAdmission(config, log)),
         opened(await openLimitsBook(state, { log })),
       ),
-      usage: metrics.counted(accounts.usage),
+      usage,
       ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
       vectors: opened(await openVectors(config)),
       codec: opened(createCodec()),
-      blobs: opened(await openBlobs(config, { state, log, publicUrl: () => url })),
-      publicUrl: () => url,
+      blobs,
+      jobs,
+      webhookSecrets: webhooks.secrets,
+      publicUrl,
     };
 
     const readiness = createReadiness(ports);
@@ -101,6 +116,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       log,
       host: config.host,
       port: config.port,
+      shared: config.sharedPort,
       limits: defaultEdgeLimits,
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
@@ -114,14 +130,18 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
 
     return {
       url,
+      port: edge.port,
       firstKey,
       edge: edge.name,
       adminUrl: admin?.url,
       ports,
       reload: () => void catalog.reload(),
-      stop: () => {
+      families: () => metrics.families(),
+      unready: () => readiness.unready(),
+      stop: async (options) => {
         readiness.leave();
-        return closeAll();
+        await edge.drain(config.drainMs, options);
+        await closeAll();
       },
     };
   } catch (error) {
@@ -131,20 +151,33 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
 };
 
 /** `sluice serve`: runs until a signal ends it. Rejects with one clear sentence when it cannot start. */
-export const serve = async (): Promise<void> => {
+export const serve = async (processes = 1): Promise<void> => {
   const config = loadConfig();
   const log = pino({ level: config.logLevel }, pino.destination(2));
+  const show = (text: string): void => void process.stdout.write(text);
+  if (processes > 1) {
+    const { supervise } = await import('./processes/supervise.ts');
+    await supervise({ config, log, processes, show });
+    return;
+  }
   const gateway = await startGateway(config, log);
-  process.stdout.write(
-    welcome({
-      url: gateway.url,
-      secret: gateway.firstKey ?? config.bootstrapKey,
-      shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
-      models: gateway.ports.catalog.list(),
-      adminUrl: gateway.adminUrl,
-      config,
-    }),
-  );
+  const text = welcome({
+    url: gateway.url,
+    secret: gateway.firstKey ?? config.bootstrapKey,
+    shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
+    models: gateway.ports.catalog.list(),
+    adminUrl: gateway.adminUrl,
+    config,
+  });
+  if (config.sharedPort && process.send !== undefined) {
+    const { joinProcesses } = await import('./processes/member.ts');
+    const reason = await joinProcesses(gateway, text).ended;
+    log.info({ reason }, 'draining');
+    await gateway.stop({ handOver: true });
+    process.disconnect?.();
+    return;
+  }
+  show(text);
   process.on('SIGHUP', () => gateway.reload());
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve);

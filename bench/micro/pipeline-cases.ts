@@ -49,6 +49,9 @@ export const portsFor = (
   codec: { probe: absent, convert: never, close: () => Promise.resolve() },
   vectors: new Proxy(Object.create(null), { get: absent }),
   blobs: new Proxy(Object.create(null), { get: absent }),
+  jobs: new Proxy(Object.create(null), { get: absent }),
+  webhookSecrets: { current: absent, rotate: absent },
+  allowPrivateUrls: false,
   publicUrl: () => '',
 });
 

@@ -74,6 +74,8 @@ const checkKind = (id: string, row: ModelRow, report: Report): void => {
     ['default_parameters', 'chat'],
   ] as const)
     if (row[field] !== undefined && kind !== owner) report(at(field), `is for ${owner} models only`);
+  if (row.render_slots !== undefined && kind !== 'video' && kind !== 'music')
+    report(at('render_slots'), 'is for video and music models only');
   for (const member of Object.keys(row.capabilities ?? {}))
     if (member !== kind) report([...at('capabilities'), member], `is for ${member} models only`);
 };

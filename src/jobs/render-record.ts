@@ -15,7 +15,7 @@ export const renderRecord = (view: JobView, publicUrl: string, rendering: Render
 
 const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): JobJson => {
   const { job } = view;
-  const { prompt, duration, ...asked } = job.request;
+  const { prompt, duration, fps, ...asked } = job.request;
   const [output] = job.outputs;
   return {
     ...commonFields(view, publicUrl),
@@ -25,7 +25,7 @@ const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): Jo
     duration,
     ...asked,
     ...(job.status === 'completed' && output !== undefined
-      ? { output: { duration: output.duration, width: output.width, height: output.height, fps: 24 } }
+      ? { output: { duration: output.duration, width: output.width, height: output.height, fps } }
       : {}),
     ...resultFields(job, publicUrl),
     ...(rendering === 'openai' ? openAiFailure(job) : failureFields(job)),

@@ -28,6 +28,8 @@ export interface Ports {
   readonly blobs: Blobs;
   readonly jobs: Jobs;
   readonly webhookSecrets: WebhookSecrets;
+  /** For tests: addresses that clients give may lead to this machine and its networks. */
+  readonly allowPrivateUrls: boolean;
   /** Absolute address clients use, ending in `/v1`: what links start with. */
   readonly publicUrl: () => string;
 }

@@ -186,6 +186,9 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       check: unused,
       ...closes,
     },
+    jobs: { create: unused, get: unused, list: unused, remove: unused, samples: unused, ...closes },
+    webhookSecrets: { current: unused, rotate: unused },
+    allowPrivateUrls: false,
     publicUrl: () => 'http://127.0.0.1/v1',
     ...change,
   };

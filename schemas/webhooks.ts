@@ -1,0 +1,56 @@
+/** Webhooks: what the State port keeps of secrets and deliveries, and what the secret routes answer. */
+import Type, { type Static } from 'typebox';
+
+/** Kind `webhook-secret`, id: the subscription it signs for. Times are Unix milliseconds. */
+export const WebhookSecretRecord = Type.Object({
+  secret: Type.String(),
+  created: Type.Integer(),
+  /** The one before, which signs too until its time is over. */
+  previous: Type.Union([Type.String(), Type.Null()]),
+  previous_expires: Type.Union([Type.Integer(), Type.Null()]),
+});
+export type WebhookSecretRecord = Static<typeof WebhookSecretRecord>;
+
+/** One try to deliver. */
+export const DeliveryAttempt = Type.Object({
+  /** Unix milliseconds when it began. */
+  time: Type.Integer(),
+  /** Status of the receiver's answer; null when there was none. */
+  status: Type.Union([Type.Integer(), Type.Null()]),
+  /** What went wrong; null when it was taken, or when this process died before it knew. */
+  error: Type.Union([Type.String(), Type.Null()]),
+  milliseconds: Type.Integer(),
+});
+export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
+
+/** Kind `delivery`, id `<job>-<ending>`: its idempotency key. Times are Unix milliseconds. */
+export const DeliveryRecord = Type.Object({
+  job: Type.String(),
+  type: Type.String(),
+  subscription: Type.String(),
+  url: Type.String(),
+  /** Made once: every attempt sends these very bytes. */
+  body: Type.String(),
+  created: Type.Integer(),
+  status: Type.Enum(['waiting', 'delivered', 'given up']),
+  /** Attempts begun since it was made or sent anew by hand. */
+  tries: Type.Integer(),
+  /** When it is tried next; null when it will not be. */
+  next: Type.Union([Type.Integer(), Type.Null()]),
+  /** Who is at it. */
+  claim: Type.Union([Type.String(), Type.Null()]),
+  /** The last ones. */
+  attempts: Type.Array(DeliveryAttempt),
+});
+export type DeliveryRecord = Static<typeof DeliveryRecord>;
+
+export const WebhookSecret = Type.Object({
+  object: Type.Literal('webhook.secret'),
+  secret: Type.String({ description: 'Keys the signatures, prefix and all.' }),
+  signing_secret: Type.String({ description: 'The same.' }),
+  created_at: Type.Integer({ description: 'Unix seconds.' }),
+  previous_secret_expires_at: Type.Union([Type.Integer(), Type.Null()], {
+    description: 'Unix seconds until which the secret before signs too; null when there is none.',
+  }),
+});
+export type WebhookSecret = Static<typeof WebhookSecret>;

@@ -1,0 +1,209 @@
+/** Store, files, engines and what tells of endings in; the Jobs port out, with a worker in this process that renders them. */
+import type { Logger } from 'pino';
+import { defer, from, type Observable, switchMap } from 'rxjs';
+import type { JobRecord } from '../../schemas/jobs.ts';
+import { fail } from '../errors.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Catalog } from '../ports/catalog.ts';
+import type { Engines } from '../ports/engine.ts';
+import type { Jobs, JobType, JobView, NewJob } from '../ports/jobs.ts';
+import type { State } from '../ports/state.ts';
+import type { UsageLog } from '../ports/usage.ts';
+import { doChores } from './chores.ts';
+import { listen } from './listen.ts';
+import { Notices } from './notices.ts';
+import { cancelJob, deleteFiles, deleteJob } from './remove.ts';
+import { createSettle, type Tell } from './settle.ts';
+import { Slots } from './slots.ts';
+import { JobStore, type StoredJob } from './store.ts';
+import { endingOf } from './transitions.ts';
+import { viewOf } from './view.ts';
+import { Worker } from './worker.ts';
+
+export interface JobParts {
+  readonly state: State;
+  readonly blobs: Blobs;
+  readonly catalog: Catalog;
+  readonly engines: Engines;
+  readonly usage: UsageLog;
+  readonly tell: Tell;
+  readonly publicUrl: () => string;
+  readonly log: Logger;
+}
+
+export interface JobSettings {
+  /** Renders of this process at once; 0: they are left to other processes. */
+  readonly renders: number;
+  /** How long outputs are kept. */
+  readonly keptMs: number;
+  /** How long a render may take. */
+  readonly longestMs: number;
+  readonly now?: () => number;
+  readonly notices?: Notices;
+  /** Milliseconds: a worker's signs of life, how long others wait for one, looks at the queues, at chores, for samples. */
+  readonly beatMs?: number;
+  readonly leaseMs?: number;
+  readonly pollMs?: number;
+  readonly choresMs?: number;
+  readonly lookMs?: number;
+}
+
+export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
+  const { blobs, catalog, engines, log, publicUrl } = parts;
+  const { now = Date.now, notices = new Notices(), beatMs = 3_000, leaseMs = 15_000 } = settings;
+  const store = new JobStore(parts.state);
+  const settle = createSettle({ store, blobs, usage: parts.usage, tell: parts.tell });
+  const worker = new Worker(
+    {
+      store,
+      blobs,
+      catalog,
+      engines,
+      settle,
+      notices,
+      log,
+      now,
+      beatMs,
+      keptMs: settings.keptMs,
+      longestMs: settings.longestMs,
+    },
+    new Slots(parts.state, { now, leaseMs }),
+    { renders: settings.renders, pollMs: settings.pollMs ?? 1_000 },
+  );
+  const stopHearing = notices.hear((job, notice) => {
+    if (notice === 'queued') worker.wake();
+    if (notice === 'ended') worker.stop(job);
+  });
+  const sweep = startSweep(
+    () => doChores({ store, blobs, settle, notices, log, now }),
+    log,
+    settings.choresMs,
+  );
+  const queuePlace = createQueuePlace();
+
+  const view = (job: JobRecord): Promise<JobView> =>
+    viewOf(job, { store, done: worker.done(job.id), now: now() });
+
+  const find = async (type: JobType, id: string, subscription: string): Promise<StoredJob> => {
+    const record = isId(type, id) ? await store.get(id) : undefined;
+    if (record?.owner !== subscription) throw fail('not_found', `There is no ${type} job ${shown(id)}`);
+    return record;
+  };
+
+  return {
+    create: async (job) => {
+      const created = now();
+      const record = newRecord(job, created, queuePlace(created), publicUrl());
+      if (!(await store.create(record))) throw fail('conflict', `${job.id} is there already`);
+      notices.tell(job.id, 'queued');
+      return view(record);
+    },
+
+    get: async (type, id, subscription) => view((await find(type, id, subscription)).value),
+
+    list: async (type, subscription, page) => {
+      const records = await store.list(type, subscription, page);
+      return Promise.all(records.map(({ value }) => view(value)));
+    },
+
+    remove: async (type, id, subscription) => {
+      const removing = { store, settle, now };
+      const record = await find(type, id, subscription);
+      if (endingOf(record.value) === undefined) {
+        const cancelled = await cancelJob(removing, record);
+        notices.tell(id, 'ended');
+        await settle(cancelled).catch((error: unknown) =>
+          log.warn({ err: error, job: id }, 'a cancelled job is settled later'),
+        );
+        return view(cancelled.value);
+      }
+      const deleted = await deleteJob(removing, record);
+      await deleteFiles(blobs, deleted).catch((error: unknown) =>
+        log.warn({ err: error, job: id }, 'files of a deleted job go when their time is over'),
+      );
+      return 'deleted';
+    },
+
+    samples: (id, subscription, output, demand): Observable<Uint8Array> =>
+      defer(() => from(find('music', id, subscription))).pipe(
+        switchMap(({ value }) =>
+          listen({ store, blobs, notices, now, lookMs: settings.lookMs ?? 500 }, value, output, demand),
+        ),
+      ),
+
+    close: async () => {
+      stopHearing();
+      await sweep.stop();
+      await worker.close();
+    },
+  };
+};
+
+const newRecord = (job: NewJob, created: number, queued: number, publicUrl: string): JobRecord => ({
+  id: job.id,
+  type: job.call.type,
+  subscription: job.caller.subscription,
+  key: job.caller.key,
+  request_id: job.requestId,
+  model: job.model.id,
+  status: 'pending',
+  created,
+  started: null,
+  ended: null,
+  expires: null,
+  expected_ms: Math.round(job.expectedMs),
+  done: 0,
+  call: job.call,
+  request: { ...job.request },
+  billed_seconds: job.billedSeconds,
+  price: { ...job.model.pricing },
+  cost: null,
+  progressive: job.progressive,
+  outputs: [],
+  error: null,
+  error_code: null,
+  callback_url: job.callbackUrl ?? null,
+  attempts: 0,
+  worker: null,
+  queued,
+  moved: created,
+  engine: job.model.engine,
+  public_url: publicUrl,
+});
+
+/** Finer than a millisecond, so that jobs of one millisecond keep their order; coarse enough for any store's numbers. */
+const createQueuePlace = (): ((now: number) => number) => {
+  const step = 1 / 1024;
+  let last = 0;
+  return (now) => {
+    last = Math.max(now, last + step);
+    return last;
+  };
+};
+
+const isId = (type: JobType, id: string): boolean => new RegExp(`^${type}_[0-9a-f]{24}$`).test(id);
+const shown = (id: string): string => (id.length > 60 ? `${id.slice(0, 60)}…` : id);
+
+const startSweep = (work: () => Promise<number>, log: Logger, everyMs = 5_000): { stop(): Promise<void> } => {
+  let sweeping: Promise<void> | undefined;
+  let closed = false;
+  const sweep = async (): Promise<void> => {
+    try {
+      for (let round = 0; round < 100 && !closed && (await work()) > 0; round++);
+    } catch (error) {
+      log.warn({ err: error }, 'ended jobs cannot be seen to now');
+    }
+  };
+  const timer = setInterval(() => {
+    sweeping ??= sweep().finally(() => {
+      sweeping = undefined;
+    });
+  }, everyMs).unref();
+  return {
+    stop: async () => {
+      closed = true;
+      clearInterval(timer);
+      await sweeping;
+    },
+  };
+};

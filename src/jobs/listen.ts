@@ -1,0 +1,86 @@
+/** A music job in; its samples from the beginning out, as they come to be, at the listener's own pace. */
+import { concat, concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
+import type { JobRecord } from '../../schemas/jobs.ts';
+import { fail } from '../errors.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Demand } from '../ports/demand.ts';
+import type { Notices } from './notices.ts';
+import { pieceName } from './sample-store.ts';
+import type { JobStore } from './store.ts';
+import { endingOf, samplesKeptMs } from './transitions.ts';
+
+export interface ListenParts {
+  readonly store: JobStore;
+  readonly blobs: Blobs;
+  readonly notices: Notices;
+  readonly now: () => number;
+  /** Milliseconds between looks for samples that another process renders. */
+  readonly lookMs: number;
+}
+
+const nothingYet = new Uint8Array(0);
+
+/** `job` is known to be the caller's. The first emission is empty: the stream is there. */
+export const listen = (
+  { store, blobs, notices, now, lookMs }: ListenParts,
+  job: JobRecord,
+  output: number,
+  demand: Demand,
+): Observable<Uint8Array> =>
+  defer(() => {
+    const problem = refusal(job, output, now());
+    if (problem !== undefined) throw problem;
+    let { attempts } = job;
+    let number = 0;
+    let ended = false;
+    let left = false;
+
+    /** The next piece's name; undefined when there will be none. */
+    const next = async (): Promise<string | undefined> => {
+      while (!left) {
+        // Looked at before the piece: what was there at the end is found even if the end came meanwhile.
+        const current = (await store.get(job.id))?.value;
+        if (current === undefined) return undefined;
+        if (current.attempts !== attempts && number > 0)
+          throw fail('conflict', 'The render was begun again: connect again to hear it from the start');
+        attempts = current.attempts;
+        const name = pieceName(job.id, attempts, output, number);
+        if (attempts > 0 && (await blobs.stat(name)) !== undefined) {
+          number++;
+          return name;
+        }
+        if (endingOf(current) !== undefined) return undefined;
+        await notices.wait(job.id, lookMs);
+      }
+      return undefined;
+    };
+
+    const piece = defer(() => from(next())).pipe(
+      concatMap((name) => {
+        ended = name === undefined;
+        return name === undefined ? EMPTY : blobs.read(name, demand);
+      }),
+      map((bytes): Uint8Array => bytes),
+    );
+    const pieces = piece.pipe(repeat({ delay: () => (ended ? EMPTY : of(true)) }));
+    return concat(of(nothingYet), pieces).pipe(
+      finalize(() => {
+        left = true;
+      }),
+    );
+  });
+
+const refusal = (job: JobRecord, output: number, now: number) => {
+  if (job.status === 'expired') return fail('not_found', `${job.id} has expired`);
+  if (!job.progressive) return conflict(`The model of ${job.id} does not stream: read its content instead`);
+  if (output >= songsOf(job)) return fail('not_found', `${job.id} has no output ${output}`);
+  const over = (job.ended ?? now) + samplesKeptMs <= now || job.samples_gone === true;
+  if (endingOf(job) !== undefined && (over || job.attempts === 0))
+    return conflict(`The stream of ${job.id} is no longer kept: read its content instead`);
+  return undefined;
+};
+
+const conflict = (message: string) => fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
+
+export const songsOf = ({ call }: JobRecord): number =>
+  typeof call === 'object' && call !== null && 'n' in call && typeof call.n === 'number' ? call.n : 1;

@@ -1,0 +1,125 @@
+/** A job and its engine in; its outputs out, kept as blobs, and its samples on the way. Rejects with what stopped it. */
+import { firstValueFrom, map, merge, mergeMap, Observable, throwError, timer, toArray } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import { Demand } from '../ports/demand.ts';
+import type { Engine } from '../ports/engine.ts';
+import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
+import { songsOf } from './listen.ts';
+import { SampleWriter } from './sample-store.ts';
+
+export interface Production {
+  readonly blobs: Blobs;
+  readonly engine: Engine;
+  readonly model: Model;
+  readonly job: JobRecord;
+  readonly now: () => number;
+  /** How long outputs are kept. */
+  readonly keptMs: number;
+  /** How long a render may take. */
+  readonly longestMs: number;
+  readonly signal: AbortSignal;
+  readonly progress: (done: number) => void;
+  readonly sampled: () => void;
+  /** The song goes on without what could not be kept for listeners. */
+  readonly samplesLost: (error: unknown) => void;
+}
+
+/** Files outlive the job's own time a little, for those who are reading; what a crash leaves behind goes then, too. */
+const strayMs = 24 * 3_600_000;
+
+export const produce = async (production: Production): Promise<readonly JobOutput[]> => {
+  const { engine, model, job, blobs, signal, longestMs } = production;
+  if (engine.render === undefined)
+    throw new RenderError('engine_unavailable', `The engine of ${model.id} renders nothing`);
+  const demand = new Demand();
+  const samples = new SampleWriter({
+    blobs,
+    job: job.id,
+    attempt: job.attempts,
+    now: production.now,
+    demand,
+    written: production.sampled,
+  });
+  const events = engine.render(model, job.call as RenderCall, {
+    jobId: job.id,
+    subscription: job.subscription,
+    demand,
+    input: (input, reading) => blobs.read(input.blob, reading),
+  });
+  try {
+    const kept = events.pipe(
+      mergeMap((event) => take(event, production, samples)),
+      toArray(),
+    );
+    const outputs = await firstValueFrom(merge(kept, aborted(signal), late(longestMs)));
+    checkOutputs(job, outputs);
+    await samples.end().catch(production.samplesLost);
+    return outputs.sort((a, b) => a.index - b.index);
+  } finally {
+    samples.drop();
+  }
+};
+
+const take = (
+  event: RenderEvent,
+  production: Production,
+  samples: SampleWriter,
+): Observable<JobOutput> | never[] => {
+  if (event.type === 'output') return keep(event, production);
+  if (event.type === 'progress') production.progress(event.done);
+  else if (production.job.progressive) samples.add(event.output, event.bytes);
+  return [];
+};
+
+const keep = (output: RenderOutput, { blobs, job, now, keptMs }: Production): Observable<JobOutput> => {
+  const demand = new Demand();
+  const blob = outputName(job, output);
+  return blobs
+    .write(blob, output.bytes(demand), {
+      demand,
+      mediaType: output.mediaType,
+      expiresAt: now() + keptMs + strayMs,
+    })
+    .pipe(
+      map(
+        ({ size }): JobOutput => ({
+          index: output.index,
+          blob,
+          media_type: output.mediaType,
+          size_bytes: size,
+          duration: output.seconds,
+          ...(output.width === undefined ? {} : { width: output.width }),
+          ...(output.height === undefined ? {} : { height: output.height }),
+        }),
+      ),
+    );
+};
+
+/** Of each attempt its own: a worker that was taken for dead cannot write over what its successor made. */
+export const outputName = (
+  { type, id, attempts }: JobRecord,
+  { index }: { readonly index: number },
+): string => `${type}/${id}/${attempts}-${index}`;
+
+/** As many as were asked for, each once. */
+const checkOutputs = (job: JobRecord, outputs: readonly JobOutput[]): void => {
+  const wanted = songsOf(job);
+  const given = new Set(outputs.map(({ index }) => index)).size;
+  if (given !== wanted || outputs.length !== wanted)
+    throw new RenderError('render_failed', `The engine gave ${given} of ${wanted} outputs`);
+};
+
+const aborted = (signal: AbortSignal): Observable<never> =>
+  new Observable((subscriber) => {
+    const stop = (): void => subscriber.error(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    return () => signal.removeEventListener('abort', stop);
+  });
+
+const late = (milliseconds: number): Observable<never> =>
+  timer(milliseconds).pipe(
+    mergeMap(() => throwError(() => new RenderError('timeout', 'The render took too long'))),
+  );

@@ -1,0 +1,205 @@
+/** A job this process has claimed in; its render under way out, with signs of life, until it has ended, is taken away or given up. */
+import type { Logger } from 'pino';
+import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
+import { fail } from '../errors.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Catalog } from '../ports/catalog.ts';
+import type { Engines } from '../ports/engine.ts';
+import { failureOf } from './failure.ts';
+import { songsOf } from './listen.ts';
+import type { Notices } from './notices.ts';
+import { persistently } from './persistently.ts';
+import { outputName, produce } from './produce.ts';
+import { forgetSamples } from './sample-store.ts';
+import type { Settle } from './settle.ts';
+import type { Slot } from './slots.ts';
+import type { JobStore, StoredJob } from './store.ts';
+import { advance, complete, failed, isRenderedBy } from './transitions.ts';
+
+export interface RenderingParts {
+  readonly store: JobStore;
+  readonly blobs: Blobs;
+  readonly catalog: Catalog;
+  readonly engines: Engines;
+  readonly settle: Settle;
+  readonly notices: Notices;
+  readonly log: Logger;
+  readonly now: () => number;
+  readonly keptMs: number;
+  readonly longestMs: number;
+  /** Milliseconds between signs of life, and between looks whether the job is still to be rendered. */
+  readonly beatMs: number;
+}
+
+/** How long the store may be away while an ending waits for it; past that the job is rendered again. */
+const outagesMs = 300_000;
+
+export class Rendering {
+  /** What the renderer last said, 0 to 1. */
+  done = 0;
+  readonly ended: Promise<void>;
+  readonly #parts: RenderingParts;
+  readonly #slot: Slot;
+  readonly #job: JobRecord;
+  readonly #stopping = new AbortController();
+  #released = false;
+  #ending = false;
+
+  constructor(parts: RenderingParts, slot: Slot, { value }: StoredJob) {
+    this.#parts = parts;
+    this.#slot = slot;
+    this.#job = value;
+    this.ended = this.#run();
+  }
+
+  /** The job is no longer to be rendered, or not here. */
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  /** In good order: another worker begins it again at once. */
+  release(): Promise<void> {
+    this.#released = true;
+    this.stop();
+    return this.ended;
+  }
+
+  async #run(): Promise<void> {
+    const beating = this.#beat();
+    let ended: StoredJob | undefined;
+    try {
+      const outcome = await this.#produce();
+      this.#ending = outcome !== undefined;
+      if (outcome !== undefined) ended = await persistently(() => this.#end(outcome), outagesMs);
+    } catch (error) {
+      this.#parts.log.error({ err: error, job: this.#job.id }, 'a render is left for others to begin again');
+    }
+    this.stop();
+    await beating;
+    await this.#leave(ended !== undefined);
+    if (ended !== undefined) await this.#settle(ended);
+  }
+
+  /** Undefined when it was stopped. */
+  async #produce(): Promise<Outcome | undefined> {
+    const { blobs, catalog, engines, notices, log, now, keptMs, longestMs } = this.#parts;
+    const job = this.#job;
+    try {
+      const model = catalog.find(job.model);
+      if (model === undefined) throw fail('unavailable', `${job.model} is no longer served`);
+      return {
+        outputs: await produce({
+          blobs,
+          engine: engines.of(model),
+          model,
+          job,
+          now,
+          keptMs,
+          longestMs,
+          signal: this.#stopping.signal,
+          progress: (done) => {
+            this.done = Math.min(1, Math.max(this.done, done));
+          },
+          sampled: () => notices.tell(job.id, 'samples'),
+          samplesLost: (error) =>
+            log.warn({ err: error, job: job.id }, 'samples of a song could not be kept for listeners'),
+        }),
+      };
+    } catch (error) {
+      await this.#discardOutputs();
+      if (this.#stopping.signal.aborted) return undefined;
+      log.info({ err: error, job: job.id }, 'a render failed');
+      return { reason: error };
+    }
+  }
+
+  /** One ending, whoever else is about to end it: the store takes only the first. Undefined when it was not ours. */
+  async #end(outcome: Outcome): Promise<StoredJob | undefined> {
+    const { store, now, keptMs } = this.#parts;
+    const { claim } = this.#slot;
+    for (;;) {
+      const record = await store.get(this.#job.id);
+      const job = record?.value;
+      if (record === undefined || job?.worker !== claim || job.status === 'cancelled') {
+        await this.#discardOutputs();
+        return undefined;
+      }
+      const next =
+        'outputs' in outcome
+          ? complete(job, claim, outcome.outputs, { now: now(), keptMs })
+          : failed(job, claim, failureOf(outcome.reason), now());
+      // It has ended by our own move, then, whose answer was lost.
+      if (next === undefined) return record;
+      const moved = await store.move(record, next);
+      if (moved !== undefined) return moved;
+    }
+  }
+
+  async #settle(ended: StoredJob): Promise<void> {
+    this.#parts.notices.tell(this.#job.id, 'ended');
+    try {
+      await this.#parts.settle(ended);
+    } catch (error) {
+      this.#parts.log.warn({ err: error, job: this.#job.id }, 'an ended job is settled later');
+    }
+  }
+
+  /** Signs of life until the end. */
+  async #beat(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      await pause(this.#parts.beatMs, signal);
+      if (signal.aborted) return;
+      try {
+        if (!(await this.#slot.renew()) || !(await this.#isWanted())) this.stop();
+      } catch (error) {
+        // Nobody else can take it while the store is away.
+        this.#parts.log.warn({ err: error, job: this.#job.id }, 'a render goes on without the store');
+      }
+    }
+  }
+
+  /** Whether it is still to be rendered by us; tells how far it is. */
+  async #isWanted(): Promise<boolean> {
+    const { store } = this.#parts;
+    if (this.#ending) return true;
+    const record = await store.get(this.#job.id);
+    if (record === undefined || !isRenderedBy(record.value, this.#slot.claim)) return false;
+    const next = advance(record.value, this.#slot.claim, Math.floor(this.done * 100) / 100);
+    if (next !== undefined) await store.move(record, next);
+    return true;
+  }
+
+  async #leave(ended: boolean): Promise<void> {
+    try {
+      await (this.#released && !ended ? this.#slot.release() : this.#slot.free());
+    } catch (error) {
+      this.#parts.log.warn({ err: error, job: this.#job.id }, 'a slot stays taken until its lease ends');
+    }
+  }
+
+  async #discardOutputs(): Promise<void> {
+    const { blobs, log } = this.#parts;
+    try {
+      for (let index = 0; index < songsOf(this.#job); index++)
+        await blobs.remove(outputName(this.#job, { index }));
+      if (this.#job.progressive && this.#released)
+        await forgetSamples(blobs, this.#job.id, this.#job.attempts, songsOf(this.#job));
+    } catch (error) {
+      log.warn({ err: error, job: this.#job.id }, 'outputs that nobody wants go when their time is over');
+    }
+  }
+}
+
+type Outcome = { readonly outputs: readonly JobOutput[] } | { readonly reason: unknown };
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal.addEventListener('abort', end, { once: true });
+  });

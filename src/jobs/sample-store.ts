@@ -1,0 +1,131 @@
+/**
+ * A song's samples as they are rendered, kept as small blobs one after the other, so that a listener on any process
+ * hears them from the start: `samples/<job>/<attempt>/<output>/<number>`.
+ */
+import type { Blobs } from '../ports/blobs.ts';
+import type { Demand } from '../ports/demand.ts';
+import { samplesKeptMs } from './transitions.ts';
+
+/** Bytes that make a piece worth writing at once: half a second of what a song model gives. */
+const enough = 64 * 1024;
+const most = 256 * 1024;
+/** Milliseconds that fewer bytes wait for more. */
+const patience = 250;
+/** Bytes that may wait for the store before the renderer is held back. */
+const backlog = 1024 * 1024;
+/** What a crash leaves behind goes after this long. */
+const strayMs = 24 * 3_600_000 + samplesKeptMs;
+
+const folderOf = (job: string, attempt: number, output: number): string =>
+  `samples/${job}/${attempt}/${output}`;
+
+export const pieceName = (job: string, attempt: number, output: number, number: number): string =>
+  `${folderOf(job, attempt, output)}/${number}`;
+
+/** From the last to the first: what is there stays findable by counting from 0, should this process die meanwhile. */
+export const forgetSamples = async (
+  blobs: Blobs,
+  job: string,
+  attempt: number,
+  outputs: number,
+): Promise<void> => {
+  for (let output = 0; output < outputs; output++) {
+    let count = 0;
+    while ((await blobs.stat(pieceName(job, attempt, output, count))) !== undefined) count++;
+    while (count > 0) await blobs.remove(pieceName(job, attempt, output, --count));
+  }
+};
+
+export interface SampleWriterOptions {
+  readonly blobs: Blobs;
+  readonly job: string;
+  readonly attempt: number;
+  readonly now: () => number;
+  /** Of the renderer. */
+  readonly demand: Demand;
+  /** A piece can be read. */
+  readonly written: () => void;
+}
+
+/** One per render; writes one piece at a time. */
+export class SampleWriter {
+  readonly #options: SampleWriterOptions;
+  readonly #waiting = new Map<number, Uint8Array[]>();
+  readonly #numbers = new Map<number, number>();
+  #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<void> | undefined;
+  #failure: unknown;
+
+  constructor(options: SampleWriterOptions) {
+    this.#options = options;
+  }
+
+  add(output: number, bytes: Uint8Array): void {
+    if (bytes.length === 0 || this.#failure !== undefined) return;
+    const waiting = this.#waiting.get(output);
+    if (waiting === undefined) this.#waiting.set(output, [bytes]);
+    else waiting.push(bytes);
+    this.#bytes += bytes.length;
+    if (this.#bytes > backlog) this.#options.demand.pause();
+    if (this.#bytes >= enough) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), patience);
+  }
+
+  /** Everything that was added can be read. Rejects when some of it could not be kept. */
+  async end(): Promise<void> {
+    while (this.#bytes > 0 && this.#failure === undefined) {
+      this.#write();
+      await this.#writing;
+    }
+    await this.#writing;
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Nothing more is written. */
+  drop(): void {
+    clearTimeout(this.#timer);
+    this.#waiting.clear();
+    this.#bytes = 0;
+  }
+
+  #write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = undefined;
+    });
+  }
+
+  async #writeAll(): Promise<void> {
+    const { blobs, job, attempt, now, demand, written } = this.#options;
+    try {
+      for (;;) {
+        const [output] = this.#waiting.keys();
+        if (output === undefined) return;
+        const bytes = this.#take(output);
+        const number = this.#numbers.get(output) ?? 0;
+        await blobs.put(pieceName(job, attempt, output, number), bytes, {
+          mediaType: 'application/octet-stream',
+          expiresAt: now() + strayMs,
+        });
+        this.#numbers.set(output, number + 1);
+        this.#bytes = Math.max(0, this.#bytes - bytes.length);
+        if (this.#bytes <= backlog / 2) demand.resume();
+        written();
+      }
+    } catch (error) {
+      // The song itself is not lost with it: whoever listens hears no more of it.
+      this.#failure = error;
+      this.drop();
+      demand.resume();
+    }
+  }
+
+  #take(output: number): Buffer {
+    const all = Buffer.concat(this.#waiting.get(output) ?? []);
+    if (all.length <= most) this.#waiting.delete(output);
+    else this.#waiting.set(output, [all.subarray(most)]);
+    return all.subarray(0, most);
+  }
+}

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { catchError, map, type Observable, switchMap, throwError } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
+import { parseJson as parseWide } from '../../src/offload/parse-json.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { jsonFault } from './json-fault.ts';
@@ -14,24 +15,28 @@ const maxDepth = 64;
 
 type Parser = Pick<Offload, 'parseJson'>;
 
-/** `kind` is what a body that cannot be read becomes: 422 on the route that has it so. */
+/**
+ * `kind` is what a body that cannot be read becomes: 422 on the route that has it so. The integer under `wideKey` is a
+ * bigint where a number would lose digits.
+ */
 export const parseJson = (
   offload: Parser,
   exchange: Exchange,
   kind: ErrorKind = 'invalid_request',
+  wideKey?: string,
 ): Observable<JsonObject> => {
   const type = exchange.header('content-type');
   if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
   const { body } = exchange;
   if (body.length !== undefined && body.length <= offloadBytes)
-    return body.whole().pipe(map((bytes) => parseBytes(bytes, exchange, kind)));
+    return body.whole().pipe(map((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
   return body
     .whole()
     .pipe(
       switchMap((bytes) =>
         bytes.length <= offloadBytes
-          ? [parseBytes(bytes, exchange, kind)]
-          : parseElsewhere(offload, bytes, exchange, kind),
+          ? [parseBytes(bytes, exchange, kind, wideKey)]
+          : parseElsewhere(offload, bytes, exchange, kind, wideKey),
       ),
     );
 };
@@ -47,7 +52,7 @@ const wrongType = (kind: ErrorKind, type: string) =>
       : `content-type must be application/json, not ${JSON.stringify(type.slice(0, 100))}`,
   );
 
-const parseBytes = (bytes: Buffer, exchange: Exchange, kind: ErrorKind): JsonObject => {
+const parseBytes = (bytes: Buffer, exchange: Exchange, kind: ErrorKind, wideKey?: string): JsonObject => {
   if (bytes.length === 0) throw fail(kind, 'The request body is empty; a JSON object is expected');
   if (!isUtf8(bytes)) throw notText(exchange, kind);
   const text = bytes.toString();
@@ -57,7 +62,20 @@ const parseBytes = (bytes: Buffer, exchange: Exchange, kind: ErrorKind): JsonObj
   } catch {
     throw fail(kind, `The request body is not valid JSON: ${jsonFault(text)}`);
   }
-  return checked(value, kind);
+  const object = checked(value, kind);
+  return wideKey !== undefined && isRounded(object[wideKey])
+    ? checked(parseWide(bytes, wideBounds, wideKey).value, kind)
+    : object;
+};
+
+const isRounded = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value);
+
+/** The body is small, and was parsed once already. */
+const wideBounds = {
+  maxText: offloadBytes,
+  maxValues: offloadBytes,
+  maxMembers: offloadBytes,
+  maxDepth: maxDepth + 1,
 };
 
 /** Compressed bodies, which we do not take, are never UTF-8. */
@@ -76,9 +94,10 @@ const parseElsewhere = (
   bytes: Buffer,
   exchange: Exchange,
   kind: ErrorKind,
+  wideKey: string | undefined,
 ): Observable<JsonObject> => {
   if (!isUtf8(bytes)) return throwError(() => notText(exchange, kind));
-  return offloaded((signal) => offload.parseJson(bytes, signal)).pipe(
+  return offloaded((signal) => offload.parseJson(bytes, signal, wideKey)).pipe(
     catchError((error: unknown) => {
       if (!(error instanceof SyntaxError)) throw error;
       throw fail(kind, `The request body is not valid JSON: ${error.message}`);

@@ -19,6 +19,8 @@ export interface Cut {
   readonly end: number;
   /** Its characters without escapes; undefined for a data URI that is no base64. */
   readonly characters: Uint8Array | undefined;
+  /** Set where it is no string, but an integer of more digits than a number holds. */
+  readonly integer?: bigint;
 }
 
 const shortestCut = 4096;
@@ -47,8 +49,11 @@ const byte = {
   space: 0x20,
 } as const;
 
-/** What is not JSON is not noticed here: a cut stands between two quotes, so the rest is as wrong as the whole was. */
-export const scanJson = (text: Buffer, bounds: JsonBounds): readonly Cut[] => {
+/**
+ * What is not JSON is not noticed here: a cut is a whole string or integer, so the rest is as wrong as the whole was.
+ * `wideKey` names a member of the outermost object whose integer is wanted with all its digits.
+ */
+export const scanJson = (text: Buffer, bounds: JsonBounds, wideKey?: string): readonly Cut[] => {
   const cuts: Cut[] = [];
   const structure = new Structure(text, bounds);
   let cutLength = 0;
@@ -56,6 +61,8 @@ export const scanJson = (text: Buffer, bounds: JsonBounds): readonly Cut[] => {
   let lastString = { start: 0, end: 0 };
   while (at < text.length) {
     const open = text.indexOf(byte.quote, at);
+    const wide = wideKey !== undefined && structure.depth === 1 && wideInteger(text, lastString, at, wideKey);
+    if (wide) cuts.push(wide);
     const before = structure.read(at, open < 0 ? text.length : open);
     const end = open < 0 ? -1 : closingQuote(text, open + 1);
     if (end < 0) break;
@@ -84,7 +91,7 @@ export const scanJson = (text: Buffer, bounds: JsonBounds): readonly Cut[] => {
 class Structure {
   readonly #text: Buffer;
   readonly #bounds: JsonBounds;
-  #depth = 0;
+  depth = 0;
   #values = 0;
   #members = 0;
 
@@ -103,7 +110,7 @@ class Structure {
       // Brackets and braces differ from each other in one bit: [ and { open, ] and } close.
       const folded = next & 0xdf;
       if (folded === 0x5b) this.#open();
-      else if (folded === 0x5d) this.#depth--;
+      else if (folded === 0x5d) this.depth--;
       else if (next === byte.colon) this.#members++;
       else if (next === byte.comma) this.#values++;
     }
@@ -118,7 +125,7 @@ class Structure {
 
   #open(): void {
     this.#members++;
-    if (++this.#depth > this.#bounds.maxDepth) {
+    if (++this.depth > this.#bounds.maxDepth) {
       throw fail('invalid_request', `The request is nested more than ${this.#bounds.maxDepth} levels deep`);
     }
   }
@@ -139,6 +146,18 @@ const cutOf = (text: Buffer, key: Range, { start, end }: Range): Cut | undefined
   if (header === undefined) return bare && isBase64(characters) ? { start, end, characters } : undefined;
   const valid = isBase64(characters.subarray(header.length));
   return { start, end, characters: valid ? characters : undefined };
+};
+
+/** One that a float would round: sixteen digits and more. Those that no field could hold stay numbers. */
+const wideNumber = /^\s*:\s*(-?[1-9]\d{15,30})(?=[\s,}])/;
+
+const wideInteger = (text: Buffer, key: Range, after: number, wanted: string): Cut | undefined => {
+  if (key.end - key.start !== wanted.length || text.toString('latin1', key.start, key.end) !== wanted)
+    return undefined;
+  const found = wideNumber.exec(text.toString('latin1', after, after + 64));
+  if (found?.[1] === undefined) return undefined;
+  const end = after + found[0].length;
+  return { start: end - found[1].length, end, characters: undefined, integer: BigInt(found[1]) };
 };
 
 /** Some serialisers write every slash as `\/`, others every plus as `\u002B`; no other escape stands for base64. */

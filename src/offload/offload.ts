@@ -68,10 +68,11 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
   };
 
   return {
-    parseJson: async (bytes, signal) => {
+    parseJson: async (bytes, signal, wideKey) => {
       const own = owned(bytes);
       const bounds = { ...jsonBounds, ...options.json };
-      return run({ type: 'json', bytes: own, bounds }, { bytes: own.length, transfer: [own.buffer] }, signal);
+      const task: Task = { type: 'json', bytes: own, bounds, wideKey };
+      return run(task, { bytes: own.length, transfer: [own.buffer] }, signal);
     },
     countTokens: async (texts, tokenizer, signal) => {
       const bytes = boundedLength(texts, options.maxCounted ?? maxCounted);

@@ -14,10 +14,11 @@ export interface ParsedJson {
 /** Base64 from this length on has a buffer of its own, to be moved on alone; shorter ones share one. */
 const ownBuffer = 1024 * 1024;
 
-export const parseJson = (input: Uint8Array, bounds: JsonBounds): ParsedJson => {
+/** The integer under `wideKey` in the outermost object is a bigint where a number would lose digits. */
+export const parseJson = (input: Uint8Array, bounds: JsonBounds, wideKey?: string): ParsedJson => {
   const text = asBuffer(input);
   if (!isUtf8(text)) throw fail('invalid_request', 'The request body is not valid UTF-8');
-  const cuts = scanJson(text, bounds);
+  const cuts = scanJson(text, bounds, wideKey);
   if (cuts.length === 0) return { value: JSON.parse(text.toString()), buffers: [] };
   const mark = randomUUID();
   const value: unknown = JSON.parse(withMarks(text, cuts, mark));
@@ -29,12 +30,15 @@ export const parseJson = (input: Uint8Array, bounds: JsonBounds): ParsedJson => 
 const withMarks = (text: Buffer, cuts: readonly Cut[], mark: string): string => {
   let marked = '';
   let at = 0;
-  cuts.forEach(({ start, end }, index) => {
-    marked += text.toString('utf8', at, start) + mark + index;
+  cuts.forEach(({ start, end, integer }, index) => {
+    const quote = integer === undefined ? '' : '"';
+    marked += text.toString('utf8', at, start) + quote + mark + index + quote;
     at = end;
   });
   return marked + text.toString('utf8', at);
 };
+
+type Content = Uint8Array | bigint | undefined;
 
 const compact = (cuts: readonly Cut[]) => {
   const isShared = (length: number) => length < ownBuffer;
@@ -42,8 +46,8 @@ const compact = (cuts: readonly Cut[]) => {
   const shared = new ArrayBuffer(lengths.filter(isShared).reduce((total, length) => total + length, 0));
   const buffers: ArrayBuffer[] = shared.byteLength > 0 ? [shared] : [];
   let at = 0;
-  const contents = cuts.map(({ characters }): Uint8Array | undefined => {
-    if (characters === undefined) return undefined;
+  const contents = cuts.map(({ characters, integer }): Content => {
+    if (characters === undefined) return integer;
     const target = isShared(characters.length)
       ? new Uint8Array(shared, at, characters.length)
       : new Uint8Array(characters.length);
@@ -57,12 +61,7 @@ const compact = (cuts: readonly Cut[]) => {
 
 type Path = (string | number)[];
 
-const putBack = (
-  value: unknown,
-  mark: string,
-  contents: readonly (Uint8Array | undefined)[],
-  path: Path,
-): unknown => {
+const putBack = (value: unknown, mark: string, contents: readonly Content[], path: Path): unknown => {
   if (typeof value === 'string' && value.startsWith(mark)) {
     const content = contents[Number(value.slice(mark.length))];
     if (content === undefined) throw fail('invalid_request', `${pathText(path)} is not valid base64`);

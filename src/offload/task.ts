@@ -5,7 +5,12 @@ import type { DocumentBounds } from './document-bounds.ts';
 import type { JsonBounds } from './json-scan.ts';
 
 export type Task =
-  | { readonly type: 'json'; readonly bytes: Uint8Array; readonly bounds: JsonBounds }
+  | {
+      readonly type: 'json';
+      readonly bytes: Uint8Array;
+      readonly bounds: JsonBounds;
+      readonly wideKey: string | undefined;
+    }
   | { readonly type: 'tokens'; readonly texts: readonly string[]; readonly tokenizer: string }
   | {
       readonly type: 'cut';

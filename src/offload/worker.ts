@@ -12,7 +12,7 @@ const perform = async (task: Task): Promise<Result> => {
   switch (task.type) {
     case 'json': {
       const { parseJson } = await import('./parse-json.ts');
-      return parseJson(task.bytes, task.bounds);
+      return parseJson(task.bytes, task.bounds, task.wideKey);
     }
     case 'tokens': {
       const { countTokens } = await import('../tokens/count.ts');

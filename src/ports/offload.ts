@@ -15,8 +15,9 @@ export interface Offload {
    * Rejects with a SyntaxError as JSON.parse throws it; with `invalid_request` for a long data URI that is no base64, or
    * too many or too deeply nested values; with `payload_too_large` for too much text beside the media.
    * The bytes are handed over: a buffer they fill is moved to the thread and empty here afterwards.
+   * The integer under `wideKey` in the outermost object is a bigint where a number would lose digits.
    */
-  parseJson(bytes: Uint8Array, signal?: AbortSignal): Promise<unknown>;
+  parseJson(bytes: Uint8Array, signal?: AbortSignal, wideKey?: string): Promise<unknown>;
   /** Number of tokens of all texts together, by the named tokenizer's own rules. */
   countTokens(texts: readonly string[], tokenizer: string, signal?: AbortSignal): Promise<number>;
   /** The texts, each cut where it would have more than `limit` tokens. */

@@ -4,15 +4,21 @@ import { chatDocs } from '../schemas/openapi-chat.ts';
 import { embeddingDocs } from '../schemas/openapi-embeddings.ts';
 import { messagesDocs } from '../schemas/openapi-messages.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
+import { musicDocs } from '../schemas/openapi-music.ts';
 import { responsesDocs } from '../schemas/openapi-responses.ts';
 import { decisionDocs } from '../schemas/openapi-systemone.ts';
 import { usageDocs } from '../schemas/openapi-usage.ts';
+import { videoDocs } from '../schemas/openapi-videos.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { blobLink } from './blob-link.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
 import { embeddings } from './embeddings.ts';
 import { health } from './health.ts';
+import { jobContent } from './job-content.ts';
+import { jobGet } from './job-get.ts';
+import { jobList } from './job-list.ts';
+import { jobRemove } from './job-remove.ts';
 import { messages } from './messages.ts';
 import { messagesCountTokens } from './messages-count-tokens.ts';
 import { modelDialect } from './model-dialect.ts';
@@ -20,11 +26,16 @@ import { modelGet } from './model-get.ts';
 import { modelsCount } from './models-count.ts';
 import { modelsGet } from './models-get.ts';
 import { modelsList } from './models-list.ts';
+import { musicCreate } from './music-create.ts';
+import { musicModels } from './music-models.ts';
+import { musicStream } from './music-stream.ts';
 import { openapi } from './openapi.ts';
 import { responses } from './responses.ts';
 import type { Route } from './route.ts';
 import { systemOne } from './systemone.ts';
 import { usage } from './usage.ts';
+import { videosCreate } from './videos-create.ts';
+import { videosModels } from './videos-models.ts';
 
 export const routes = (ports: Ports): readonly Route[] => {
   const table: readonly Route[] = [
@@ -123,6 +134,111 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 16 * 1024 * 1024,
       pipeline: systemOne(ports),
       doc: decisionDocs.decide,
+    },
+    {
+      method: 'POST',
+      path: '/videos',
+      access: 'key',
+      // Frames and references come as base64.
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: videosCreate(ports),
+      doc: videoDocs.create,
+    },
+    {
+      method: 'GET',
+      path: '/videos',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobList(ports, 'video'),
+      doc: videoDocs.list,
+    },
+    {
+      method: 'GET',
+      path: '/videos/models',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: videosModels(ports),
+      doc: videoDocs.models,
+    },
+    {
+      method: 'GET',
+      path: '/videos/{id}',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobGet(ports, 'video'),
+      doc: videoDocs.get,
+    },
+    {
+      method: 'DELETE',
+      path: '/videos/{id}',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobRemove(ports, 'video'),
+      doc: videoDocs.remove,
+    },
+    {
+      method: 'GET',
+      path: '/videos/{id}/content',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobContent(ports, 'video'),
+      doc: videoDocs.content,
+    },
+    {
+      method: 'POST',
+      path: '/music',
+      access: 'key',
+      bodyLimit: 1024 * 1024,
+      pipeline: musicCreate(ports),
+      doc: musicDocs.create,
+    },
+    {
+      method: 'GET',
+      path: '/music',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobList(ports, 'music'),
+      doc: musicDocs.list,
+    },
+    {
+      method: 'GET',
+      path: '/music/models',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: musicModels(ports),
+      doc: musicDocs.models,
+    },
+    {
+      method: 'GET',
+      path: '/music/{id}',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobGet(ports, 'music'),
+      doc: musicDocs.get,
+    },
+    {
+      method: 'DELETE',
+      path: '/music/{id}',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobRemove(ports, 'music'),
+      doc: musicDocs.remove,
+    },
+    {
+      method: 'GET',
+      path: '/music/{id}/content',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: jobContent(ports, 'music'),
+      doc: musicDocs.content,
+    },
+    {
+      method: 'GET',
+      path: '/music/{id}/stream',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: musicStream(ports),
+      doc: musicDocs.stream,
     },
     {
       method: 'GET',

@@ -16,6 +16,7 @@ import { createEngines } from './engines/table.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { openJobs } from './jobs/open.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
+import { createPictures } from './images/pictures.ts';
 import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
@@ -93,11 +94,13 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ledger: accounts.ledger,
       media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
       offload: opened(createOffload()),
+      pictures: createPictures(),
       vectors: opened(await openVectors(config)),
       codec: opened(createCodec()),
       blobs,
       jobs,
       webhookSecrets: webhooks.secrets,
+      allowPrivateUrls: config.allowPrivateUrls,
       publicUrl,
     };
 

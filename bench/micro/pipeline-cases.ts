@@ -48,6 +48,7 @@ export const portsFor = (
   },
   codec: { probe: absent, convert: never, close: () => Promise.resolve() },
   vectors: new Proxy(Object.create(null), { get: absent }),
+  pictures: new Proxy(Object.create(null), { get: absent }),
   blobs: new Proxy(Object.create(null), { get: absent }),
   jobs: new Proxy(Object.create(null), { get: absent }),
   webhookSecrets: { current: absent, rotate: absent },

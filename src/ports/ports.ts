@@ -9,6 +9,7 @@ import type { Keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
 import type { Media } from './media.ts';
 import type { Offload } from './offload.ts';
+import type { Pictures } from './pictures.ts';
 import type { State } from './state.ts';
 import type { UsageLog } from './usage.ts';
 import type { Vectors } from './vectors.ts';
@@ -23,6 +24,7 @@ export interface Ports {
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Media;
   readonly offload: Offload;
+  readonly pictures: Pictures;
   readonly vectors: Vectors;
   readonly codec: Codec;
   readonly blobs: Blobs;

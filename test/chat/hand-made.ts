@@ -159,6 +159,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       ...closes,
     },
     codec: { probe: unused, convert: unused, ...closes },
+    pictures: { verify: unused, isTransparent: unused },
     offload: {
       parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),
       countTokens: async (texts) => {

@@ -1,0 +1,88 @@
+/** What the music routes take and give. */
+import Type, { type Static } from 'typebox';
+import { CallbackUrl, DeletedJob, JobFields, JobList, Provider, WholeNumber } from './render.ts';
+
+/** What may also stand under `provider.options`. */
+const settings = {
+  lyrics: Type.String({ description: 'Words to be sung' }),
+  duration: WholeNumber({ description: 'Seconds' }),
+  response_format: Type.String({ description: 'mp3, wav, flac or opus' }),
+  n: WholeNumber({ description: 'Songs; 1 unless told' }),
+  seed: WholeNumber(),
+};
+export const musicSettings = Object.keys(settings);
+
+export const MusicRequest = Type.Object(
+  {
+    model: Type.String(),
+    prompt: Type.String({ description: 'What the song is like' }),
+    ...Type.Partial(Type.Object(settings)).properties,
+    callback_url: Type.Optional(CallbackUrl),
+    provider: Type.Optional(Provider(settings)),
+    /** Taken and ignored, whatever they are. */
+    user: Type.Optional(Type.Unknown()),
+    session_id: Type.Optional(Type.Unknown()),
+    trace: Type.Optional(Type.Unknown()),
+  },
+  { title: 'MusicRequest' },
+);
+export type MusicRequest = Static<typeof MusicRequest>;
+
+export const MusicJob = Type.Object(
+  {
+    ...JobFields,
+    object: Type.Literal('music'),
+    lyrics: Type.Optional(Type.String()),
+    duration: Type.Integer({ description: 'Seconds asked for' }),
+    response_format: Type.String(),
+    n: Type.Integer(),
+    stream_url: Type.Optional(Type.String({ description: 'Where it can be heard while it renders' })),
+    outputs: Type.Optional(
+      Type.Array(
+        Type.Object({
+          index: Type.Integer(),
+          url: Type.String(),
+          duration: Type.Number({ description: 'True seconds' }),
+          media_type: Type.String(),
+          size_bytes: Type.Integer(),
+        }),
+      ),
+    ),
+    error: Type.Optional(Type.String()),
+  },
+  { title: 'MusicJob' },
+);
+
+export const MusicList = JobList(MusicJob);
+export const DeletedMusic = DeletedJob('music.deleted');
+
+export const MusicModels = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        canonical_slug: Type.String(),
+        name: Type.String(),
+        description: Type.String(),
+        created: Type.Integer(),
+        supported_durations: Type.Object({
+          min: Type.Integer(),
+          max: Type.Integer(),
+          default: Type.Integer(),
+        }),
+        supported_response_formats: Type.Array(Type.String()),
+        seed: Type.Boolean(),
+        lyrics: Type.Boolean(),
+        streaming: Type.Object({
+          progressive: Type.Boolean(),
+          sample_rate: Type.Integer(),
+          channels: Type.Integer(),
+        }),
+        pricing_skus: Type.Record(Type.String(), Type.String()),
+        allowed_passthrough_parameters: Type.Array(Type.String()),
+      }),
+    ),
+  },
+  { title: 'MusicModels' },
+);
+export type MusicModels = Static<typeof MusicModels>;

@@ -1,0 +1,94 @@
+/** What requests for videos and for music have in common, and what both are answered with. */
+import Type, { type TProperties } from 'typebox';
+
+/** Fields are typed, not coerced, but for this: a whole number may come as text. */
+export const WholeNumber = (options: { readonly description?: string } = {}) =>
+  Type.Union(
+    [
+      Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+      Type.String({ pattern: '^-?(0|[1-9][0-9]{0,14})$', expected: 'an integer' }),
+    ],
+    options,
+  );
+
+/** A fraction must come as a number; a whole number may come as text. */
+export const PositiveNumber = (options: { readonly description?: string } = {}) =>
+  Type.Union(
+    [
+      Type.Number({ minimum: 0 }),
+      Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a number of at least 0' }),
+    ],
+    options,
+  );
+
+/** Our own name among the providers that clients may address options to. */
+export const providerSlug = 'sluice';
+
+/** Routing wishes are taken and ignored; `options` carries settings, as they are or under our name. */
+export const Provider = <Settings extends TProperties>(settings: Settings) =>
+  Type.Object({
+    options: Type.Optional(
+      Type.Object({
+        ...Type.Partial(Type.Object(settings)).properties,
+        [providerSlug]: Type.Optional(
+          Type.Object({
+            ...Type.Partial(Type.Object(settings)).properties,
+            parameters: Type.Optional(Type.Partial(Type.Object(settings))),
+          }),
+        ),
+      }),
+    ),
+  });
+
+export const CallbackUrl = Type.String({
+  maxLength: 8192,
+  description: 'https URL on a public host, called when the job has ended and when its outputs have expired',
+});
+
+const Integer = Type.Integer({ minimum: 0 });
+const Time = Type.Union([Integer, Type.Null()]);
+
+export const JobFields = {
+  id: Type.String(),
+  model: Type.String(),
+  status: Type.Enum(['pending', 'queued', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'], {
+    description: 'queued is what openai clients are told for pending',
+  }),
+  polling_url: Type.String(),
+  progress: Type.Integer({ minimum: 0, maximum: 100 }),
+  queue_position: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Jobs ahead for the same model, while pending' }),
+  ),
+  created_at: Integer,
+  started_at: Time,
+  completed_at: Time,
+  expires_at: Type.Union([Integer, Type.Null()], { description: 'When the outputs are deleted' }),
+  prompt: Type.String(),
+  seed: Type.Integer(),
+  unsigned_urls: Type.Optional(
+    Type.Array(Type.String(), { description: 'Content addresses; they need the key' }),
+  ),
+  usage: Type.Optional(
+    Type.Object({ billed_seconds: Integer, cost: Type.Number(), is_byok: Type.Literal(false) }),
+  ),
+  error_code: Type.Optional(Type.String()),
+};
+
+export const DeletedJob = (object: string) =>
+  Type.Object({ id: Type.String(), object: Type.Literal(object), deleted: Type.Literal(true) });
+
+export const JobList = <Job extends Type.TSchema>(job: Job) =>
+  Type.Object({
+    object: Type.Literal('list'),
+    data: Type.Array(job),
+    first_id: Type.Union([Type.String(), Type.Null()]),
+    last_id: Type.Union([Type.String(), Type.Null()]),
+    has_more: Type.Boolean(),
+  });
+
+export const ListQuery = Type.Object({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '20 unless told' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; desc unless told' })),
+  after: Type.Optional(Type.String({ description: 'Id of the last job of the page before' })),
+  before: Type.Optional(Type.String({ description: 'Id of the first job of the page after' })),
+});

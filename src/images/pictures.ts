@@ -1,0 +1,51 @@
+/** Bytes of pictures in; whether they can be decoded, their size and their transparency out: the Pictures port, by sharp. */
+import type { Sharp, SharpOptions } from 'sharp';
+import { fail } from '../errors.ts';
+import { Turnstile } from '../media/turnstile.ts';
+import type { Pictures } from '../ports/pictures.ts';
+
+export interface PicturesOptions {
+  /** Pictures decoded at once: the threads are the same that write files. */
+  readonly atOnce?: number;
+  readonly maxWaiting?: number;
+}
+
+/** Pixels of an image that an engine made: none of ours comes near. */
+const maxMadePixels = 2 ** 28;
+/** Any size will do: to make the picture this small, each of its pixels is read. */
+const small = 8;
+
+export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
+  const turnstile = new Turnstile(atOnce, maxWaiting);
+  const look = <T>(
+    bytes: Buffer,
+    limitInputPixels: number,
+    signal: AbortSignal,
+    see: (picture: Sharp) => Promise<T>,
+  ): Promise<T> =>
+    turnstile.pass(signal, async () => {
+      const { default: sharp } = await import('sharp');
+      const options: SharpOptions = { limitInputPixels, failOn: 'error', sequentialRead: true };
+      try {
+        return await see(sharp(bytes, options));
+      } catch (cause) {
+        const isLarge = cause instanceof Error && cause.message.includes('pixel limit');
+        throw fail(
+          'invalid_request',
+          isLarge ? `has more than ${limitInputPixels} pixels` : 'cannot be read: the picture is damaged',
+          { cause },
+        );
+      }
+    });
+
+  return {
+    verify: (bytes, maxPixels, signal) =>
+      look(bytes, maxPixels, signal, async (picture) => {
+        const { width, height } = await picture.metadata();
+        await picture.resize(small, small, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
+        return { width, height };
+      }),
+    isTransparent: (bytes, signal) =>
+      look(bytes, maxMadePixels, signal, async (picture) => !(await picture.stats()).isOpaque),
+  };
+};

@@ -205,6 +205,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     pricing: { completion: '0.0003' },
     per_request_limits: { max_prompt_length: 4096 },
     voices: ['ada', 'ben', 'cleo', 'dan'],
+    capabilities: { speech: { design: true, clone: true } },
   },
   'sluice/transcribe': {
     ...simulated,
@@ -212,6 +213,7 @@ const rows: Readonly<Record<string, ModelRow>> = {
     name: 'Transcribe',
     description: 'Text from recorded speech.',
     pricing: { prompt: '0.0001' },
+    per_request_limits: { max_duration: 14_400 },
   },
 };
 

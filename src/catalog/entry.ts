@@ -1,6 +1,7 @@
 /** A model of the catalog → what clients read about it, in the public shape and in the messages format. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { MessagesModel, ModelEntry } from '../../schemas/model-entry.ts';
+import { voicesOf } from './voices.ts';
 
 type ReasoningRow = NonNullable<Model['reasoning']>;
 type PublicReasoning = NonNullable<ModelEntry['reasoning']>;
@@ -44,7 +45,7 @@ export const modelEntry = (model: Model): ModelEntry => {
     per_request_limits: requestLimits(model),
     supported_parameters: model.supported_parameters,
     default_parameters: model.default_parameters ?? null,
-    supported_voices: model.voices ?? null,
+    supported_voices: model.kind === 'speech' ? voicesOf(model).map(({ id }) => id) : null,
     links: { details: detailsPath(model.id) },
     ...(model.reasoning === undefined ? {} : { reasoning: publicReasoning(model.reasoning) }),
   };

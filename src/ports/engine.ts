@@ -7,6 +7,8 @@ import type { Demand } from './demand.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
+import type { SpeechCall, Spoken } from './speech.ts';
+import type { Transcribed, TranscriptionCall } from './transcription.ts';
 
 /** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
 export interface Flow {
@@ -28,6 +30,10 @@ export interface Engine {
    * fewer than were asked for. Absent: the engine draws nothing.
    */
   image?(model: Model, call: ImageCall, flow: Flow): Observable<Drawn>;
+  /** Speech piece by piece, held back by demand; errors at any point. Absent: the engine does not speak. */
+  speak?(model: Model, call: SpeechCall, flow: Flow): Observable<Spoken>;
+  /** The transcript piece by piece; errors at any point. Absent: the engine does not listen. */
+  transcribe?(model: Model, call: TranscriptionCall, flow: Flow): Observable<Transcribed>;
   /** Progress, and every output once; errors with a `RenderError`. Unsubscribing stops the render. Absent: it renders nothing. */
   render?(model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent>;
 }

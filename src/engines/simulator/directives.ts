@@ -1,6 +1,7 @@
 /** The `/sim key=value …` line of a prompt in; checked wishes for length, pace and faults out. */
 import { type ErrorKind, fail } from '../../errors.ts';
 import type { FinishReason } from '../../ports/chat.ts';
+import { type RenderErrorCode, renderErrorCodes } from '../../ports/render.ts';
 
 /** What is to happen once `after` tokens have been made, or at the end of a shorter answer. */
 export type Fault =
@@ -27,6 +28,10 @@ export interface Directives {
   cached?: number;
   finish?: FinishReason;
   usage?: 'off';
+  /** Milliseconds that a video or a song takes. */
+  render?: number;
+  /** Ends a render when that share of it, 0 to 1, is done. */
+  renderFailure?: { readonly code: RenderErrorCode; readonly at: number };
   readonly faults: Fault[];
 }
 
@@ -111,8 +116,16 @@ const readers: Readonly<Record<string, Reader>> = {
     into.usage = value;
     return undefined;
   },
+  render(value, into) {
+    const milliseconds = duration(value);
+    if (milliseconds === undefined) return 'must be a time up to 10m, such as 3s or 300ms';
+    into.render = milliseconds;
+    return undefined;
+  },
   fail(value, into) {
     const [status = '', position] = value.split('@', 2);
+    const code = renderErrorCodes.find((one) => one === status);
+    if (code !== undefined) return renderFailure(code, position, into);
     const kind = failures.get(status);
     const after = place(position);
     if (kind === undefined || after === undefined) {
@@ -205,6 +218,17 @@ function place(text: string | undefined): number | undefined {
   if (text === undefined) return 0;
   const after = /^\d{1,7}$/.test(text) ? Number(text) : Number.NaN;
   return after <= tokenLimit ? after : undefined;
+}
+
+function renderFailure(
+  code: RenderErrorCode,
+  position: string | undefined,
+  into: Directives,
+): string | undefined {
+  const percent = /^(\d{1,3})%$/.exec(position ?? '0%')?.[1];
+  if (percent === undefined || Number(percent) > 100) return `must name a place, such as ${code}@50%`;
+  into.renderFailure = { code, at: Number(percent) / 100 };
+  return undefined;
 }
 
 function number(text: string): number {

@@ -3,6 +3,7 @@ import type { Engine } from '../../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat.ts';
 import { simulateDecisions } from './decide.ts';
 import { simulateEmbeddings } from './embed.ts';
+import { createImageStudio } from './image.ts';
 import { type Clock, systemClock, Ticker } from './ticker.ts';
 
 export interface SimulatorOptions {
@@ -21,9 +22,11 @@ export const paceOf = ({ rate = defaultRate, first = 0 }: SimulatorOptions): Cha
 export function createSimulator(options: SimulatorOptions = {}): Engine {
   const pace = paceOf(options);
   const ticker = new Ticker(options.clock ?? systemClock);
+  const drawImages = createImageStudio();
   return {
     chat: (model, call, flow) => simulateChat(model, call, flow, pace, ticker),
     embed: (model, call) => simulateEmbeddings(model, call, ticker),
     decide: (_model, call) => simulateDecisions(call, ticker),
+    image: (_model, call) => drawImages(call, ticker),
   };
 }

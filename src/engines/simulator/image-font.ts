@@ -1,0 +1,35 @@
+/** A character in; its seven rows of five dots out. A font of our own: bare machines have none, and text must look alike everywhere. */
+
+export const glyphWidth = 5;
+export const glyphHeight = 7;
+
+/** From the space to the tilde. A digit in base 32 is a row, its highest bit on the left. */
+const glyphs = `
+  0000000 4444404 aaa0000 aavavaa 4fke5u4 op248j3 cik8lid 4480000 2488842 8422248 04lel40 044v440
+  0000448 000v000 00000cc 01248g0 ehjlphe 4c4444e eh1248v v2421he 26aiv22 vgu11he 68guhhe v124888
+  ehhehhe ehhf12c 0cc0cc0 0cc0c48 248g842 00v0v00 8421248 eh12404 eh1dlle ehhhvhh uhhuhhu ehggghe
+  sihhhis vgguggv vgguggg ehgnhhf hhhvhhh e44444e 72222ic hikokih ggggggv hrllhhh hhpljhh ehhhhhe
+  uhhuggg ehhhlid uhhukih fgge11u v444444 hhhhhhe hhhhha4 hhhllla hha4ahh hhha444 v1248gv e88888e
+  0g84210 e22222e 4ah0000 000000v 8420000 00e1fhf ggmphhu 00egghe 11djhhf 00ehvge 698s888 0fhhf1e
+  ggmphhh 40c444e 20622ic ggikoki c44444e 00qllhh 00mphhh 00ehhhe 00uhugg 00djf11 00mpggg 00ege1u
+  88s8896 00hhhjd 00hhha4 00hhlla 00ha4ah 00hhf1e 00v248v 2448442 4444444 8442448 008l200`
+  .trim()
+  .split(/\s+/)
+  .map((rows) => Array.from(rows, (digit) => Number.parseInt(digit, 32)));
+
+/** For what the font does not have. */
+const box = [31, 17, 17, 17, 17, 17, 31];
+
+export const glyphOf = (character: string): readonly number[] => {
+  const code = character.charCodeAt(0) - 0x20;
+  return (character.length === 1 ? glyphs[code] : undefined) ?? box;
+};
+
+/** Letters without their accents, every kind of blank one blank, one unit a character: what the font can show. */
+export const plainText = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/\s+/g, ' ')
+    .replace(/[\u{10000}-\u{10ffff}]/gu, '\ufffd')
+    .trim();

@@ -14,9 +14,9 @@ import { type Config, loadConfig } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines } from './engines/table.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
+import { createPictures } from './images/pictures.ts';
 import { openJobs } from './jobs/open.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
-import { createPictures } from './images/pictures.ts';
 import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
@@ -26,7 +26,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { gauge } from './metrics/process.ts';
 import { createOffload } from './offload/offload.ts';
 import type { Ports } from './ports/ports.ts';
-import { welcome } from './welcome.ts';
+import { type Welcome, welcome } from './welcome.ts';
 
 export interface Gateway {
   /** Base address for clients, ending in `/v1`. */
@@ -67,8 +67,9 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     const catalog = opened(
       openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
     );
+    const media = opened(createMedia({ allowPrivate: config.allowPrivateUrls }));
     const engines = opened(
-      createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env }),
+      createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env, media }),
     );
 
     const accounts = opened(await openAccounts(config, log));
@@ -92,7 +93,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ),
       usage,
       ledger: accounts.ledger,
-      media: opened(createMedia({ allowPrivate: config.allowPrivateUrls })),
+      media,
       offload: opened(createOffload()),
       pictures: createPictures(),
       vectors: opened(await openVectors(config)),
@@ -164,23 +165,25 @@ export const serve = async (processes = 1): Promise<void> => {
     return;
   }
   const gateway = await startGateway(config, log);
-  const text = welcome({
+  const models = gateway.ports.catalog.list();
+  const greeting: Welcome = {
     url: gateway.url,
     secret: gateway.firstKey ?? config.bootstrapKey,
     shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
-    models: gateway.ports.catalog.list(),
+    models: models.length,
+    chatModel: models.find(({ kind }) => kind === 'chat')?.id,
     adminUrl: gateway.adminUrl,
     config,
-  });
+  };
   if (config.sharedPort && process.send !== undefined) {
     const { joinProcesses } = await import('./processes/member.ts');
-    const reason = await joinProcesses(gateway, text).ended;
+    const reason = await joinProcesses(gateway, greeting).ended;
     log.info({ reason }, 'draining');
     await gateway.stop({ handOver: true });
     process.disconnect?.();
     return;
   }
-  show(text);
+  show(welcome(greeting));
   process.on('SIGHUP', () => gateway.reload());
   const signal = await new Promise<NodeJS.Signals>((resolve) => {
     process.once('SIGTERM', resolve);

@@ -6,6 +6,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
+import type { Media } from '../ports/media.ts';
 import { AnswerReader } from './answer-reader.ts';
 import { Deadlines } from './deadlines.ts';
 import { decideOverHttp } from './decide.ts';
@@ -13,7 +14,9 @@ import { Dispatch, type EngineRequest } from './dispatch.ts';
 import { milliseconds } from './duration.ts';
 import { embedOverHttp } from './embed.ts';
 import { fanOut } from './fan-out.ts';
+import { followLink } from './follow-link.ts';
 import type { EngineCall } from './http-call.ts';
+import { imageOverHttp } from './images.ts';
 import { type PoolOptions, ReplicaPool } from './pool.ts';
 import { Replica } from './replica.ts';
 import type { SendRequest, Wire } from './wire.ts';
@@ -24,6 +27,8 @@ export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Calls that may wait while every replica is full, and for how long; the pool's own numbers unless given. */
   readonly line?: Pick<PoolOptions, 'lineLength' | 'waitMs'>;
+  /** For links to files elsewhere that engines answer with; absent: those are not followed. */
+  readonly media?: Pick<Media, 'read'>;
 }
 
 export interface RunningEngine extends Engine {
@@ -57,12 +62,12 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
       return () => running.close();
     });
 
-  const sendWhole: SendRequest = ({ path, body }, flow, reader) =>
+  const sendWhole: SendRequest = ({ path, body, contentType }, flow, reader) =>
     pool.send(
       {
         method: 'POST',
         path,
-        headers: [...headers, 'x-request-id', flow.requestId],
+        headers: [...withContentType(headers, contentType), 'x-request-id', flow.requestId],
         body,
         streams: false,
         explain: wire.errorSentence,
@@ -74,6 +79,15 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   return {
     ...(wire.embeddings === undefined ? {} : { embed: embedOverHttp(wire.embeddings, sendWhole) }),
     ...(wire.decisions === undefined ? {} : { decide: decideOverHttp(wire.decisions, sendWhole) }),
+    ...(wire.images === undefined
+      ? {}
+      : {
+          image: imageOverHttp(wire.images, {
+            send: sendWhole,
+            follow: followLink({ pool, headers, media: options.media }),
+            fanOut: row.fan_out_n === true,
+          }),
+        }),
     chat: (model, call, flow) =>
       call.n > 1 && row.fan_out_n === true
         ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))
@@ -125,6 +139,10 @@ const requestHeaders = (name: string, row: EngineRow, env: EngineOptions['env'])
   }
   return [...headers].flat();
 };
+
+/** Ours comes first among the headers, and only a form takes its place. */
+const withContentType = (headers: string[], contentType: string | undefined): readonly string[] =>
+  contentType === undefined ? headers : ['content-type', contentType, ...headers.slice(2)];
 
 const startProbing = (row: EngineRow, pool: ReplicaPool, headers: string[]): { stop(): void } => {
   if (row.probe === undefined) return { stop: () => undefined };

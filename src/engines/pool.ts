@@ -116,6 +116,15 @@ export class ReplicaPool {
     );
   }
 
+  /** The replica that an address leads to, and the path there; relative ones are the first's. */
+  own(url: string): { readonly replica: Replica; readonly path: string } | undefined {
+    const [first] = this.#replicas;
+    if (first === undefined || !URL.canParse(url, first.url)) return undefined;
+    const { origin, pathname, search } = new URL(url, first.url);
+    const replica = this.#replicas.find((each) => new URL(each.url).origin === origin);
+    return replica && { replica, path: pathname + search };
+  }
+
   async close(): Promise<void> {
     await Promise.all(this.#replicas.map((replica) => replica.dispatch.close()));
   }

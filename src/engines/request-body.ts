@@ -1,26 +1,30 @@
-/** A request body in pieces, some of them many megabytes of base64 → bytes for the socket, a bit at a time, so that other calls go on meanwhile. */
+/** A request body in pieces, some of them many megabytes of media → bytes for the socket, a bit at a time, so that other calls go on meanwhile. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** A whole text; or texts to be sent one after another, every second of which is base64. */
-export type RequestBody = string | readonly string[];
+/** A whole text; or texts and media to be sent one after another, every second of which is media: base64, or bytes as they are. */
+export type RequestBody = string | readonly BodyPiece[];
+
+export type BodyPiece = string | Uint8Array;
 
 const SLICE = 256 * 1024;
 
-export const bodyLength = (pieces: readonly string[]): number =>
-  pieces.reduce((sum, piece, index) => sum + (isBase64(index) ? piece.length : Buffer.byteLength(piece)), 0);
+export const bodyLength = (pieces: readonly BodyPiece[]): number =>
+  pieces.reduce((sum, piece, index) => sum + (isMedia(index) ? piece.length : Buffer.byteLength(piece)), 0);
 
-export async function* bodyBytes(pieces: readonly string[]): AsyncGenerator<Buffer> {
+export async function* bodyBytes(pieces: readonly BodyPiece[]): AsyncGenerator<Uint8Array> {
   for (const [index, piece] of pieces.entries()) {
-    if (!isBase64(index)) {
-      yield Buffer.from(piece);
+    if (!isMedia(index)) {
+      yield typeof piece === 'string' ? Buffer.from(piece) : piece;
       continue;
     }
     for (let from = 0; from < piece.length; from += SLICE) {
-      yield Buffer.from(piece.slice(from, from + SLICE), 'latin1');
+      yield typeof piece === 'string'
+        ? Buffer.from(piece.slice(from, from + SLICE), 'latin1')
+        : piece.subarray(from, from + SLICE);
       // A fast peer would otherwise take everything within one turn of the event loop.
       await nextTurn();
     }
   }
 }
 
-const isBase64 = (index: number): boolean => index % 2 === 1;
+const isMedia = (index: number): boolean => index % 2 === 1;

@@ -6,6 +6,8 @@ import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { ImageCall } from '../ports/image.ts';
+import type { MediaData } from '../ports/media.ts';
 import type { EngineCall, EngineReader } from './http-call.ts';
 import type { PickDecoder } from './pick-reader.ts';
 import type { RequestBody } from './request-body.ts';
@@ -23,14 +25,19 @@ export interface Wire {
   readonly embeddings?: EmbeddingWire;
   /** Absent: engines of this wire decide nothing. */
   readonly decisions?: DecisionWire;
+  /** Absent: engines of this wire draw nothing. */
+  readonly images?: ImageWire;
+}
+
+export interface WholeRequest {
+  readonly path: string;
+  readonly body: RequestBody;
+  /** JSON unless told. */
+  readonly contentType?: string;
 }
 
 /** One request for a whole answer. */
-export type SendRequest = (
-  request: { readonly path: string; readonly body: RequestBody },
-  flow: Flow,
-  reader: EngineReader,
-) => EngineCall;
+export type SendRequest = (request: WholeRequest, flow: Flow, reader: EngineReader) => EngineCall;
 
 export interface EmbeddingWire {
   readonly path: string;
@@ -39,6 +46,21 @@ export interface EmbeddingWire {
   decode(call: EmbeddingCall, inputs: number): PickDecoder<Omit<Embedded, 'first'>>;
   /** A refusal that a smaller batch or a shorter input may not meet. */
   isAboutSize(refusal: unknown): boolean;
+}
+
+/** Of one image of an answer, decoded. */
+export const mostImageBytes = 64 * 1024 * 1024;
+
+export interface ImageWire {
+  encode(model: Model, call: ImageCall): WholeRequest;
+  /** As many images as the call asks for. */
+  decode(call: ImageCall): PickDecoder<readonly MadeImage[]>;
+}
+
+export interface MadeImage {
+  /** A string is a link to it. */
+  readonly image: MediaData | string;
+  readonly revisedPrompt: string | undefined;
 }
 
 /** Either all questions in one request, or the likelihood of each answer as the continuation of a prompt. */

@@ -1,7 +1,7 @@
 /** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { bodyBytes, type RequestBody } from '../request-body.ts';
+import { type BodyPiece, bodyBytes, type RequestBody } from '../request-body.ts';
 import { type Address, dial } from './dial.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
@@ -112,7 +112,7 @@ export class Connection {
     else this.#socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
   }
 
-  #startUpload(head: string, body: readonly string[]): void {
+  #startUpload(head: string, body: readonly BodyPiece[]): void {
     this.#socket.write(head, 'latin1');
     const upload = Readable.from(bodyBytes(body), { objectMode: false });
     this.#upload = upload;

@@ -8,6 +8,7 @@ import { OpenAiStreamDecoder } from './openai/decode-stream.ts';
 import { decodeWhole } from './openai/decode-whole.ts';
 import { embeddingWire } from './openai/embed.ts';
 import { encodeChat } from './openai/encode.ts';
+import { imageWire } from './openai/images.ts';
 import { continuationWire } from './openai/score.ts';
 import { errorSentence } from './openai/words.ts';
 
@@ -18,6 +19,7 @@ export const openAiWire: Wire = {
   decodeWhole: (model, call, body) => decodeWhole(body, answerOptions(model, call)),
   errorSentence,
   embeddings: embeddingWire,
+  images: imageWire,
   decisions: { questions: systemOneWire, continuations: continuationWire },
 };
 

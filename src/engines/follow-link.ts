@@ -1,0 +1,83 @@
+/** A link that an engine answered with in; what is there out: asked of the engine itself where it is its own, else fetched as any address of strangers. */
+import { catchError, Observable, throwError } from 'rxjs';
+import { type ApiError, fail } from '../errors.ts';
+import { plainMedia } from '../media/plain-media.ts';
+import type { Flow } from '../ports/engine.ts';
+import type { Media, MediaData } from '../ports/media.ts';
+import type { EngineRequest } from './dispatch.ts';
+import type { EngineHead, EngineReader } from './http-call.ts';
+import type { ReplicaPool } from './pool.ts';
+import { mostImageBytes } from './wire.ts';
+
+export interface LinkSetting {
+  readonly pool: ReplicaPool;
+  /** Names and values by turns. */
+  readonly headers: string[];
+  /** Absent: strangers are not asked. */
+  readonly media: Pick<Media, 'read'> | undefined;
+}
+
+export const followLink =
+  ({ pool, headers, media }: LinkSetting): ((url: string, flow: Flow) => Observable<MediaData>) =>
+  (url, flow) => {
+    const own = pool.own(url);
+    if (own !== undefined)
+      return new Observable((subscriber) => {
+        const request: EngineRequest = {
+          method: 'GET',
+          path: own.path,
+          fromRoot: true,
+          headers: [...headers, 'x-request-id', flow.requestId],
+          body: null,
+          streams: false,
+          explain: () => undefined,
+        };
+        const reader = new FileReader(
+          (media) => {
+            subscriber.next(media);
+            subscriber.complete();
+          },
+          (error) => subscriber.error(error),
+        );
+        const call = own.replica.dispatch.send(request, flow, reader);
+        return () => call.close();
+      });
+    if (media === undefined) return throwError(() => lost(new Error('The link leads elsewhere')));
+    return media
+      .read(url, { field: 'The link', maxBytes: mostImageBytes })
+      .pipe(catchError((cause: unknown) => throwError(() => lost(cause))));
+  };
+
+const lost = (cause: unknown) =>
+  fail('engine_unreachable', 'The image that the engine made cannot be fetched', { cause });
+
+class FileReader implements EngineReader {
+  readonly #done: (media: MediaData) => void;
+  readonly #failed: (error: ApiError) => void;
+  readonly #pieces: Buffer[] = [];
+  #size = 0;
+  #type = '';
+
+  constructor(done: (media: MediaData) => void, failed: (error: ApiError) => void) {
+    this.#done = done;
+    this.#failed = failed;
+  }
+
+  head({ contentType }: EngineHead): void {
+    this.#type = contentType;
+  }
+
+  bytes(bytes: Buffer): void {
+    this.#size += bytes.length;
+    if (this.#size > mostImageBytes) this.#failed(lost(new Error('The file is too large')));
+    else this.#pieces.push(bytes);
+  }
+
+  end(): void {
+    this.#done(plainMedia(Buffer.concat(this.#pieces, this.#size), this.#type));
+  }
+
+  error(cause: ApiError): void {
+    this.#failed(lost(cause));
+  }
+}

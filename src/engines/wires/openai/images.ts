@@ -1,0 +1,177 @@
+/** Images in the words of OpenAI-like servers: JSON for a prompt alone, a form where pictures come with it; base64 or links back. */
+import { isAscii } from 'node:buffer';
+import { fail } from '../../../errors.ts';
+import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
+import { encodedMedia } from '../../../media/encoded-media.ts';
+import type { ImageCall, InputImage } from '../../../ports/image.ts';
+import type { Base64, MediaData } from '../../../ports/media.ts';
+import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
+import { type FormFile, formBody } from '../../multipart.ts';
+import type { PickDecoder } from '../../pick-reader.ts';
+import { type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
+import { type Fields, failureFields, parsedField } from './fields.ts';
+import { reportedError } from './words.ts';
+
+export const imageWire: ImageWire = {
+  encode: ({ served_as }, call) => {
+    const fields = fieldsOf(served_as, call);
+    if (call.references.length > 0)
+      return { path: '/images/edits', ...formBody(fields.texts, filesOf(call)) };
+    return { path: '/images/generations', body: fields.json };
+  },
+  decode: (call) => new ImageDecoder(call),
+};
+
+/** A field that says nothing new is left out: some servers refuse those they do not know. */
+const fieldsOf = (model: string, call: ImageCall) => {
+  const values: Record<string, string | number> = {
+    model,
+    prompt: call.prompt,
+    n: call.n,
+    size: `${call.width}x${call.height}`,
+    response_format: 'b64_json',
+  };
+  if (call.steps !== undefined) values.num_inference_steps = call.steps;
+  if (call.guidanceScale !== undefined) values.guidance_scale = call.guidanceScale;
+  if (call.negativePrompt !== undefined) values.negative_prompt = call.negativePrompt;
+  if (call.outputFormat !== 'png') values.output_format = call.outputFormat;
+  if (call.outputCompression !== undefined) values.output_compression = call.outputCompression;
+  if (call.background !== 'auto') values.background = call.background;
+  const seed = call.seed?.toString();
+  const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
+  return {
+    texts: seed === undefined ? texts : { ...texts, seed },
+    // Digit by digit: a number of JavaScript's would lose some.
+    json: `${JSON.stringify(values).slice(0, -1)}${seed === undefined ? '' : `,"seed":${seed}`}}`,
+  };
+};
+
+const filesOf = ({ references, mask }: ImageCall): FormFile[] => {
+  const field = references.length > 1 ? 'image[]' : 'image';
+  const files = references.map((image, index) => fileOf(image, field, `image-${index + 1}`));
+  return mask === undefined ? files : [...files, fileOf(mask, 'mask', 'mask')];
+};
+
+const fileOf = ({ bytes, mediaType }: InputImage, field: string, name: string): FormFile => ({
+  field,
+  fileName: `${name}.${mediaType.split('/')[1] ?? 'bin'}`,
+  mediaType,
+  bytes,
+});
+
+/** An answer as far as it has been read. */
+interface Reading extends Fields {
+  readonly made: MadeImage[];
+  /** Of the item under way. */
+  image: MediaData | string | undefined;
+  revisedPrompt: string | undefined;
+}
+
+const item: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([
+    [
+      'b64_json',
+      {
+        raw: (bytes, reading) => {
+          const text = textOf(bytes);
+          if (text !== undefined) reading.image = imageOf(text, undefined);
+        },
+      },
+    ],
+    [
+      'url',
+      {
+        raw: (bytes, reading) => {
+          const text = textOf(bytes);
+          if (text !== undefined) reading.image ??= linked(text);
+        },
+      },
+    ],
+    [
+      'revised_prompt',
+      parsedField((value, reading) => {
+        if (typeof value === 'string' && value !== '') reading.revisedPrompt = value;
+      }),
+    ],
+  ]),
+  end: (reading) => {
+    const { image, revisedPrompt } = reading;
+    if (image !== undefined) reading.made.push({ image, revisedPrompt });
+    reading.image = undefined;
+    reading.revisedPrompt = undefined;
+  },
+};
+
+const answer: Pick<Reading> = {
+  keys: new Map<string, Pick<Reading>>([['data', { items: item }], ...failureFields]),
+};
+
+const quote = 0x22;
+const backslash = 0x5c;
+/** Longer texts stay the bytes they came as. */
+const longText = 4096;
+
+/** What stands between the quotes; undefined for a null, a number or nothing. */
+const textOf = (bytes: Buffer): Base64 | undefined => {
+  if (bytes[0] !== quote || bytes.length <= 2) return undefined;
+  if (!isAscii(bytes)) throw unreadable();
+  const inner = bytes.subarray(1, -1);
+  if (inner.includes(backslash)) return unescaped(bytes);
+  return inner.length < longText ? inner.toString('latin1') : inner;
+};
+
+/** Rare: slashes written as `\/`, or base64 broken into lines. */
+const unescaped = (bytes: Buffer): Base64 => {
+  const text = (JSON.parse(bytes.toString('latin1')) as string).replace(/\s+/g, '');
+  return text.length < longText ? text : Buffer.from(text, 'latin1');
+};
+
+const linked = (url: Base64): MediaData | string | undefined => {
+  if (!isDataUri(url)) return typeof url === 'string' ? url : undefined;
+  const header = dataUriHeader(url);
+  if (header === undefined) throw unreadable();
+  const base64 = typeof url === 'string' ? url.slice(header.length) : url.subarray(header.length);
+  return imageOf(base64, header.mediaType);
+};
+
+const imageOf = (base64: Base64, declared: string | undefined): MediaData => {
+  try {
+    return encodedMedia(padded(base64), declared, { field: 'The image', maxBytes: mostImageBytes });
+  } catch (cause) {
+    throw fail('engine_unreachable', 'The engine sent an image that cannot be read', { cause });
+  }
+};
+
+const padded = (base64: Base64): Base64 => {
+  if (base64.length % 4 === 0) return base64;
+  const padding = '='.repeat(4 - (base64.length % 4));
+  return typeof base64 === 'string' ? base64 + padding : Buffer.concat([base64, Buffer.from(padding)]);
+};
+
+class ImageDecoder implements PickDecoder<readonly MadeImage[]> {
+  readonly #call: ImageCall;
+  readonly #reading: Reading = { fields: {}, made: [], image: undefined, revisedPrompt: undefined };
+  readonly #picker = new JsonPicker(answer, this.#reading);
+
+  constructor(call: ImageCall) {
+    this.#call = call;
+  }
+
+  push(bytes: Buffer): void {
+    this.#picker.push(bytes);
+  }
+
+  end(): readonly MadeImage[] {
+    this.#picker.end();
+    const { fields, made } = this.#reading;
+    const failure = reportedError(fields);
+    if (failure !== undefined) throw failure;
+    if (made.length === 0) throw fail('engine_unreachable', 'The model answered without an image');
+    if (made.length < this.#call.n)
+      throw fail('engine_unreachable', `The model made ${made.length} of ${this.#call.n} images`);
+    return made.slice(0, this.#call.n).map(({ image, revisedPrompt }) => ({
+      image,
+      revisedPrompt: revisedPrompt === this.#call.prompt ? undefined : revisedPrompt,
+    }));
+  }
+}

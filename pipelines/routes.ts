@@ -2,6 +2,7 @@
 import { blobDocs } from '../schemas/openapi-blobs.ts';
 import { chatDocs } from '../schemas/openapi-chat.ts';
 import { embeddingDocs } from '../schemas/openapi-embeddings.ts';
+import { imageDocs } from '../schemas/openapi-images.ts';
 import { messagesDocs } from '../schemas/openapi-messages.ts';
 import { modelDocs, serviceDocs } from '../schemas/openapi-models.ts';
 import { musicDocs } from '../schemas/openapi-music.ts';
@@ -15,6 +16,9 @@ import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
 import { embeddings } from './embeddings.ts';
 import { health } from './health.ts';
+import { imageRoutes, images } from './images.ts';
+import { imagesModelEndpoints } from './images-model-endpoints.ts';
+import { imagesModels } from './images-models.ts';
 import { jobContent } from './job-content.ts';
 import { jobGet } from './job-get.ts';
 import { jobList } from './job-list.ts';
@@ -126,6 +130,47 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 16 * 1024 * 1024,
       pipeline: embeddings(ports),
       doc: embeddingDocs.create,
+    },
+    {
+      method: 'POST',
+      path: imageRoutes.create.path,
+      access: 'key',
+      // Pictures come as files or base64, 64 MiB of them together.
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: images(ports, imageRoutes.create),
+      doc: imageDocs.create,
+    },
+    {
+      method: 'POST',
+      path: imageRoutes.generations.path,
+      access: 'key',
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: images(ports, imageRoutes.generations),
+      doc: imageDocs.generations,
+    },
+    {
+      method: 'POST',
+      path: imageRoutes.edits.path,
+      access: 'key',
+      bodyLimit: 128 * 1024 * 1024,
+      pipeline: images(ports, imageRoutes.edits),
+      doc: imageDocs.edits,
+    },
+    {
+      method: 'GET',
+      path: '/images/models',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: imagesModels(ports),
+      doc: imageDocs.models,
+    },
+    {
+      method: 'GET',
+      path: '/images/models/{author}/{slug}/endpoints',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: imagesModelEndpoints(ports),
+      doc: imageDocs.endpoints,
     },
     {
       method: 'POST',

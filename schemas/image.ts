@@ -5,7 +5,7 @@ import { MediaText } from './chat.ts';
 const MediaUrl = MediaText('https URL or base64 data URI');
 
 const Picture = Type.Object({
-  image_url: MediaUrl,
+  image_url: Type.Optional(MediaUrl),
   file_id: Type.Optional(Type.Unknown({ description: 'Not supported' })),
 });
 

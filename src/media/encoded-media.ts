@@ -19,6 +19,7 @@ export const tooLarge = ({ field, maxBytes }: MediaRule) =>
   fail('payload_too_large', `${field} is larger than the limit of ${maxBytes} bytes`);
 
 class EncodedMedia implements MediaData {
+  readonly held = 'base64';
   readonly base64: Base64;
   readonly size: number;
   readonly mediaType: string;

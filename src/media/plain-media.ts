@@ -11,6 +11,7 @@ export const plainMedia = (bytes: Buffer, declared?: string): MediaData =>
 const piece = 3 * 64 * 1024;
 
 class PlainMedia implements MediaData {
+  readonly held = 'bytes';
   readonly bytes: Buffer;
   readonly mediaType: string;
   #base64: Base64 | undefined;

@@ -20,6 +20,8 @@ export interface MediaData {
   readonly mediaType: string;
   /** Bytes once decoded. */
   readonly size: number;
+  /** Which of the two below it came as; the other is made of it on first use. Undefined: both are there. */
+  readonly held?: 'base64' | 'bytes';
   /** Padded, in the standard alphabet, without line breaks: fit for an engine's JSON. */
   readonly base64: Base64;
   /** Decoded on first use, on the calling thread, at about half a millisecond a megabyte. */

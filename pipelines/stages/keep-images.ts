@@ -1,0 +1,31 @@
+/** Images made in; the same out, each beside the address it can be read at for an hour where links were asked for. 503 when they cannot be kept. */
+import { randomUUID } from 'node:crypto';
+import { from, map, mergeMap, type OperatorFunction, switchMap } from 'rxjs';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import { offloaded } from '../../src/ports/offload.ts';
+import { bytesOf, type MadeImage } from './call-images.ts';
+import type { ImageResponseFormat } from './read-image-request.ts';
+
+export interface KeptImage extends MadeImage {
+  readonly url: string | undefined;
+}
+
+const linkSeconds = 3600;
+/** The file outlives its link: one that is being read when the hour ends is read to its end. */
+const spareSeconds = 300;
+
+export const keepImages = (
+  blobs: Blobs,
+  responseFormat: ImageResponseFormat,
+): OperatorFunction<MadeImage, KeptImage> =>
+  responseFormat === 'b64_json'
+    ? map((image) => ({ ...image, url: undefined }))
+    : mergeMap((image) => {
+        const name = `images/img_${randomUUID().replaceAll('-', '')}.${image.mediaType.slice('image/'.length)}`;
+        const expiresAt = Date.now() + (linkSeconds + spareSeconds) * 1000;
+        return offloaded((signal) => bytesOf(image.image, signal)).pipe(
+          switchMap((bytes) => from(blobs.put(name, bytes, { mediaType: image.mediaType, expiresAt }))),
+          switchMap(() => from(blobs.link(name, linkSeconds))),
+          map((url) => ({ ...image, url })),
+        );
+      });

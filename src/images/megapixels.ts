@@ -1,0 +1,13 @@
+/** Pixels made and the steps they took in; megapixels as they are billed, and what they cost, out: exact decimals as text. */
+import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
+import { formatScaled, multiply, toScaled } from '../billing/decimal.ts';
+
+export const billedMegapixels = (
+  pixels: number,
+  steps: number | undefined,
+  scaling: ImageCapabilities['step_scaling'],
+): string => {
+  const megapixels = { units: BigInt(pixels), scale: 6 };
+  if (scaling === undefined || steps === undefined) return formatScaled(megapixels);
+  return formatScaled(multiply(megapixels, multiply(toScaled(scaling.per_step), toScaled(steps))));
+};

@@ -26,3 +26,10 @@ export const tokenCost = (usage: TokenUsage, pricing: Model['pricing']): string 
     [Math.max(0, usage.completion - usage.reasoning), pricing.completion],
     [usage.reasoning, pricing.internal_reasoning ?? pricing.completion],
   ]);
+
+/** Sound made is priced by `completion`, sound read by `prompt`; the other half of either is 0. */
+export const secondsCost = (seconds: number, pricing: Model['pricing']): string =>
+  costOf([
+    [seconds, pricing.prompt],
+    [seconds, pricing.completion],
+  ]);

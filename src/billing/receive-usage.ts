@@ -23,7 +23,7 @@ export const receiveUsage =
     for (const [index, message] of messages.entries()) {
       try {
         const text = readText(message);
-        events.push({ index, text, event: readEvent(text) });
+        events.push({ index, text, event: checked(message.event ?? JSON.parse(text)) });
       } catch (error) {
         rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
       }
@@ -34,8 +34,7 @@ export const receiveUsage =
 const readText = ({ value }: ReceivedMessage): string =>
   typeof value === 'string' ? value : utf8.decode(value);
 
-const readEvent = (text: string): UsageEvent => {
-  const event: unknown = JSON.parse(text);
+const checked = (event: unknown): UsageEvent => {
   if (check.Check(event)) return event;
   const [fault] = check.Errors(event);
   throw new Error(`not a usage event of version 1: ${fault?.instancePath || 'it'} ${fault?.message ?? ''}`);

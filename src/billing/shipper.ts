@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
 import { readBatch } from './journal/reader.ts';
+import type { Recent, RecentBatch } from './journal/recent.ts';
 import {
   type Cursor,
   listSegments,
@@ -20,6 +21,8 @@ export interface ShipperOptions {
   readonly log: Logger;
   /** Where the journal ends now. A folder whose writer is gone ends at its last byte. */
   readonly end: () => Cursor;
+  /** What was just written, at hand. */
+  readonly recent?: Recent;
   /** Told the size of each segment that was shipped whole and removed. */
   readonly released?: (bytes: number) => void;
   /** Told when everything up to the end was shipped. */
@@ -42,8 +45,10 @@ const firstPause = 100;
 const longestPause = 10_000;
 
 export const startShipper = (options: ShipperOptions): Shipper => {
-  const { folder, events, log, end, idleMs = 250, batchBytes = 128 * 1024 } = options;
+  const { folder, events, log, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
   let cursor = readCursor(folder);
+  /** Segments before this one are gone. */
+  let cleanTo = -1;
   let pause = firstPause;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -51,17 +56,25 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   const drain = async (): Promise<void> => {
     for (;;) {
-      const batch = readBatch(folder, cursor, end(), batchBytes);
+      const batch = recent?.from(cursor, batchBytes) ?? readMessages();
       if (batch === undefined) return;
-      if (batch.damaged.length > 0) setAside(folder, batch.damaged, log);
-      if (batch.events.length > 0) await events.publish('usage', batch.events.map(message));
+      if (batch.messages.length > 0) await events.publish('usage', batch.messages);
       cursor = batch.next;
       writeCursor(folder, cursor);
       removeShipped();
     }
   };
 
+  const readMessages = (): RecentBatch | undefined => {
+    const batch = readBatch(folder, cursor, end(), batchBytes);
+    if (batch === undefined) return undefined;
+    if (batch.damaged.length > 0) setAside(folder, batch.damaged, log);
+    return { messages: batch.events.map(message), next: batch.next };
+  };
+
   const removeShipped = (): void => {
+    if (cleanTo === cursor.segment) return;
+    cleanTo = cursor.segment;
     for (const segment of listSegments(folder)) {
       if (segment >= cursor.segment) return;
       const bytes = segmentBytes(folder, segment);

@@ -6,6 +6,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
+import { messageOf, Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
 import { type Shipper, startShipper } from './shipper.ts';
@@ -37,8 +38,10 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const { folder, events, log, adoptMs = 10_000 } = options;
   mkdirSync(folder, { recursive: true });
   const own = claimFolder(folder);
+  const recent = new Recent();
   const writer = new JournalWriter({
     folder: own.path,
+    recent,
     log,
     sync: options.sync,
     ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
@@ -48,6 +51,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     events,
     log,
     end: () => writer.end,
+    recent,
     released: (bytes) => writer.released(bytes),
   });
   const journals = new Set<Journal>([{ claimed: own, shipper }]);
@@ -84,9 +88,12 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   }, adoptMs).unref();
 
   return {
-    record: (event: UsageEvent): Observable<void> =>
+    record: (event: UsageEvent): Observable<void> => {
       // Requests that are refused for want of room must not take what room is left.
-      writer.short && event.outcome === 'failed' ? EMPTY : writer.append(JSON.stringify(event)),
+      if (writer.short && event.outcome === 'failed') return EMPTY;
+      const json = JSON.stringify(event);
+      return writer.append(json, messageOf(event, json));
+    },
     ensureOpen: () => writer.ensureOpen(),
     ship: async () => {
       for (const { shipper } of journals) await shipper.drain();

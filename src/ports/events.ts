@@ -1,4 +1,5 @@
 /** Carries events to whoever counts them: at least once, in order per key. */
+import type { UsageEvent } from '../../schemas/usage-event.ts';
 
 export type Topic = 'usage' | 'jobs';
 
@@ -6,6 +7,8 @@ export interface EventMessage {
   /** Events of one key stay in order; usage uses the subscription. */
   readonly key: string;
   readonly json: string;
+  /** What the JSON says, where it is at hand. */
+  readonly event?: UsageEvent;
 }
 
 export interface Events {
@@ -19,6 +22,8 @@ export interface Events {
 /** A message as it comes out of the service; what it holds may be anything. */
 export interface ReceivedMessage {
   readonly value: string | Uint8Array;
+  /** The same, already read, where it did not leave the process. */
+  readonly event?: UsageEvent;
 }
 
 /** A message that can never be used, and why: it is set aside for people to look at. */

@@ -284,13 +284,16 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
       },
     });
     const database = new Database(join(dataDir, 'ledger.db'));
-    const [gone, altered] = database.prepare('SELECT id, event FROM usage ORDER BY id').all() as {
-      id: string;
-      event: string;
-    }[];
-    database.prepare('DELETE FROM usage WHERE id = ?').run([gone?.id]);
-    const event = JSON.stringify({ ...JSON.parse(altered?.event ?? ''), cost: '7' });
-    database.prepare('UPDATE usage SET event = ? WHERE id = ?').run([event, altered?.id]);
+    const blocks = database.prepare('SELECT id, events FROM usage_blocks').raw().all() as [number, string][];
+    const [gone, altered] = blocks.flatMap(([, events]) => JSON.parse(events) as UsageEvent[]);
+    database.prepare('DELETE FROM usage_ids WHERE id = ?').run([gone?.id]);
+    const rewrite = database.prepare('UPDATE usage_blocks SET events = ? WHERE id = ?');
+    for (const [id, text] of blocks) {
+      const events = (JSON.parse(text) as UsageEvent[])
+        .filter((event) => event.id !== gone?.id)
+        .map((event) => (event.id === altered?.id ? { ...event, cost: '7' } : event));
+      rewrite.run([JSON.stringify(events), id]);
+    }
     database.close();
     t.match(await verify(), {
       code: 1,

@@ -184,7 +184,7 @@ t.test('usage of the own subscription, in totals and request by request', async 
 
     const database = new Database(join(dataDir, 'ledger.db'));
     const first = rows[0]?.id ?? '';
-    database.prepare('DELETE FROM usage WHERE id = ?').run(first);
+    database.prepare('DELETE FROM usage_ids WHERE id = ?').run(first);
     database.close();
     const broken = await usage('verify');
     t.match(broken, { code: 1, err: `missing: ${first}\nsluice usage verify: they differ\n` });

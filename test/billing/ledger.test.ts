@@ -7,6 +7,8 @@ import { pino } from 'pino';
 import t from 'tap';
 import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { migrations } from '../../src/adapters/ledger/libsql-migrations.ts';
+import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { ledgerContract } from '../contracts/ledger.ts';
 import { clickHouseMissing, startClickHouse } from '../services/clickhouse.ts';
 import { usageEvent } from './usage-events.ts';
@@ -19,6 +21,28 @@ t.test('SQLite', async (t) => {
   await t.test('contract', async (t) => {
     const file = join(t.testdir(), 'ledger.db');
     await ledgerContract(t, () => openLibsqlLedger(file));
+  });
+
+  await t.test('a file of an earlier version is taken over, event by event', async (t) => {
+    const file = join(t.testdir(), 'ledger.db');
+    const earlier = openSqlite(file, migrations.slice(0, 2));
+    const events = Array.from({ length: 1300 }, (_, index) =>
+      usageEvent({ time: 1_700_000_000_000 + index * 500, subscription: `sub_${index % 3}` }),
+    );
+    for (const event of events)
+      earlier.run('INSERT INTO usage VALUES (?, ?, ?, ?)', [
+        event.id,
+        event.time,
+        event.subscription,
+        JSON.stringify(event),
+      ]);
+    earlier.close();
+    const ledger = openLibsqlLedger(file);
+    t.strictSame(await ledger.list(always, { limit: 2000 }), events);
+    t.equal((await ledger.find(events)).length, events.length);
+    await ledger.insert(events);
+    t.same(await ledger.totals(always, [], all), [], 'none of them is new');
+    await ledger.close();
   });
 
   await t.test('old events go, with their sums, whole days at a time', async (t) => {

@@ -19,7 +19,7 @@ export const createLocalEvents = ({ usage, rejectedFile, log }: LocalEventsOptio
       if (!open) throw new Error('Events are closed.');
       if (topic !== 'usage') return;
       const rejected = await usage(
-        messages.map(({ json }) => ({ value: json })),
+        messages.map(({ json, event }) => (event === undefined ? { value: json } : { value: json, event })),
         never,
       );
       for (const { index, reason } of rejected)

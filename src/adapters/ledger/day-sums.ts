@@ -39,6 +39,17 @@ class Sums {
     this.group = group;
   }
 
+  takes({ time, subscription, model, key, route }: UsageEvent): boolean {
+    const { group } = this;
+    return (
+      group[0] === Math.floor(time / millisecondsOfDay) &&
+      group[1] === subscription &&
+      group[2] === model &&
+      group[3] === key &&
+      group[4] === route
+    );
+  }
+
   /** Of a request that failed nothing is billed. */
   add({ outcome, quantities, cost }: UsageEvent): void {
     this.requests++;
@@ -76,9 +87,15 @@ class Sums {
 
 export class DaySums {
   readonly #groups = new Map<string, Sums>();
+  #latest: Sums | undefined;
 
   add(event: UsageEvent): void {
-    const { time, subscription, model, key, route } = event;
+    // Events that come together are mostly of one group.
+    if (this.#latest?.takes(event) !== true) this.#latest = this.#groupOf(event);
+    this.#latest.add(event);
+  }
+
+  #groupOf({ time, subscription, model, key, route }: UsageEvent): Sums {
     const day = Math.floor(time / millisecondsOfDay);
     // JSON keeps names apart that a plain separator would not.
     const name = JSON.stringify([day, subscription, model, key, route]);
@@ -87,7 +104,7 @@ export class DaySums {
       sums = new Sums([day, subscription, model, key, route]);
       this.#groups.set(name, sums);
     }
-    sums.add(event);
+    return sums;
   }
 
   rows(): readonly DayRow[] {

@@ -1,16 +1,16 @@
-/** Usage events in; those that are new written, and added to the sums by day, in one transaction. */
+/** Usage events in; those that are new written, in blocks of what came together, and added to the sums by day, in one transaction. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { DaySums, sumColumns } from './day-sums.ts';
+import { blockSpan } from './libsql-migrations.ts';
 
-const eventMarks = '(?,?,?,?)';
 const dayMarks = `(${Array(5 + sumColumns.length)
   .fill('?')
   .join(',')})`;
 const addition = sumColumns.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 
-/** Rows of one transaction: a millisecond or so of the event loop. */
-const most = 100;
+/** Events of one transaction: a millisecond or two of the event loop. */
+const most = 500;
 
 export interface Entry {
   readonly event: UsageEvent;
@@ -29,27 +29,65 @@ export const portions = (
 
 export const insertNew = (sqlite: Sqlite, entries: readonly Entry[]): void =>
   sqlite.transaction(() => {
-    const fresh = withoutKnown(sqlite, entries);
-    if (fresh.length === 0) return;
-    sqlite.run(
-      `INSERT INTO usage VALUES ${Array(fresh.length).fill(eventMarks).join(',')}`,
-      fresh.flatMap(({ event, text }) => [event.id, event.time, event.subscription, text]),
-    );
     const sums = new DaySums();
-    for (const { event } of fresh) sums.add(event);
+    let [block] = sqlite.get<[number]>('SELECT coalesce(max(id), 0) FROM usage_blocks') ?? [0];
+    for (const together of blocksOf(entries)) {
+      const fresh = claim(sqlite, together, ++block);
+      if (fresh.length === 0) continue;
+      insertBlock(sqlite, fresh, block);
+      for (const { event } of fresh) sums.add(event);
+    }
     const rows = sums.rows();
+    if (rows.length === 0) return;
     sqlite.run(
       `INSERT INTO usage_by_day VALUES ${Array(rows.length).fill(dayMarks).join(',')} ON CONFLICT DO UPDATE SET ${addition}`,
       rows.flat(),
     );
   });
 
-/** Each id once, and none that is there already. */
-const withoutKnown = (sqlite: Sqlite, entries: readonly Entry[]): readonly Entry[] => {
-  const byId = new Map(entries.map((entry) => [entry.event.id, entry]));
-  const known = sqlite.all<[string]>('SELECT id FROM usage WHERE id IN (SELECT value FROM json_each(?))', [
-    JSON.stringify([...byId.keys()]),
+/** Of one subscription and one stretch of time each. */
+const blocksOf = (entries: readonly Entry[]): Iterable<readonly Entry[]> => {
+  const blocks = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const { subscription, time } = entry.event;
+    const name = `${Math.floor(time / blockSpan)} ${subscription}`;
+    const block = blocks.get(name);
+    if (block === undefined) blocks.set(name, [entry]);
+    else block.push(entry);
+  }
+  return blocks.values();
+};
+
+/** Writes their ids as those of this block; gives the events whose id was not there, each once. */
+const claim = (sqlite: Sqlite, entries: readonly Entry[], block: number): readonly Entry[] => {
+  const ids = JSON.stringify(entries.map(({ event }) => event.id));
+  const claimed = sqlite.run('INSERT OR IGNORE INTO usage_ids SELECT value, ? FROM json_each(?)', [
+    block,
+    ids,
   ]);
-  for (const [id] of known) byId.delete(id);
-  return [...byId.values()];
+  if (claimed === entries.length) return entries;
+  // By place: the library gives no text behind a NUL back.
+  const places = sqlite.all<[number]>(
+    'SELECT key FROM json_each(?) JOIN usage_ids ON usage_ids.id = value AND block = ?',
+    [ids, block],
+  );
+  const fresh = new Set(places.map(([index]) => entries[index]?.event.id));
+  return entries.filter(({ event }) => fresh.delete(event.id));
+};
+
+const insertBlock = (sqlite: Sqlite, entries: readonly Entry[], block: number): void => {
+  let first = Number.POSITIVE_INFINITY;
+  let last = 0;
+  for (const { event } of entries) {
+    first = Math.min(first, event.time);
+    last = Math.max(last, event.time);
+  }
+  sqlite.run('INSERT INTO usage_blocks VALUES (?, ?, ?, ?, ?, ?)', [
+    block,
+    entries[0]?.event.subscription ?? '',
+    first,
+    last,
+    entries.length,
+    `[${entries.map(({ text }) => text).join(',')}]`,
+  ]);
 };

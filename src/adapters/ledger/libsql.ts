@@ -1,11 +1,11 @@
-/** The ledger in a SQLite file of the data folder: one row an event, keyed by its id, and sums by day beside it. */
+/** The ledger in a SQLite file of the data folder: events in blocks of what came together, their ids, and sums by day beside them. */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
-import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
-import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
+import type { Ledger, UsageFilter } from '../../ports/ledger.ts';
+import { openSqlite, whenFree } from '../sqlite.ts';
 import { DaySums, millisecondsOfDay } from './day-sums.ts';
+import { findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
 import { insertNew, portions } from './libsql-insert.ts';
 import { migrations } from './libsql-migrations.ts';
 import { extentOf, selectTotals } from './libsql-totals.ts';
@@ -28,7 +28,7 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
 
   const sumUp = async (filter: UsageFilter, into: DaySums): Promise<void> => {
     for (let place = {}; ; ) {
-      const events = await attempt(() => list(sqlite, filter, { limit: stretch, ...place }));
+      const events = await attempt(() => listEvents(sqlite, filter, { limit: stretch, ...place }));
       for (const event of events) into.add(event);
       const last = events.at(-1);
       if (last === undefined || events.length < stretch) return;
@@ -65,11 +65,11 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
       for (const [from, to] of edges) await sumUp({ ...filter, from, to }, rest);
       return attempt(() => selectTotals(sqlite, { ...filter, days, edges: rest.rows() }, groups, page));
     },
-    list: (filter, page) => attempt(() => list(sqlite, filter, page)),
-    find: (events) => attempt(() => find(sqlite, events)),
+    list: (filter, page) => attempt(() => listEvents(sqlite, filter, page)),
+    find: (events) => attempt(() => findEvents(sqlite, events)),
     check: async () => {
       try {
-        sqlite.get('SELECT 1 FROM usage LIMIT 1');
+        sqlite.get('SELECT 1 FROM usage_blocks LIMIT 1');
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         throw new Error(`The ledger file ${file} cannot be read: ${reason}.`, { cause: error });
@@ -81,40 +81,3 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     },
   };
 };
-
-/** `limit` is the start of a day: events and their sums go together. */
-const removeBefore = (sqlite: Sqlite, limit: number): number =>
-  sqlite.transaction(() => {
-    sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / millisecondsOfDay]);
-    return sqlite.run(
-      'DELETE FROM usage WHERE rowid IN (SELECT rowid FROM usage WHERE time < ? ORDER BY time LIMIT 500)',
-      [limit],
-    );
-  });
-
-const list = (sqlite: Sqlite, filter: UsageFilter, page: Page<EventPlace>): readonly UsageEvent[] => {
-  const values: SqlValue[] = [filter.from, filter.to];
-  let where = 'time >= ? AND time < ?';
-  if (filter.subscription !== undefined) {
-    where += ' AND subscription = ?';
-    values.push(filter.subscription);
-  }
-  if (page.after !== undefined) {
-    where += ' AND (time, id) > (?, ?)';
-    values.push(page.after.time, page.after.id);
-  }
-  return sqlite
-    .all<[string]>(`SELECT event FROM usage WHERE ${where} ORDER BY time, id LIMIT ?`, [
-      ...values,
-      page.limit,
-    ])
-    .map(([event]) => JSON.parse(event) as UsageEvent);
-};
-
-const find = (sqlite: Sqlite, events: readonly Pick<UsageEvent, 'id'>[]) =>
-  sqlite
-    .all<[id: string, event: string]>(
-      'SELECT id, event FROM usage WHERE id IN (SELECT value FROM json_each(?))',
-      [JSON.stringify(events.map(({ id }) => id))],
-    )
-    .map(([id, event]) => ({ id, cost: (JSON.parse(event) as UsageEvent).cost }));

@@ -3,7 +3,9 @@ import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
+import type { EventMessage } from '../../ports/events.ts';
 import { LineEncoder } from './line.ts';
+import type { Recent } from './recent.ts';
 import { Reserve } from './reserve.ts';
 import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from './segments.ts';
 
@@ -23,12 +25,15 @@ export interface JournalOptions {
   readonly maxBytes?: number;
   /** Room kept for the usage of requests that are running when the disk fills up. */
   readonly reserveBytes?: number;
+  /** Where shipping finds what was just written. */
+  readonly recent?: Recent;
   /** How bytes reach a file; for tests of disks that refuse them. */
   readonly write?: (file: number, bytes: Buffer, offset: number) => number;
 }
 
 interface Waiting {
   readonly json: string;
+  readonly message: EventMessage | undefined;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
 }
@@ -44,6 +49,7 @@ export class JournalWriter {
   readonly #maxBytes: number;
   readonly #reserve: Reserve;
   readonly #lines = new LineEncoder();
+  readonly #recent: Recent | undefined;
   readonly #writeBytes: NonNullable<JournalOptions['write']>;
   readonly #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
@@ -72,6 +78,7 @@ export class JournalWriter {
     // Far below the bound: the last segment stays when all is shipped, and must not fill it.
     this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
     this.#writeBytes = options.write ?? writeSync;
+    this.#recent = options.recent;
     mkdirSync(this.#folder, { recursive: true });
     const segments = listSegments(this.#folder);
     const last = segments.at(-1);
@@ -95,7 +102,7 @@ export class JournalWriter {
   }
 
   /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
-  append(json: string): Observable<void> {
+  append(json: string, message?: EventMessage): Observable<void> {
     return new Observable((subscriber) => {
       if (this.#closed) {
         subscriber.error(refusal(new Error('the journal is closed')));
@@ -103,6 +110,7 @@ export class JournalWriter {
       }
       this.#waiting.push({
         json,
+        message,
         done: () => {
           subscriber.next();
           subscriber.complete();
@@ -174,6 +182,7 @@ export class JournalWriter {
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
   #writeOrMakeRoom(batch: readonly Waiting[]): void {
     const bytes = this.#lines.encode(batch.map(({ json }) => json));
+    const { end } = this;
     try {
       this.#write(bytes);
     } catch (error) {
@@ -181,6 +190,8 @@ export class JournalWriter {
       this.#reserve.giveUp();
       this.#write(bytes);
     }
+    const messages = batch.flatMap(({ message }) => message ?? []);
+    if (messages.length === batch.length) this.#recent?.add(end, bytes.length, messages);
   }
 
   #write(bytes: Buffer): void {

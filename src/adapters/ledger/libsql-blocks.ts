@@ -1,0 +1,105 @@
+/** Blocks of events in a SQLite file: what lies in a time, by its order; what has an id; what is old, to be removed. */
+import type { UsageEvent } from '../../../schemas/usage-event.ts';
+import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/ledger.ts';
+import type { Sqlite, SqlValue } from '../sqlite.ts';
+import { millisecondsOfDay } from './day-sums.ts';
+import { blockSpan } from './libsql-migrations.ts';
+
+type Place = readonly [first: number, id: number];
+type Header = readonly [id: number, first: number, size: number];
+
+/** Blocks removed at once. */
+const removed = 2;
+
+/** Oldest first, by time and id. */
+export const listEvents = (
+  sqlite: Sqlite,
+  filter: UsageFilter,
+  { after, limit }: Page<EventPlace>,
+): readonly UsageEvent[] => {
+  const from = Math.max(filter.from, after?.time ?? 0);
+  const wanted = (event: UsageEvent): boolean =>
+    event.time >= from && event.time < filter.to && (after === undefined || compare(event, after) > 0);
+  let found: UsageEvent[] = [];
+  let place: Place = [from - blockSpan, 0];
+  for (;;) {
+    const blocks = enough(headers(sqlite, { ...filter, from }, place, limit), limit);
+    const [id, first] = blocks.at(-1) ?? [];
+    if (id === undefined || first === undefined) return found;
+    found.push(...readBlocks(sqlite, blocks.map(idOf)).filter(wanted));
+    found = found.sort(compare).slice(0, limit);
+    const last = found.at(-1);
+    // Blocks that follow begin no earlier than this one did.
+    if (found.length === limit && last !== undefined && last.time < first) return found;
+    place = [first, id];
+  }
+};
+
+export const findEvents = (
+  sqlite: Sqlite,
+  events: readonly Pick<UsageEvent, 'id'>[],
+): readonly LedgerEntry[] => {
+  // By place: the library gives no text behind a NUL back.
+  const known = sqlite.all<[block: number, index: number]>(
+    'SELECT block, key FROM json_each(?) JOIN usage_ids ON usage_ids.id = value',
+    [JSON.stringify(events.map(({ id }) => id))],
+  );
+  const ids = new Set(known.map(([, index]) => events[index]?.id));
+  return readBlocks(sqlite, known.map(idOf))
+    .filter(({ id }) => ids.has(id))
+    .map(({ id, cost }) => ({ id, cost }));
+};
+
+/** `limit` is the start of a day: events and their sums go together. Gives how many blocks went. */
+export const removeBefore = (sqlite: Sqlite, limit: number): number =>
+  sqlite.transaction(() => {
+    sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / millisecondsOfDay]);
+    const old = sqlite.all<[number]>('SELECT id FROM usage_blocks WHERE first < ? ORDER BY first LIMIT ?', [
+      limit,
+      removed,
+    ]);
+    const ids = readBlocks(sqlite, old.map(idOf)).map(({ id }) => id);
+    sqlite.run('DELETE FROM usage_ids WHERE id IN (SELECT value FROM json_each(?))', [JSON.stringify(ids)]);
+    for (const [id] of old) sqlite.run('DELETE FROM usage_blocks WHERE id = ?', [id]);
+    return old.length;
+  });
+
+/** Of blocks that may hold events of a time, behind a place, in the order of their first event; from an index alone. */
+const headers = (
+  sqlite: Sqlite,
+  filter: UsageFilter,
+  [first, id]: Place,
+  limit: number,
+): readonly Header[] => {
+  const values: SqlValue[] = [first, id, filter.from, filter.to];
+  if (filter.subscription !== undefined) values.push(filter.subscription);
+  return sqlite.all<[number, number, number]>(
+    `SELECT id, first, size FROM usage_blocks WHERE (first, id) > (?, ?) AND last >= ? AND first < ?
+       ${filter.subscription === undefined ? '' : 'AND subscription = ?'} ORDER BY first, id LIMIT ?`,
+    [...values, limit],
+  );
+};
+
+/** As many of them as hold that many events. */
+const enough = (blocks: readonly Header[], limit: number): readonly Header[] => {
+  let events = 0;
+  const count = blocks.findIndex(([, , size]) => {
+    events += size;
+    return events >= limit;
+  });
+  return count < 0 ? blocks : blocks.slice(0, count + 1);
+};
+
+const readBlocks = (sqlite: Sqlite, ids: readonly number[]): UsageEvent[] =>
+  sqlite
+    .all<[string]>('SELECT events FROM usage_blocks WHERE id IN (SELECT value FROM json_each(?))', [
+      JSON.stringify(ids),
+    ])
+    .flatMap(([events]) => JSON.parse(events) as UsageEvent[]);
+
+const idOf = ([id]: readonly [number, ...unknown[]]): number => id;
+
+const compare = (one: EventPlace, other: EventPlace): number => {
+  if (one.time !== other.time) return one.time - other.time;
+  return one.id < other.id ? -1 : Number(one.id > other.id);
+};

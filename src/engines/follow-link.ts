@@ -1,5 +1,5 @@
 /** A link that an engine answered with in; what is there out: asked of the engine itself where it is its own, else fetched as any address of strangers. */
-import { catchError, Observable, throwError } from 'rxjs';
+import { catchError, Observable, type Subscriber, throwError } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
 import { plainMedia } from '../media/plain-media.ts';
 import type { Flow } from '../ports/engine.ts';
@@ -7,6 +7,7 @@ import type { Media, MediaData } from '../ports/media.ts';
 import type { EngineRequest } from './dispatch.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';
 import type { ReplicaPool } from './pool.ts';
+import type { Replica } from './replica.ts';
 import { mostImageBytes } from './wire.ts';
 
 export interface LinkSetting {
@@ -21,46 +22,43 @@ export const followLink =
   ({ pool, headers, media }: LinkSetting): ((url: string, flow: Flow) => Observable<MediaData>) =>
   (url, flow) => {
     const own = pool.own(url);
-    if (own !== undefined)
-      return new Observable((subscriber) => {
-        const request: EngineRequest = {
-          method: 'GET',
-          path: own.path,
-          fromRoot: true,
-          headers: [...headers, 'x-request-id', flow.requestId],
-          body: null,
-          streams: false,
-          explain: () => undefined,
-        };
-        const reader = new FileReader(
-          (media) => {
-            subscriber.next(media);
-            subscriber.complete();
-          },
-          (error) => subscriber.error(error),
-        );
-        const call = own.replica.dispatch.send(request, flow, reader);
-        return () => call.close();
-      });
+    if (own !== undefined) return fromEngine(own, headers, flow);
     if (media === undefined) return throwError(() => lost(new Error('The link leads elsewhere')));
     return media
       .read(url, { field: 'The link', maxBytes: mostImageBytes })
       .pipe(catchError((cause: unknown) => throwError(() => lost(cause))));
   };
 
+const fromEngine = (
+  { replica, path }: { readonly replica: Replica; readonly path: string },
+  headers: string[],
+  flow: Flow,
+): Observable<MediaData> =>
+  new Observable((subscriber) => {
+    const request: EngineRequest = {
+      method: 'GET',
+      path,
+      fromRoot: true,
+      headers: [...headers, 'x-request-id', flow.requestId],
+      body: null,
+      streams: false,
+      explain: () => undefined,
+    };
+    const call = replica.dispatch.send(request, flow, new FileReader(subscriber));
+    return () => call.close();
+  });
+
 const lost = (cause: unknown) =>
   fail('engine_unreachable', 'The image that the engine made cannot be fetched', { cause });
 
 class FileReader implements EngineReader {
-  readonly #done: (media: MediaData) => void;
-  readonly #failed: (error: ApiError) => void;
+  readonly #subscriber: Subscriber<MediaData>;
   readonly #pieces: Buffer[] = [];
   #size = 0;
   #type = '';
 
-  constructor(done: (media: MediaData) => void, failed: (error: ApiError) => void) {
-    this.#done = done;
-    this.#failed = failed;
+  constructor(subscriber: Subscriber<MediaData>) {
+    this.#subscriber = subscriber;
   }
 
   head({ contentType }: EngineHead): void {
@@ -69,15 +67,16 @@ class FileReader implements EngineReader {
 
   bytes(bytes: Buffer): void {
     this.#size += bytes.length;
-    if (this.#size > mostImageBytes) this.#failed(lost(new Error('The file is too large')));
+    if (this.#size > mostImageBytes) this.#subscriber.error(lost(new Error('The file is too large')));
     else this.#pieces.push(bytes);
   }
 
   end(): void {
-    this.#done(plainMedia(Buffer.concat(this.#pieces, this.#size), this.#type));
+    this.#subscriber.next(plainMedia(Buffer.concat(this.#pieces, this.#size), this.#type));
+    this.#subscriber.complete();
   }
 
   error(cause: ApiError): void {
-    this.#failed(lost(cause));
+    this.#subscriber.error(lost(cause));
   }
 }

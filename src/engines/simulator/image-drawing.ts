@@ -1,7 +1,7 @@
 /** An image call and which of its images in; that image as a file out, the same one each time. All pixels are made by sharp's threads. */
 import type { OverlayOptions, Sharp, SharpOptions } from 'sharp';
 import { fail } from '../../errors.ts';
-import type { ImageCall, InputImage } from '../../ports/image.ts';
+import type { ImageCall } from '../../ports/image.ts';
 import { type Bitmap, captionOf } from './image-caption.ts';
 import { hashText, Random } from './random.ts';
 
@@ -13,8 +13,18 @@ const cloudCells = 6;
 const veil = 110;
 const mostInputPixels = 100_000_000;
 
+/** Of pictures nothing but their bytes counts. */
+export type SketchCall = Omit<ImageCall, 'references' | 'mask'> & {
+  readonly references: readonly Picture[];
+  readonly mask: Picture | undefined;
+};
+
+interface Picture {
+  readonly bytes: Buffer;
+}
+
 /** The seed is no option here: an engine that is given none has rolled one. */
-export type DrawingCall = ImageCall & { readonly seed: bigint };
+export type DrawingCall = SketchCall & { readonly seed: bigint };
 
 export const drawImage = async (sharp: SharpModule, call: DrawingCall, index: number): Promise<Buffer> => {
   const random = new Random(hashText(identity(call, index)));
@@ -45,7 +55,7 @@ const identity = (call: DrawingCall, index: number): string =>
     ...[call.prompt, call.negativePrompt, ...[...call.references, call.mask].map(sample)],
   ].join('\n');
 
-const sample = (image: InputImage | undefined): string => {
+const sample = (image: Picture | undefined): string => {
   if (image === undefined) return '';
   const { bytes } = image;
   const step = Math.ceil(bytes.length / 1024);
@@ -118,7 +128,7 @@ const editLayers = async (
 };
 
 /** Everything outside a rounded plate goes. */
-const plateCut = ({ width, height }: ImageCall): OverlayOptions => ({
+const plateCut = ({ width, height }: DrawingCall): OverlayOptions => ({
   input: Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><ellipse cx="50%" cy="50%" rx="48%" ry="48%"/></svg>`,
   ),
@@ -127,11 +137,11 @@ const plateCut = ({ width, height }: ImageCall): OverlayOptions => ({
 
 const fitted = (
   image: Sharp,
-  { width, height }: ImageCall,
+  { width, height }: DrawingCall,
   kernel: 'cubic' | 'lanczos3' | 'nearest',
 ): Sharp => image.resize({ width, height, fit: kernel === 'cubic' ? 'fill' : 'cover', kernel });
 
-const opened = (sharp: SharpModule, { bytes }: InputImage): Sharp =>
+const opened = (sharp: SharpModule, { bytes }: Picture): Sharp =>
   sharp(bytes, { limitInputPixels: mostInputPixels }).toColourspace('srgb');
 
 const rawLayer = async (image: Sharp): Promise<OverlayOptions> => {
@@ -147,7 +157,7 @@ const rawOf = ({ width, height }: Bitmap): SharpOptions => ({ raw: { width, heig
 
 const unreadable = (cause: unknown) => fail('invalid_request', 'An input image cannot be read', { cause });
 
-const encoded = (picture: Sharp, { outputFormat, outputCompression }: ImageCall): Sharp => {
+const encoded = (picture: Sharp, { outputFormat, outputCompression }: DrawingCall): Sharp => {
   const quality = Math.max(1, outputCompression ?? 90);
   switch (outputFormat) {
     case 'jpeg':

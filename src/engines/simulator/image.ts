@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/plain-media.ts';
 import { Turnstile } from '../../media/turnstile.ts';
-import type { Drawn, ImageCall } from '../../ports/image.ts';
+import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
-import { type DrawingCall, drawImage } from './image-drawing.ts';
+import { type DrawingCall, drawImage, type SketchCall } from './image-drawing.ts';
 import type { Ticker } from './ticker.ts';
 import { readWishes, wished } from './wishes.ts';
 
@@ -13,7 +13,7 @@ import { readWishes, wished } from './wishes.ts';
 const atOnce = 2;
 const mostWaiting = 256;
 
-export type DrawImages = (call: ImageCall, ticker: Ticker) => Observable<Drawn>;
+export type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {

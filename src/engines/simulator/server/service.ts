@@ -1,15 +1,18 @@
-/** HTTP requests in; the routes of an OpenAI-like engine out: chat, models, health, and its words for everything else. */
+/** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, models, health, and its words for everything else. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../../../errors.ts';
 import { Demand } from '../../../ports/demand.ts';
 import { type ChatPace, simulateChat } from '../chat.ts';
+import { createImageStudio, type DrawImages } from '../image.ts';
 import { paceOf } from '../simulator.ts';
 import type { ThinkingModel } from '../thinking.ts';
 import { systemClock, Ticker } from '../ticker.ts';
 import { answerChat } from './exchange.ts';
+import { answerImages } from './images.ts';
 import type { SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
 import { readBody } from './read-body.ts';
+import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
 import { sendError, sendJson } from './send.ts';
 import type { Tally } from './tally.ts';
@@ -20,6 +23,7 @@ interface Service {
   readonly pace: ChatPace;
   readonly ticker: Ticker;
   readonly tally: Tally;
+  readonly drawImages: DrawImages;
 }
 
 interface Route {
@@ -33,6 +37,8 @@ interface Route {
 
 const routes: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { method: 'POST', run: chat }],
+  ['/v1/images/generations', { method: 'POST', run: images }],
+  ['/v1/images/edits', { method: 'POST', run: images }],
   ['/v1/models', { method: 'GET', run: models }],
   ['/health', { method: 'GET', run: health }],
 ]);
@@ -42,7 +48,14 @@ const defaultModels = ['simulator', 'simulator-reasoning'];
 export function createService(options: SimulatorServerOptions, tally: Tally): RequestListener {
   const quirks = new Set(options.quirks);
   const ticker = new Ticker(options.clock ?? systemClock);
-  const service: Service = { options, quirks, ticker, tally, pace: paceOf(options) };
+  const service: Service = {
+    options,
+    quirks,
+    ticker,
+    tally,
+    pace: paceOf(options),
+    drawImages: createImageStudio(),
+  };
   return (request, response) => {
     serve(service, request, response).catch((thrown: unknown) =>
       sendError(response, asApiError(thrown), quirks),
@@ -69,9 +82,7 @@ async function chat(service: Service, request: IncomingMessage, response: Server
   options.onRequest?.({ body, headers: request.headers });
   const chatRequest = readRequest(body);
   const { model, call } = chatRequest;
-  if (options.models !== undefined && !options.models.includes(model)) {
-    throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
-  }
+  checkModel(model, options);
   const demand = new Demand();
   const answer = simulateChat(
     playedModel(model),
@@ -81,6 +92,20 @@ async function chat(service: Service, request: IncomingMessage, response: Server
     ticker,
   );
   answerChat(chatRequest, response, answer, demand, quirks, tally);
+}
+
+async function images(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { options, quirks, ticker, drawImages } = service;
+  const { model, call, links, fields } = await readImagesRequest(request);
+  options.onRequest?.({ body: fields, headers: request.headers });
+  checkModel(model, options);
+  answerImages(drawImages(call, ticker), links, response, quirks);
+}
+
+function checkModel(model: string, { models }: SimulatorServerOptions): void {
+  if (models !== undefined && !models.includes(model)) {
+    throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
+  }
 }
 
 /** Every model thinks when asked; those with a telling name think unasked. */

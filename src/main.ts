@@ -1,6 +1,7 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
+import { embedPassages } from '../pipelines/stages/embed-passages.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
@@ -10,6 +11,7 @@ import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
+import { createCollections } from './collections/collections.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines } from './engines/table.ts';
@@ -68,8 +70,14 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
     );
     const media = opened(createMedia({ allowPrivate: config.allowPrivateUrls }));
+    const codec = opened(createCodec());
     const engines = opened(
-      createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env, media }),
+      createEngines(catalog.config().engines, {
+        simulator: createSimulator({ codec }),
+        log,
+        env: process.env,
+        media,
+      }),
     );
 
     const accounts = opened(await openAccounts(config, log));
@@ -82,22 +90,29 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     const { jobs, webhooks } = opened(
       openJobs(config, { state, blobs, catalog: catalog.catalog, engines, usage, publicUrl, log }),
     );
+    const admission = withOwnLimits(
+      opened(await openAdmission(config, log)),
+      opened(await openLimitsBook(state, { log })),
+    );
+    const offload = opened(createOffload());
+    const vectors = opened(await openVectors(config));
+    const embed = embedPassages({ admission, engines, usage, offload }, log);
     const ports: Ports = {
       keys,
       state,
       catalog: catalog.catalog,
       engines,
-      admission: withOwnLimits(
-        opened(await openAdmission(config, log)),
-        opened(await openLimitsBook(state, { log })),
-      ),
+      admission,
       usage,
       ledger: accounts.ledger,
       media,
-      offload: opened(createOffload()),
+      offload,
       pictures: createPictures(),
-      vectors: opened(await openVectors(config)),
-      codec: opened(createCodec()),
+      vectors,
+      collections: opened(
+        createCollections({ state, vectors, blobs, offload, catalog: catalog.catalog, embed, log }),
+      ),
+      codec,
       blobs,
       jobs,
       webhookSecrets: webhooks.secrets,

@@ -59,15 +59,17 @@ export type RenderEvent =
   | { readonly type: 'samples'; readonly output: number; readonly bytes: Uint8Array }
   | RenderOutput;
 
-export type RenderErrorCode =
-  | 'render_failed'
-  | 'content_policy'
-  | 'invalid_input_media'
-  | 'media_download_failed'
-  | 'timeout'
-  | 'out_of_memory'
-  | 'engine_unavailable'
-  | 'internal_error';
+export const renderErrorCodes = [
+  'render_failed',
+  'content_policy',
+  'invalid_input_media',
+  'media_download_failed',
+  'timeout',
+  'out_of_memory',
+  'engine_unavailable',
+  'internal_error',
+] as const;
+export type RenderErrorCode = (typeof renderErrorCodes)[number];
 
 /** What a render errors with: the job keeps both. */
 export class RenderError extends Error {

@@ -1,4 +1,6 @@
 /** The one table of routes: everything the gateway answers, and what answers it. */
+
+import { audioDocs } from '../schemas/openapi-audio.ts';
 import { blobDocs } from '../schemas/openapi-blobs.ts';
 import { chatDocs } from '../schemas/openapi-chat.ts';
 import { embeddingDocs } from '../schemas/openapi-embeddings.ts';
@@ -11,6 +13,9 @@ import { decisionDocs } from '../schemas/openapi-systemone.ts';
 import { usageDocs } from '../schemas/openapi-usage.ts';
 import { videoDocs } from '../schemas/openapi-videos.ts';
 import type { Ports } from '../src/ports/ports.ts';
+import { audioSpeech } from './audio-speech.ts';
+import { audioTranscriptions } from './audio-transcriptions.ts';
+import { audioVoices } from './audio-voices.ts';
 import { blobLink } from './blob-link.ts';
 import { chatCompletions } from './chat-completions.ts';
 import { embeddingModels } from './embedding-models.ts';
@@ -38,6 +43,7 @@ import { responses } from './responses.ts';
 import type { Route } from './route.ts';
 import { systemOne } from './systemone.ts';
 import { usage } from './usage.ts';
+import { vectorStoreRoutes } from './vector-store-routes.ts';
 import { videosCreate } from './videos-create.ts';
 import { videosModels } from './videos-models.ts';
 
@@ -285,6 +291,33 @@ export const routes = (ports: Ports): readonly Route[] => {
       pipeline: musicStream(ports),
       doc: musicDocs.stream,
     },
+    {
+      method: 'POST',
+      path: '/audio/speech',
+      access: 'key',
+      // A clip comes as base64.
+      bodyLimit: 40 * 1024 * 1024,
+      pipeline: audioSpeech(ports),
+      doc: audioDocs.speech,
+    },
+    {
+      method: 'POST',
+      path: '/audio/transcriptions',
+      access: 'key',
+      // Room for a recording as base64, and for one that is too large to be told so.
+      bodyLimit: 48 * 1024 * 1024,
+      pipeline: audioTranscriptions(ports),
+      doc: audioDocs.transcriptions,
+    },
+    {
+      method: 'GET',
+      path: '/audio/voices',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: audioVoices(ports),
+      doc: audioDocs.voices,
+    },
+    ...vectorStoreRoutes(ports),
     {
       method: 'GET',
       path: '/usage',

@@ -77,6 +77,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
         log,
         env: process.env,
         media,
+        codec,
       }),
     );
 

@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { tokenCost } from '../../src/billing/cost.ts';
+import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
 import { asApiError } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/chat.ts';
@@ -11,7 +11,7 @@ import type { UsageLog } from '../../src/ports/usage.ts';
 
 /** Everything an event says beside the counts. */
 export interface Metered<Task extends { readonly model: Model }> {
-  readonly exchange: Exchange;
+  readonly exchange: Pick<Exchange, 'id' | 'log'>;
   readonly caller: Caller;
   /** Path of the route below `/v1`. */
   readonly route: string;
@@ -23,6 +23,8 @@ export interface Counts {
   readonly usage: TokenUsage;
   /** Texts embedded, questions decided. */
   readonly inputs?: number;
+  /** Of sound made or read, rounded up; what a model of sound is billed by. */
+  readonly seconds?: number;
   readonly delivered: number;
   /** Both on the clock of `performance.now`. */
   readonly started: number;
@@ -39,7 +41,7 @@ export const usageEvent = (
   { exchange, caller, route, task, lease }: Metered<{ readonly model: Model }>,
   outcome: Outcome,
   status: number,
-  { usage, inputs, delivered, started, firstToken }: Counts,
+  { usage, inputs, seconds, delivered, started, firstToken }: Counts,
 ): UsageEvent => {
   const { model } = task;
   const waited = Math.round(lease.waited);
@@ -62,26 +64,34 @@ export const usageEvent = (
       cached_tokens: usage.cached,
       reasoning_tokens: usage.reasoning,
       ...(inputs === undefined ? {} : { inputs }),
+      ...(seconds === undefined ? {} : { seconds: String(seconds) }),
     },
     generated_tokens: usage.completion,
     delivered_tokens: delivered,
     price: model.pricing,
-    cost: outcome === 'failed' ? '0' : tokenCost(usage, model.pricing),
+    cost: outcome === 'failed' ? '0' : costOfCounts(model, usage, seconds),
     queued_ms: waited,
     first_token_ms: firstToken === undefined ? null : since(firstToken),
     total_ms: since(performance.now()),
   };
 };
 
+const costOfCounts = ({ pricing }: Model, usage: TokenUsage, seconds: number | undefined): string =>
+  seconds === undefined ? tokenCost(usage, pricing) : secondsCost(seconds, pricing);
+
 /** Makes the event when the request has ended, and hands it to the log. */
 export class UsageRecord {
   /** The event is on its way: nothing that happens now changes it. */
   ended = false;
   readonly #log: UsageLog;
-  readonly #exchange: Exchange;
+  readonly #exchange: Pick<Exchange, 'log'>;
   readonly #event: (outcome: Outcome, status: number) => UsageEvent;
 
-  constructor(log: UsageLog, exchange: Exchange, event: (outcome: Outcome, status: number) => UsageEvent) {
+  constructor(
+    log: UsageLog,
+    exchange: Pick<Exchange, 'log'>,
+    event: (outcome: Outcome, status: number) => UsageEvent,
+  ) {
     this.#log = log;
     this.#exchange = exchange;
     this.#event = event;

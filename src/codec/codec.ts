@@ -149,7 +149,8 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
             file,
             arguments: [
               ...[...prefix, ...common, '-loglevel', 'error', ...input.arguments],
-              ...['-filter_threads', '1', '-threads', '1', ...conversion.arguments],
+              ...['-filter_threads', '1', '-threads', '1', ...commentArguments(conversion)],
+              ...conversion.arguments,
               ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
             ],
             input: input.bytes,
@@ -174,6 +175,14 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
     },
   };
 };
+
+/** The system bounds an argument, and ends it at a zero. */
+const longestComment = 32 * 1024;
+
+const commentArguments = ({ comment }: Conversion): readonly string[] =>
+  comment === undefined
+    ? []
+    : ['-metadata', `comment=${comment.slice(0, longestComment).replaceAll('\0', '')}`];
 
 /** A process that ends badly was given something bad; without input, by us. */
 const explained = (error: unknown, isInput: boolean): unknown => {

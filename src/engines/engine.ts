@@ -5,6 +5,7 @@ import { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { Codec } from '../ports/codec.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
 import { AnswerReader } from './answer-reader.ts';
@@ -29,6 +30,8 @@ export interface EngineOptions {
   readonly line?: Pick<PoolOptions, 'lineLength' | 'waitMs'>;
   /** For links to files elsewhere that engines answer with; absent: those are not followed. */
   readonly media?: Pick<Media, 'read'>;
+  /** For sound in a format that the engine or we do not take; absent: that is not served. */
+  readonly codec?: Codec;
 }
 
 export interface RunningEngine extends Engine {

@@ -25,6 +25,8 @@ export interface Conversion {
   readonly timeoutMs: number;
   /** Paused while the process is behind with an input that comes as a stream. */
   readonly inputDemand?: Demand;
+  /** Written into the tags of the output: anybody's text, never read as an option. */
+  readonly comment?: string;
   /** The format has to go back in what it wrote (an mp4 with its index in front): nothing comes out before the end. */
   readonly seekableOutput?: boolean;
 }

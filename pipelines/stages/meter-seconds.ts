@@ -1,0 +1,49 @@
+/**
+ * The pieces of an answer that is billed by the second in; the same out, their end held until the request's usage
+ * event is safe. One event per request, however it ends: completed, failed, or left by the client.
+ */
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { UsageLog } from '../../src/ports/usage.ts';
+import { type Metered, UsageRecord, usageEvent } from './usage-event.ts';
+
+/** `secondsOf` is asked once, at the end: whole seconds made or read by then; `answered` tells whether anything came. */
+export const meterSeconds =
+  <T>(
+    usage: UsageLog,
+    metered: Metered<{ readonly model: Model }>,
+    secondsOf: (answered: boolean) => number,
+  ): MonoTypeOperatorFunction<T> =>
+  (source) =>
+    new Observable((subscriber) => {
+      const started = performance.now();
+      let first: number | undefined;
+      const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
+        usageEvent(metered, outcome, status, {
+          usage: { prompt: 0, completion: 0, cached: 0, reasoning: 0 },
+          seconds: secondsOf(first !== undefined || outcome === 'completed'),
+          delivered: 0,
+          started,
+          firstToken: first,
+        }),
+      );
+      const engine = source.subscribe({
+        next: (piece) => {
+          first ??= performance.now();
+          subscriber.next(piece);
+        },
+        complete: () =>
+          record.completed().subscribe({
+            error: (error) => subscriber.error(error),
+            complete: () => subscriber.complete(),
+          }),
+        error: (error) => {
+          const failed = (): void => subscriber.error(error);
+          record.failed(error).subscribe({ error: failed, complete: failed });
+        },
+      });
+      return () => {
+        engine.unsubscribe();
+        record.left();
+      };
+    });

@@ -1,0 +1,39 @@
+/** What a request says of its language in; the ISO 639-1 code out. 400 for anything else. */
+import { fail } from '../../src/errors.ts';
+
+const codes = new Set(
+  (
+    'aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el ' +
+    'en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ' +
+    'ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na ' +
+    'nb nd ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so ' +
+    'sq sr ss st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu'
+  ).split(' '),
+);
+
+const englishNames = new Intl.DisplayNames('en', { type: 'language' });
+const byName = new Map([...codes].map((code) => [englishNames.of(code)?.toLowerCase() ?? code, code]));
+
+export const languageName = (code: string): string => englishNames.of(code) ?? code;
+
+export const readLanguageCode = (text: string, field: string): string => {
+  const code = text.toLowerCase();
+  if (!codes.has(code))
+    throw fail('invalid_request', `${field} must be an ISO 639-1 code such as en, not ${shown(text)}`);
+  return code;
+};
+
+/** Also by its English name; undefined for `auto`. */
+export const readLanguage = (text: string, field: string): string | undefined => {
+  const word = text.trim().toLowerCase();
+  if (word === 'auto') return undefined;
+  const code = codes.has(word) ? word : byName.get(word);
+  if (code === undefined)
+    throw fail(
+      'invalid_request',
+      `${field} must be auto, an ISO 639-1 code such as en or a name such as English, not ${shown(text)}`,
+    );
+  return code;
+};
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 40));

@@ -1,0 +1,73 @@
+/** What a speech request says of its voice in; the voice out, a clip to be cloned probed. 400 names the field. */
+import { map, type Observable, of, switchMap } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';
+import { voicesOf } from '../../src/catalog/voices.ts';
+import { fail } from '../../src/errors.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { SpeechVoice } from '../../src/ports/speech.ts';
+import { probeAudio } from './probe-audio.ts';
+import { readBase64Audio } from './read-base64-audio.ts';
+import type { Given } from './read-speech-options.ts';
+
+export const readSpeechVoice = (
+  ports: Pick<Ports, 'media' | 'codec'>,
+  model: Model,
+  body: SpeechFields,
+  instructions: Given<string> | undefined,
+): Observable<SpeechVoice> => {
+  const references = body.input_references ?? [];
+  const voice = chooseVoice(model, body, references.length > 0);
+  if (voice.kind !== 'clone' && references.length > 0)
+    throw fail('invalid_request', `input_references is for voice clone only, not for voice ${voice.id}`);
+  switch (voice.kind) {
+    case 'builtin':
+      return of({ kind: 'builtin', id: voice.id });
+    case 'design':
+      if (instructions === undefined || instructions.value.trim() === '')
+        throw fail('invalid_request', 'instructions is required with voice design: it describes the voice');
+      return of({ kind: 'design', description: instructions.value });
+    case 'clone':
+      if (instructions !== undefined)
+        throw fail('invalid_request', `${instructions.field} is not accepted with voice clone`);
+      return readClone(ports, references);
+  }
+};
+
+const chooseVoice = (model: Model, { voice }: SpeechFields, hasReferences: boolean) => {
+  const voices = voicesOf(model);
+  const named = typeof voice === 'object' ? voice.id : voice;
+  const id = named ?? (hasReferences ? 'clone' : model.voices?.[0]);
+  if (id === undefined)
+    throw fail('invalid_request', `voice is required: model ${model.id} has no default speaker`);
+  const found = voices.find((each) => each.id === id);
+  if (found !== undefined) return found;
+  const field = typeof voice === 'object' ? 'voice.id' : 'voice';
+  if (named === undefined)
+    throw fail('invalid_request', `input_references is not accepted: model ${model.id} clones no voices`);
+  throw fail(
+    'invalid_request',
+    `${field} must be one of ${voices.map((each) => each.id).join(', ')}, not ${JSON.stringify(id.slice(0, 64))}`,
+  );
+};
+
+type References = NonNullable<SpeechFields['input_references']>;
+
+const readClone = (
+  { media, codec }: Pick<Ports, 'media' | 'codec'>,
+  references: References,
+): Observable<SpeechVoice> => {
+  const clips = references.flatMap((part, index) => (part.type === 'input_audio' ? [{ part, index }] : []));
+  const texts = references.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const [clip, second] = clips;
+  if (clip === undefined)
+    throw fail('invalid_request', 'input_references must hold an input_audio clip for voice clone');
+  if (second !== undefined)
+    throw fail('invalid_request', 'input_references must hold one input_audio clip only');
+  const field = `input_references[${clip.index}].input_audio.data`;
+  const data = clip.part.input_audio.data;
+  return readBase64Audio(media, data, { field, maxBytes: maxClipBytes }).pipe(
+    switchMap((bytes) => probeAudio(codec, bytes, { field, maxSeconds: maxClipSeconds })),
+    map((audio) => ({ kind: 'clone', clip: audio, transcript: texts[0] })),
+  );
+};

@@ -1,0 +1,55 @@
+/** What `POST /audio/transcriptions` takes, as JSON and as a form, and gives. */
+import Type, { type Static } from 'typebox';
+
+/** Bytes of a recording, and seconds. */
+export const maxRecordingBytes = 25 * 1024 * 1024;
+export const maxRecordingSeconds = 4 * 60 * 60;
+
+export const AudioFormat = Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']);
+
+const fields = {
+  model: Type.String({ minLength: 1 }),
+  language: Type.Optional(Type.String({ description: 'ISO 639-1 code; detected unless told' })),
+  prompt: Type.Optional(Type.String({ maxLength: 32_768, description: 'How names and terms are spelled' })),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  response_format: Type.Optional(
+    Type.Enum(['json', 'text'], { description: 'text: the bare transcript; json unless told' }),
+  ),
+  stream: Type.Optional(Type.Boolean()),
+};
+
+/** Fields of both bodies, the recording left to be read by hand. */
+export const TranscriptionFields = Type.Object({
+  ...fields,
+  input_audio: Type.Optional(Type.Object({ data: Type.Unknown(), format: AudioFormat })),
+  timestamp_granularities: Type.Optional(Type.Unknown()),
+});
+export type TranscriptionFields = Static<typeof TranscriptionFields>;
+
+export const TranscriptionRequest = Type.Object(
+  {
+    ...fields,
+    input_audio: Type.Object({
+      data: Type.String({ description: 'Base64, no data URI; up to 25 MB once decoded' }),
+      format: AudioFormat,
+    }),
+  },
+  { title: 'TranscriptionRequest' },
+);
+
+export const TranscriptionForm = Type.Object(
+  { ...fields, file: Type.String({ format: 'binary', description: 'Up to 25 MB' }) },
+  { title: 'TranscriptionForm' },
+);
+
+export const Transcription = Type.Object(
+  {
+    text: Type.String(),
+    usage: Type.Object({
+      type: Type.Literal('duration'),
+      seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
+      cost: Type.Number({ description: 'US dollars' }),
+    }),
+  },
+  { title: 'Transcription' },
+);

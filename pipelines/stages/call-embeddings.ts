@@ -15,7 +15,7 @@ export interface CountedEmbedded extends Embedded {
 
 export const callEmbeddings = (
   { engines, usage, offload }: Pick<Ports, 'engines' | 'usage' | 'offload'>,
-  { id: requestId, demand }: Exchange,
+  { id: requestId, demand }: Pick<Exchange, 'id' | 'demand'>,
   { subscription }: Caller,
   { model, call }: EmbeddingTask,
 ): Observable<CountedEmbedded> =>

@@ -11,6 +11,8 @@ export interface Completion {
   readonly logprobs: boolean;
   /** Usage comes in a chunk of its own. */
   readonly includeUsage: boolean;
+  /** Further fields as JSON, each after a comma: at the end of a whole answer, on the first chunk of a stream. */
+  readonly extra?: string | undefined;
 }
 
 export type Finish = Extract<Part, { type: 'finish' }>;

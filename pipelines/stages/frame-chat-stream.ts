@@ -34,7 +34,8 @@ export const frameChatStream =
 const head = streamHead(': keep-alive\n\n');
 
 /** After a delta, while its answer goes on. */
-const goesOn = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}\n\n';
+const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';
+const goesOn = `${unfinished}}\n\n`;
 const done = 'data: [DONE]\n\n';
 
 class Chunks {
@@ -66,7 +67,13 @@ class Chunks {
 
   /** The first chunk of each answer. */
   roles(): string {
-    return this.#deltas.map((delta) => `${delta}"role":"assistant","content":""${goesOn}`).join('');
+    const { extra = '' } = this.#completion;
+    return this.#deltas
+      .map(
+        (delta, choice) =>
+          `${delta}"role":"assistant","content":""${unfinished}${choice === 0 ? extra : ''}}\n\n`,
+      )
+      .join('');
   }
 
   of(part: Part): string {

@@ -90,10 +90,10 @@ class Choice {
 }
 
 const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
-  const { id, created, model, logprobs } = completion;
+  const { id, created, model, logprobs, extra = '' } = completion;
   return jsonTextAnswer(
     `{"id":${JSON.stringify(id)},"object":"chat.completion","created":${created},"model":${JSON.stringify(model)},` +
       `"system_fingerprint":null,"choices":[${choices.map((choice) => choice.json(logprobs)).join(',')}],` +
-      `"usage":${usageJson(usage)}}`,
+      `"usage":${usageJson(usage)}${extra}}`,
   );
 };

@@ -20,6 +20,7 @@ export const frameChat = (
     choices: task.call.n,
     logprobs: task.call.logprobs !== undefined,
     includeUsage: task.framing.includeUsage,
+    extra: task.framing.extra,
   };
   return task.call.stream ? frameChatStream(completion) : frameChatWhole(completion);
 };

@@ -16,6 +16,8 @@ import type { Asked } from './resolve-model.ts';
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
   readonly includeUsage: boolean;
+  /** Further fields of the answer as JSON, each after a comma. */
+  readonly extra?: string;
 }
 
 export const readChatRequest = (

@@ -17,15 +17,21 @@ export const decodeText = (bytes: Buffer): string | undefined => {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeAs('utf-16le', bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeAs('utf-16be', bytes);
   if (isUtf8(bytes)) return bytes.includes(0) ? undefined : decodeAs('utf-8', bytes);
-  if (bytes.some((byte) => odd[byte] === 1)) return undefined;
+  if (hasOddBytes(bytes)) return undefined;
   const encoding = declaredEncoding(bytes) ?? 'windows-1252';
   return encoding === 'windows-1252' ? decodeWindows(bytes) : decodeAs(encoding, bytes);
+};
+
+/** Control characters in what would be text of one byte a character. */
+export const hasOddBytes = (bytes: Buffer): boolean => {
+  for (let at = 0; at < bytes.length; at++) if (odd[bytes[at] ?? 0] === 1) return true;
+  return false;
 };
 
 /** From 0x80 to 0x9f, where Windows has characters in place of Latin-1's controls; not every decoder knows them. */
 const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-const decodeWindows = (bytes: Buffer): string =>
+export const decodeWindows = (bytes: Buffer): string =>
   bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => {
     return windowsCharacters.charAt(character.charCodeAt(0) - 0x80);
   });

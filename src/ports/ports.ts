@@ -3,6 +3,7 @@ import type { Admission } from './admission.ts';
 import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { Codec } from './codec.ts';
+import type { Collections } from './collections.ts';
 import type { Engines } from './engine.ts';
 import type { Jobs, WebhookSecrets } from './jobs.ts';
 import type { Keys } from './keys.ts';
@@ -26,6 +27,7 @@ export interface Ports {
   readonly offload: Offload;
   readonly pictures: Pictures;
   readonly vectors: Vectors;
+  readonly collections: Collections;
   readonly codec: Codec;
   readonly blobs: Blobs;
   readonly jobs: Jobs;

@@ -1,0 +1,45 @@
+/** POST /chat/completions/RAG: a conversation and a vector store in; an answer that knows the store's passages out, and the passages with it. */
+import { map, of, switchMap } from 'rxjs';
+import { RagRequest } from '../schemas/vector-store-chat.ts';
+import type { KeyedPipeline } from '../src/ports/exchange.ts';
+import type { Ports } from '../src/ports/ports.ts';
+import { addContext } from './stages/add-context.ts';
+import { admit } from './stages/admit.ts';
+import { callEngine } from './stages/call-engine.ts';
+import { fitContext } from './stages/fit-context.ts';
+import { frameChat } from './stages/frame-chat.ts';
+import { meter } from './stages/meter.ts';
+import { parseJson } from './stages/parse-json.ts';
+import { readChatRequest } from './stages/read-chat-request.ts';
+import { resolveModel } from './stages/resolve-model.ts';
+import { settleFailures } from './stages/settle-failures.ts';
+import { validate } from './stages/validate.ts';
+
+const route = '/chat/completions/RAG';
+const ragRequest = validate(RagRequest);
+
+export const chatCompletionsRag =
+  (ports: Ports): KeyedPipeline =>
+  (exchange, caller) =>
+    // 400 413
+    parseJson(ports.offload, exchange).pipe(
+      map(ragRequest), // 400 names the field
+      resolveModel(ports.catalog, 'chat'), // 404
+      switchMap((asked) =>
+        of(asked).pipe(
+          readChatRequest(ports, exchange.body), // 400 names the field
+          // 400 without such a vector store, 502 503 when the question cannot be embedded
+          addContext(ports, { exchange, caller, route }, asked.body.collection),
+        ),
+      ),
+      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      // 429 after waiting its turn; the slot is held while the rest runs
+      admit(ports.admission, exchange, caller, (task, lease) =>
+        // 502 503 504 before the first token
+        callEngine(ports, exchange, caller, task).pipe(
+          settleFailures(), // after it, a failure is a part of the answer
+          meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
+          frameChat(exchange, task), // parts → one JSON object or chunks
+        ),
+      ),
+    );

@@ -1,0 +1,78 @@
+/** What the State port keeps of vector stores: the stores, their files, what is still to be read, and what is still to be cleared away. Times are Unix milliseconds. */
+import Type, { type Static } from 'typebox';
+
+const Time = Type.Integer({ minimum: 0 });
+
+/** Kind `collection`, id `vs_…`, owned by its subscription. */
+export const CollectionRecord = Type.Object({
+  id: Type.String(),
+  name: Type.Union([Type.String(), Type.Null()]),
+  description: Type.Union([Type.String(), Type.Null()]),
+  metadata: Type.Record(Type.String(), Type.String()),
+  created: Time,
+  lastActive: Time,
+  /** Id of the model that everything in it is embedded by. */
+  model: Type.String(),
+  /** Length of its vectors; null until the first one came, where the model's row does not say. */
+  dimensions: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
+});
+export type CollectionRecord = Static<typeof CollectionRecord>;
+
+export const FileStatus = Type.Enum(['in_progress', 'completed', 'failed']);
+export type FileStatus = Static<typeof FileStatus>;
+
+export const FileErrorCode = Type.Enum(['server_error', 'unsupported_file', 'invalid_file']);
+export type FileErrorCode = Static<typeof FileErrorCode>;
+
+export const ChunkingRecord = Type.Object({ maxTokens: Type.Integer(), overlapTokens: Type.Integer() });
+
+/** How the bytes of an upload are to be read: as text in an encoding, or by a reader of documents. */
+export const FileFormat = Type.Union([
+  Type.Object({
+    kind: Type.Literal('text'),
+    encoding: Type.Enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']),
+  }),
+  Type.Object({ kind: Type.Literal('document') }),
+]);
+export type FileFormat = Static<typeof FileFormat>;
+
+const AttributeValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+
+/** Kind `collection-file`, id `file-…`, owned by its collection. */
+export const CollectionFileRecord = Type.Object({
+  id: Type.String(),
+  collection: Type.String(),
+  filename: Type.String(),
+  bytes: Type.Integer({ minimum: 0 }),
+  mediaType: Type.String(),
+  created: Time,
+  status: FileStatus,
+  error: Type.Union([Type.Object({ code: FileErrorCode, message: Type.String() }), Type.Null()]),
+  attributes: Type.Record(Type.String(), AttributeValue),
+  chunking: ChunkingRecord,
+  /** Passages of it that are in the store. */
+  items: Type.Integer({ minimum: 0 }),
+});
+export type CollectionFileRecord = Static<typeof CollectionFileRecord>;
+
+/** Kind `ingestion`, id of the file: an upload that is not in its store yet. Due when nobody works on it. */
+export const IngestionRecord = Type.Object({
+  file: Type.String(),
+  collection: Type.String(),
+  subscription: Type.String(),
+  key: Type.String(),
+  blob: Type.String(),
+  bytes: Type.Integer({ minimum: 0 }),
+  format: FileFormat,
+  /** Passages that are embedded, and billed, at once; fixed at the start, as the batches are counted by it. */
+  batch: Type.Integer({ minimum: 1 }),
+  /** Batches that are in the store. */
+  done: Type.Integer({ minimum: 0 }),
+  /** Times it was begun in vain since the last batch. */
+  attempts: Type.Integer({ minimum: 0 }),
+});
+export type IngestionRecord = Static<typeof IngestionRecord>;
+
+/** Kind `collection-removal`, id of the collection that is gone, until nothing of it is left. */
+export const CollectionRemovalRecord = Type.Object({ removed: Time });
+export type CollectionRemovalRecord = Static<typeof CollectionRemovalRecord>;

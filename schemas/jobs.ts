@@ -52,6 +52,8 @@ export const JobRecord = Type.Object({
   attempts: Type.Integer(),
   /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
   worker: Type.Union([Type.String(), Type.Null()]),
+  /** Id of the slot it is rendered in: whoever takes that over takes over the job. */
+  slot: Type.Optional(Type.String()),
   /** Place in the queue of its model: when it came, with fractions, so that no two of one process are the same. */
   queued: Type.Optional(Type.Number()),
   /** When the status changed last. */

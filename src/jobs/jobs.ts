@@ -68,7 +68,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
       longestMs: settings.longestMs,
     },
     new Slots(parts.state, { now, leaseMs }),
-    { renders: settings.renders, pollMs: settings.pollMs ?? 1_000 },
+    { renders: settings.renders, pollMs: settings.pollMs ?? 1_000, leaseMs },
   );
   const stopHearing = notices.hear((job, notice) => {
     if (notice === 'queued') worker.wake();

@@ -1,5 +1,5 @@
 /** A music job in; its samples from the beginning out, as they come to be, at the listener's own pace. */
-import { concat, concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
+import { concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -18,9 +18,7 @@ export interface ListenParts {
   readonly lookMs: number;
 }
 
-const nothingYet = new Uint8Array(0);
-
-/** `job` is known to be the caller's. The first emission is empty: the stream is there. */
+/** `job` is known to be the caller's. */
 export const listen = (
   { store, blobs, notices, now, lookMs }: ListenParts,
   job: JobRecord,
@@ -62,8 +60,8 @@ export const listen = (
       }),
       map((bytes): Uint8Array => bytes),
     );
-    const pieces = piece.pipe(repeat({ delay: () => (ended ? EMPTY : of(true)) }));
-    return concat(of(nothingYet), pieces).pipe(
+    return piece.pipe(
+      repeat({ delay: () => (ended ? EMPTY : of(true)) }),
       finalize(() => {
         left = true;
       }),

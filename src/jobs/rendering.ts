@@ -1,31 +1,28 @@
 /** A job this process has claimed in; its render under way out, with signs of life, until it has ended, is taken away or given up. */
 import type { Logger } from 'pino';
-import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
+import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
 import { failureOf } from './failure.ts';
 import { songsOf } from './listen.ts';
+import { endJob, type MoveParts, type Outcome } from './moves.ts';
 import type { Notices } from './notices.ts';
 import { persistently } from './persistently.ts';
 import { outputName, produce } from './produce.ts';
-import { forgetSamples } from './sample-store.ts';
 import type { Settle } from './settle.ts';
 import type { Slot } from './slots.ts';
-import type { JobStore, StoredJob } from './store.ts';
-import { advance, complete, failed, isRenderedBy } from './transitions.ts';
+import type { StoredJob } from './store.ts';
+import { advance, isRenderedBy } from './transitions.ts';
 
-export interface RenderingParts {
-  readonly store: JobStore;
+export interface RenderingParts extends MoveParts {
   readonly blobs: Blobs;
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly settle: Settle;
   readonly notices: Notices;
   readonly log: Logger;
-  readonly now: () => number;
-  readonly keptMs: number;
   readonly longestMs: number;
   /** Milliseconds between signs of life, and between looks whether the job is still to be rendered. */
   readonly beatMs: number;
@@ -42,7 +39,6 @@ export class Rendering {
   readonly #slot: Slot;
   readonly #job: JobRecord;
   readonly #stopping = new AbortController();
-  #released = false;
   #ending = false;
 
   constructor(parts: RenderingParts, slot: Slot, { value }: StoredJob) {
@@ -52,6 +48,10 @@ export class Rendering {
     this.ended = this.#run();
   }
 
+  get claim(): string {
+    return this.#slot.claim;
+  }
+
   /** The job is no longer to be rendered, or not here. */
   stop(): void {
     this.#stopping.abort();
@@ -59,7 +59,6 @@ export class Rendering {
 
   /** In good order: another worker begins it again at once. */
   release(): Promise<void> {
-    this.#released = true;
     this.stop();
     return this.ended;
   }
@@ -70,13 +69,16 @@ export class Rendering {
     try {
       const outcome = await this.#produce();
       this.#ending = outcome !== undefined;
-      if (outcome !== undefined) ended = await persistently(() => this.#end(outcome), outagesMs);
+      if (outcome !== undefined) {
+        ended = await persistently(() => endJob(this.#parts, this.#job.id, this.claim, outcome), outagesMs);
+        if (ended === undefined) await this.#discardOutputs();
+      }
     } catch (error) {
       this.#parts.log.error({ err: error, job: this.#job.id }, 'a render is left for others to begin again');
     }
     this.stop();
     await beating;
-    await this.#leave(ended !== undefined);
+    await this.#leave();
     if (ended !== undefined) await this.#settle(ended);
   }
 
@@ -109,29 +111,7 @@ export class Rendering {
       await this.#discardOutputs();
       if (this.#stopping.signal.aborted) return undefined;
       log.info({ err: error, job: job.id }, 'a render failed');
-      return { reason: error };
-    }
-  }
-
-  /** One ending, whoever else is about to end it: the store takes only the first. Undefined when it was not ours. */
-  async #end(outcome: Outcome): Promise<StoredJob | undefined> {
-    const { store, now, keptMs } = this.#parts;
-    const { claim } = this.#slot;
-    for (;;) {
-      const record = await store.get(this.#job.id);
-      const job = record?.value;
-      if (record === undefined || job?.worker !== claim || job.status === 'cancelled') {
-        await this.#discardOutputs();
-        return undefined;
-      }
-      const next =
-        'outputs' in outcome
-          ? complete(job, claim, outcome.outputs, { now: now(), keptMs })
-          : failed(job, claim, failureOf(outcome.reason), now());
-      // It has ended by our own move, then, whose answer was lost.
-      if (next === undefined) return record;
-      const moved = await store.move(record, next);
-      if (moved !== undefined) return moved;
+      return { failure: failureOf(error) };
     }
   }
 
@@ -164,17 +144,21 @@ export class Rendering {
     const { store } = this.#parts;
     if (this.#ending) return true;
     const record = await store.get(this.#job.id);
-    if (record === undefined || !isRenderedBy(record.value, this.#slot.claim)) return false;
-    const next = advance(record.value, this.#slot.claim, Math.floor(this.done * 100) / 100);
+    if (record === undefined || !isRenderedBy(record.value, this.claim)) return false;
+    const next = advance(record.value, this.claim, Math.floor(this.done * 100) / 100);
     if (next !== undefined) await store.move(record, next);
     return true;
   }
 
-  async #leave(ended: boolean): Promise<void> {
+  /** A job that is still ours has not ended: others are to begin it again. */
+  async #leave(): Promise<void> {
+    const { store, log } = this.#parts;
     try {
-      await (this.#released && !ended ? this.#slot.release() : this.#slot.free());
+      const record = await store.get(this.#job.id);
+      const isOpen = record !== undefined && isRenderedBy(record.value, this.claim);
+      await (isOpen ? this.#slot.release() : this.#slot.free());
     } catch (error) {
-      this.#parts.log.warn({ err: error, job: this.#job.id }, 'a slot stays taken until its lease ends');
+      log.warn({ err: error, job: this.#job.id }, 'a slot stays taken until its lease ends');
     }
   }
 
@@ -183,15 +167,11 @@ export class Rendering {
     try {
       for (let index = 0; index < songsOf(this.#job); index++)
         await blobs.remove(outputName(this.#job, { index }));
-      if (this.#job.progressive && this.#released)
-        await forgetSamples(blobs, this.#job.id, this.#job.attempts, songsOf(this.#job));
     } catch (error) {
       log.warn({ err: error, job: this.#job.id }, 'outputs that nobody wants go when their time is over');
     }
   }
 }
-
-type Outcome = { readonly outputs: readonly JobOutput[] } | { readonly reason: unknown };
 
 const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -66,6 +66,10 @@ export class Slot {
     this.#record = record;
   }
 
+  get id(): string {
+    return this.#record.id;
+  }
+
   get claim(): string {
     return this.#record.value.claim;
   }

@@ -22,26 +22,33 @@ export const endingOf = ({ status }: JobRecord): Ending | undefined =>
 export const isRenderedBy = (job: JobRecord, claim: string): boolean =>
   job.status === 'in_progress' && job.worker === claim;
 
-export const start = (job: JobRecord, claim: string, now: number): JobRecord | undefined =>
-  job.status === 'pending' ? { ...begun(job, claim, now), status: 'in_progress', moved: now } : undefined;
+/** A slot in somebody's hands: its id, and the claim of who holds it. */
+export interface Hold {
+  readonly id: string;
+  readonly claim: string;
+}
 
-/** From a worker that died, or that gave it up in good order. */
+export const start = (job: JobRecord, hold: Hold, now: number): JobRecord | undefined =>
+  job.status === 'pending' ? { ...begun(job, hold, now), status: 'in_progress', moved: now } : undefined;
+
+/** By whoever now holds the slot it is rendered in: its worker died, or gave it up in good order. */
 export const takeOver = (
   job: JobRecord,
-  from: { readonly claim: string; readonly released: boolean },
-  claim: string,
+  hold: Hold,
+  released: boolean,
   now: number,
 ): JobRecord | undefined =>
-  isRenderedBy(job, from.claim)
-    ? { ...begun(job, claim, now), lapses: (job.lapses ?? 0) + (from.released ? 0 : 1) }
+  job.status === 'in_progress' && job.slot === hold.id
+    ? { ...begun(job, hold, now), lapses: (job.lapses ?? 0) + (released ? 0 : 1) }
     : undefined;
 
-const begun = (job: JobRecord, claim: string, now: number): JobRecord => ({
+const begun = (job: JobRecord, { id, claim }: Hold, now: number): JobRecord => ({
   ...job,
   started: now,
   done: 0,
   attempts: job.attempts + 1,
   worker: claim,
+  slot: id,
 });
 
 export const advance = (job: JobRecord, claim: string, done: number): JobRecord | undefined =>

@@ -2,19 +2,22 @@
 
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { RenderModelRecord } from '../../schemas/jobs.ts';
+import type { RenderModelRecord, SlotRecord } from '../../schemas/jobs.ts';
+import type { StoredRecord } from '../ports/state.ts';
 import { songsOf } from './listen.ts';
+import { beginJob, endJob, goOnWithJob } from './moves.ts';
 import { Rendering, type RenderingParts } from './rendering.ts';
 import { forgetSamples } from './sample-store.ts';
 import type { Slot, Slots } from './slots.ts';
 import type { StoredJob } from './store.ts';
-import { failed, start, takeOver } from './transitions.ts';
 
 export interface WorkerSettings {
   /** Renders of this process at once; 0: it leaves them to others. */
   readonly renders: number;
   /** Milliseconds between looks at the queues. */
   readonly pollMs: number;
+  /** Milliseconds that leases last. */
+  readonly leaseMs: number;
 }
 
 /** Deaths of workers that a job is begun again after. */
@@ -30,6 +33,8 @@ export class Worker {
   readonly #running = new Map<string, Rendering>();
   readonly #timer: NodeJS.Timeout | undefined;
   #claims = 0;
+  /** After an outage of the store every lease has run out: those who are alive get the time to say so. */
+  #patientUntil = 0;
   /** The model that is looked at first: another one each time. */
   #turn = 0;
   #looking: Promise<void> | undefined;
@@ -52,6 +57,7 @@ export class Worker {
     this.#again = true;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
+      if (this.#again) this.wake(); // asked for as it ended
     });
   }
 
@@ -85,6 +91,7 @@ export class Worker {
         }
       } catch (error) {
         this.#parts.log.warn({ err: error }, 'the queues of renders cannot be looked at now');
+        this.#patientUntil = this.#parts.now() + this.#settings.leaseMs;
       }
     }
   }
@@ -95,46 +102,38 @@ export class Worker {
 
   /** What dead workers left first: it came before anything that waits. */
   async #fill(model: RenderModelRecord): Promise<void> {
-    for (const lapsed of await this.#slots.lapsed(model.model, this.#settings.renders)) {
-      if (!this.#hasRoom()) return;
-      const claim = this.#newClaim();
-      const slot = await this.#slots.takeOver(lapsed, claim);
-      if (slot !== undefined) await this.#goOn(slot, lapsed.value);
-    }
+    const isPatient = this.#parts.now() < this.#patientUntil;
+    const lapsed = isPatient ? [] : await this.#slots.lapsed(model.model, this.#settings.renders);
+    for (const left of lapsed) if (this.#hasRoom()) await this.#takeOver(left);
     while (this.#hasRoom()) {
       const first = await this.#parts.store.next(model);
       if (first === undefined) return;
       const slot = await this.#slots.take(model.model, this.#slotsOf(model), first.id, this.#newClaim());
       if (slot === undefined) return;
-      await this.#begin(slot, first);
+      const begun = await beginJob(this.#parts, first, slot);
+      if (begun === undefined) await slot.free();
+      else this.#run(slot, begun);
     }
   }
 
-  /** With the job that a dead worker had, however far it came. */
-  async #goOn(slot: Slot, from: { job: string; claim: string; released: boolean }): Promise<void> {
-    const { store, now, blobs, log } = this.#parts;
-    const record = await store.get(from.job);
-    if (record?.value.status === 'pending') return this.#begin(slot, record);
-    const next = record && takeOver(record.value, from, slot.claim, now());
-    const taken = record && next && (await store.move(record, next));
+  /** What dead workers left, with their slots. */
+  async #takeOver(left: StoredRecord<SlotRecord>): Promise<void> {
+    // Our own, only late with its sign of life.
+    if (this.#running.get(left.value.job)?.claim === left.value.claim) return;
+    const { blobs, log } = this.#parts;
+    const slot = await this.#slots.takeOver(left, this.#newClaim());
+    if (slot === undefined) return;
+    const taken = await goOnWithJob(this.#parts, left.value, slot);
     if (taken === undefined) return slot.free();
-    if ((taken.value.lapses ?? 0) > mostLapses) return this.#giveUp(slot, taken);
-    log.warn({ job: taken.id, attempt: taken.value.attempts }, 'a render is begun again');
+    const { id, value: job } = taken;
+    if ((job.lapses ?? 0) > mostLapses) return this.#giveUp(slot, taken);
     this.#run(slot, taken);
-    if (taken.value.progressive)
-      await forgetSamples(blobs, taken.id, taken.value.attempts - 1, songsOf(taken.value));
-  }
-
-  async #begin(slot: Slot, record: StoredJob): Promise<void> {
-    const next = start(record.value, slot.claim, this.#parts.now());
-    const started = next && (await this.#parts.store.move(record, next));
-    if (started === undefined) return slot.free();
-    this.#run(slot, started);
+    if (job.attempts === 1) return;
+    log.warn({ job: id, attempt: job.attempts }, 'a render is begun again');
+    if (job.progressive) await forgetSamples(blobs, id, job.attempts - 1, songsOf(job));
   }
 
   #run(slot: Slot, record: StoredJob): void {
-    // It may be our own that was late with its signs of life.
-    this.stop(record.id);
     const rendering = new Rendering(this.#parts, slot, record);
     this.#running.set(record.id, rendering);
     this.#parts.notices.tell(record.id, 'started');
@@ -146,10 +145,9 @@ export class Worker {
 
   /** A job that takes its workers with it is not tried for ever. */
   async #giveUp(slot: Slot, record: StoredJob): Promise<void> {
-    const { store, now, settle, notices } = this.#parts;
+    const { settle, notices } = this.#parts;
     const failure = { code: 'internal_error', message: 'The render was interrupted too often' } as const;
-    const next = failed(record.value, slot.claim, failure, now());
-    const ended = next && (await store.move(record, next));
+    const ended = await endJob(this.#parts, record.id, slot.claim, { failure });
     await slot.free();
     if (ended === undefined) return;
     notices.tell(ended.id, 'ended');

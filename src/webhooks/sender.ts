@@ -57,9 +57,11 @@ export class Sender {
 
   /** Something may be due. */
   wake(): void {
+    if (this.#closing.signal.aborted) return;
     this.#again = true;
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;
+      if (this.#again) this.wake(); // asked for as it ended
     });
   }
 

@@ -1,0 +1,206 @@
+/** Jobs with everything real around them but the engine: a folder for files, a store, and usage and webhooks that are written down. */
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { of } from 'rxjs';
+import type { Test } from 'tap';
+import type { Model } from '../../schemas/catalog.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { openFolderBlobs } from '../../src/adapters/blobs/folder.ts';
+import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
+import { resolveRow } from '../../src/catalog/resolve-row.ts';
+import { createJobs, type JobSettings } from '../../src/jobs/jobs.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Catalog } from '../../src/ports/catalog.ts';
+import type { Jobs, JobType, NewJob } from '../../src/ports/jobs.ts';
+import type { MusicCall, RenderCall } from '../../src/ports/render.ts';
+import type { State } from '../../src/ports/state.ts';
+import { ScriptedRenderer } from './scripted-renderer.ts';
+
+export const owner = 'sub_mine';
+
+const row = (kind: 'video' | 'music', slots: number): Model =>
+  resolveRow(`test/${kind}`, {
+    kind,
+    engine: 'simulator',
+    pricing: { completion: '0.02' },
+    render_slots: slots,
+  });
+
+export interface HouseOptions extends Partial<JobSettings> {
+  readonly state?: State;
+  readonly blobs?: Blobs;
+  readonly slots?: number;
+}
+
+export interface JobHouse {
+  readonly jobs: Jobs;
+  readonly state: State;
+  readonly blobs: Blobs;
+  readonly renderer: ScriptedRenderer;
+  readonly charges: UsageEvent[];
+  /** `<job>-<ending>` of everything that was told. */
+  readonly told: string[];
+  readonly clock: { now: number };
+  /** Another process, as it were: the same store and files, its own worker. */
+  another(options?: HouseOptions): JobHouse;
+}
+
+export const newId = (type: JobType): string => `${type}_${randomBytes(12).toString('hex')}`;
+
+export const videoJob = (change: Partial<NewJob> = {}): NewJob => ({
+  id: newId('video'),
+  requestId: 'req_1',
+  caller: { subscription: owner, key: 'key_1' },
+  model: row('video', 1),
+  call: {
+    type: 'video',
+    prompt: 'a tree',
+    seconds: 6,
+    width: 1344,
+    height: 768,
+    upscaled: false,
+    steps: 4,
+    quality: 'turbo',
+    audio: true,
+    seed: 1,
+    startTimeSeconds: undefined,
+    inputs: [],
+  },
+  request: { prompt: 'a tree', duration: 6 },
+  billedSeconds: 6,
+  expectedMs: 18_000,
+  progressive: false,
+  callbackUrl: 'https://hooks.example/x',
+  ...change,
+});
+
+export const musicJob = (change: Partial<NewJob> = {}, call: Partial<MusicCall> = {}): NewJob => {
+  const asked: RenderCall = {
+    type: 'music',
+    prompt: 'a waltz',
+    lyrics: undefined,
+    seconds: 30,
+    n: 1,
+    format: 'mp3',
+    seed: 1,
+    ...call,
+  };
+  return videoJob({
+    id: newId('music'),
+    model: row('music', 1),
+    call: asked,
+    request: { prompt: 'a waltz', duration: 30, n: asked.n },
+    billedSeconds: 30,
+    progressive: true,
+    ...change,
+  });
+};
+
+export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<JobHouse> => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-jobs-'));
+  const state = options.state ?? openLibsqlState(join(folder, 'state.db'));
+  const log = pino({ level: 'silent' });
+  const blobs =
+    options.blobs ??
+    (await openFolderBlobs({ folder: join(folder, 'blobs'), log, link: async (name) => name }));
+  const charges: UsageEvent[] = [];
+  const told: string[] = [];
+  const clock = { now: Date.now() };
+  const closing: (() => Promise<void>)[] = [];
+
+  const open = ({ slots = 1, ...settings }: HouseOptions): JobHouse => {
+    const models = [row('video', slots), row('music', slots)];
+    const renderer = new ScriptedRenderer();
+    const catalog: Catalog = {
+      list: () => models,
+      resolve: () => {
+        throw new Error('not used');
+      },
+      find: (id) => models.find((model) => model.id === id),
+      findPublic: () => undefined,
+    };
+    const jobs = createJobs(
+      {
+        state,
+        blobs,
+        catalog,
+        engines: { of: () => renderer.engine, health: () => ({}), close: async () => undefined },
+        usage: {
+          record: (event) => {
+            charges.push(event);
+            return of(undefined);
+          },
+          ensureOpen: () => undefined,
+          close: async () => undefined,
+        },
+        tell: async ({ job }, ending) => {
+          if (job.callback_url !== null) told.push(`${job.id}-${ending}`);
+        },
+        publicUrl: () => 'http://gateway/v1',
+        log,
+      },
+      {
+        renders: 4,
+        keptMs: 3_600_000,
+        longestMs: 60_000,
+        now: () => clock.now,
+        beatMs: 20,
+        leaseMs: 15_000,
+        pollMs: 20,
+        choresMs: 20,
+        lookMs: 20,
+        ...settings,
+      },
+    );
+    closing.push(() => jobs.close());
+    return {
+      jobs,
+      state,
+      blobs,
+      renderer,
+      charges,
+      told,
+      clock,
+      another: (more = {}) => open({ ...options, ...more }),
+    };
+  };
+
+  t.teardown(async () => {
+    for (const close of closing) await close();
+    if (options.blobs === undefined) await blobs.close();
+    if (options.state === undefined) await state.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return open(options);
+};
+
+/** Waits until something is so, for ten seconds at most. */
+export const until = async <T>(
+  what: string,
+  look: () => T | Promise<T>,
+): Promise<Exclude<T, undefined | false | null>> => {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false && found !== null)
+      return found as Exclude<T, undefined | false | null>;
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await delay(5);
+  }
+};
+
+export const statusIs = (house: JobHouse, job: NewJob, status: string) =>
+  until(`${job.id} is ${status}`, async () => {
+    const view = await house.jobs.get(job.call.type, job.id, owner);
+    return view.job.status === status && view;
+  });
+
+export const underWay = (house: JobHouse, job: NewJob) =>
+  until(`${job.id} renders`, () => {
+    const render = house.renderer.of(job.id);
+    return render?.stopped === false && render;
+  });

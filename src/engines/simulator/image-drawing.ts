@@ -124,7 +124,7 @@ const editLayers = async (
     left: at * side,
     top: 0,
   }));
-  return [await rawLayer(cover), ...(await Promise.all(small)), mask === undefined ? caption : undefined];
+  return [...(await Promise.all([rawLayer(cover), ...small])), mask === undefined ? caption : undefined];
 };
 
 /** Everything outside a rounded plate goes. */

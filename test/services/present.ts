@@ -1,9 +1,15 @@
 /** Run as a process: one line that says which services the suites exercised on this machine, and which were not to be had. */
 import { clickHouseMissing } from './clickhouse.ts';
 import { kafkaMissing } from './kafka.ts';
+import { qdrantMissing } from './qdrant.ts';
 import { redisMissing } from './redis.ts';
 
-const services = { redis: redisMissing(), kafka: kafkaMissing(), clickhouse: clickHouseMissing() };
+const services = {
+  redis: redisMissing(),
+  kafka: kafkaMissing(),
+  clickhouse: clickHouseMissing(),
+  qdrant: qdrantMissing(),
+};
 const names = (there: boolean): string =>
   Object.entries(services)
     .filter(([, missing]) => (missing === undefined) === there)

@@ -5,6 +5,7 @@ import type { Passage } from '../../ports/vectors.ts';
  * A passage is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
  * row changed. A passage without its file is waste, `doomed` names whose. Every change of what is visible has a version
  * of its store, which tells those who keep vectors in memory what to read anew. Numbers are never given out twice.
+ * Words of strangers are blobs: the library ends a text at its first zero character.
  */
 export const migrations: readonly string[] = [
   `CREATE TABLE store (
@@ -29,9 +30,9 @@ export const migrations: readonly string[] = [
      place INTEGER NOT NULL,
      created INTEGER NOT NULL,
      updated INTEGER NOT NULL,
-     filename TEXT NOT NULL,
-     text TEXT NOT NULL,
-     description TEXT NOT NULL,
+     filename BLOB NOT NULL,
+     text BLOB NOT NULL,
+     description BLOB NOT NULL,
      UNIQUE (store, id)
    );
    CREATE INDEX passage_in_order ON passage (store, created, place, id, file);
@@ -59,10 +60,10 @@ export const passageColumns = 'p.id, f.id, p.filename, p.place, p.text, p.descri
 export type PassageRow = [
   id: string,
   file: string,
-  filename: string,
+  filename: Uint8Array,
   index: number,
-  text: string,
-  description: string,
+  text: Uint8Array,
+  description: Uint8Array,
   createdAt: number,
   updatedAt: number,
 ];
@@ -76,4 +77,17 @@ export const toPassage = ([
   description,
   createdAt,
   updatedAt,
-]: PassageRow): Passage => ({ id, file, filename, index, text, description, createdAt, updatedAt });
+]: PassageRow): Passage => ({
+  id,
+  file,
+  filename: wordsOf(filename),
+  index,
+  text: wordsOf(text),
+  description: wordsOf(description),
+  createdAt,
+  updatedAt,
+});
+
+export const bytesOf = (words: string): Uint8Array => Buffer.from(words);
+const wordsOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();

@@ -2,8 +2,8 @@
 import { fail } from '../../errors.ts';
 import type { Point } from '../../ports/vectors.ts';
 import type { Sqlite } from '../sqlite.ts';
-import { direction } from './direction.ts';
-import { rememberedChanges } from './libsql-tables.ts';
+import { direction, ensureSize } from './direction.ts';
+import { bytesOf, rememberedChanges } from './libsql-tables.ts';
 
 export const createStore = (sqlite: Sqlite, id: string, dimensions: number): void => {
   sqlite.run('INSERT INTO store (id, dimensions, version) VALUES (?, ?, 0) ON CONFLICT (id) DO NOTHING', [
@@ -11,7 +11,7 @@ export const createStore = (sqlite: Sqlite, id: string, dimensions: number): voi
     dimensions,
   ]);
   const [known] = sqlite.get<[number]>('SELECT dimensions FROM store WHERE id = ?', [id]) ?? [];
-  if (known !== dimensions) throw new Error(`The vectors of ${id} have ${known} dimensions.`);
+  ensureSize(known, dimensions);
 };
 
 export const dropStore = (sqlite: Sqlite, id: string): void =>
@@ -28,8 +28,7 @@ export const upsert = (sqlite: Sqlite, id: string, points: readonly Point[]): vo
   sqlite.transaction(() => {
     const { store, dimensions } = storeOf(sqlite, id);
     for (const point of points) {
-      if (point.vector.length !== dimensions)
-        throw new Error(`${point.id} has ${point.vector.length} dimensions, not ${dimensions}.`);
+      ensureSize(dimensions, point.vector.length);
       removePassage(sqlite, store, point.id);
       const [sequence] = sqlite.get<[number]>(
         `INSERT INTO passage (store, file, id, place, created, updated, filename, text, description)
@@ -41,12 +40,12 @@ export const upsert = (sqlite: Sqlite, id: string, points: readonly Point[]): vo
           point.index,
           point.createdAt,
           point.updatedAt,
-          point.filename,
-          point.text,
-          point.description,
+          bytesOf(point.filename),
+          bytesOf(point.text),
+          bytesOf(point.description),
         ],
       ) ?? [0];
-      sqlite.run('INSERT INTO vector VALUES (?, ?)', [sequence, bytesOf(point.vector)]);
+      sqlite.run('INSERT INTO vector VALUES (?, ?)', [sequence, numbersOf(point.vector)]);
     }
   });
 
@@ -75,14 +74,13 @@ export const describe = (
     const found = visible(sqlite, id, passage);
     if (found === undefined) return false;
     const { store, file, sequence, dimensions } = found;
-    if (change.vector.length !== dimensions)
-      throw new Error(`${passage} has ${change.vector.length} dimensions, not ${dimensions}.`);
+    ensureSize(dimensions, change.vector.length);
     sqlite.run('UPDATE passage SET description = ?, updated = ? WHERE sequence = ?', [
-      change.description,
+      bytesOf(change.description),
       change.updatedAt,
       sequence,
     ]);
-    sqlite.run('UPDATE vector SET numbers = ? WHERE sequence = ?', [bytesOf(change.vector), sequence]);
+    sqlite.run('UPDATE vector SET numbers = ? WHERE sequence = ?', [numbersOf(change.vector), sequence]);
     note(sqlite, store, file, sequence);
     return true;
   });
@@ -179,4 +177,4 @@ const note = (sqlite: Sqlite, store: number, file: number, sequence: number | nu
   sqlite.run('DELETE FROM change WHERE store = ? AND version <= ?', [store, version - rememberedChanges]);
 };
 
-const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(direction(vector).buffer);
+const numbersOf = (vector: Float32Array): Uint8Array => new Uint8Array(direction(vector).buffer);

@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
-import type { Hit, PassagePage, Vectors } from '../../ports/vectors.ts';
+import type { PassagePage, Vectors } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
-import { direction } from './direction.ts';
+import { direction, ensureSize } from './direction.ts';
 import { migrations, type PassageRow, passageColumns, toPassage, visiblePassages } from './libsql-tables.ts';
 import {
   createStore,
@@ -91,7 +91,10 @@ export const openLibsqlVectors = (
     search: async (store, query, options) => {
       const unit = direction(query);
       const task: SearchTask = { path: file, memory, store, query: unit, ...options };
-      return hitsOf(await searched(pool, task, unit.buffer));
+      const outcome = await searched(pool, task, unit.buffer);
+      if ('error' in outcome) throw refusal(outcome.error);
+      if ('dimensions' in outcome) ensureSize(outcome.dimensions, query.length);
+      return 'hits' in outcome ? outcome.hits : [];
     },
     check: async () => {
       try {
@@ -109,7 +112,7 @@ export const openLibsqlVectors = (
 };
 
 const refusal = (cause: unknown): Error =>
-  cause instanceof ApiError && cause.kind === 'not_found'
+  cause instanceof ApiError && cause.kind !== 'unavailable'
     ? cause
     : fail('unavailable', 'The vector store is unavailable', { cause });
 
@@ -129,11 +132,6 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
   }
 };
 
-const hitsOf = (outcome: SearchOutcome): readonly Hit[] => {
-  if ('error' in outcome) throw refusal(outcome.error);
-  return outcome.hits;
-};
-
 /** The cursor and the file are looked up first: the index is then entered at the very place. */
 const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: PassagePage) => {
   const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
@@ -148,7 +146,7 @@ const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: Passage
   }
   if (after !== undefined) {
     const place = sqlite.get<[number, number, string]>(
-      'SELECT created, place, id FROM passage WHERE store = ? AND id = ?',
+      `SELECT p.created, p.place, p.id FROM ${visiblePassages} WHERE p.store = ? AND p.id = ?`,
       [store, after],
     );
     if (place === undefined) return [];

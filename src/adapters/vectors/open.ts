@@ -9,8 +9,8 @@ export interface VectorsConfig {
 }
 
 /** Rejects with one sentence for the operator when the store cannot be used. */
-export const openVectors = async ({ dataDir }: VectorsConfig): Promise<Vectors> => {
-  const vectors = await embedded(dataDir);
+export const openVectors = async ({ dataDir, qdrantUrl, qdrantKey }: VectorsConfig): Promise<Vectors> => {
+  const vectors = await (qdrantUrl === undefined ? embedded(dataDir) : shared(qdrantUrl, qdrantKey));
   try {
     await vectors.check();
     return vectors;
@@ -23,3 +23,6 @@ export const openVectors = async ({ dataDir }: VectorsConfig): Promise<Vectors> 
 // Loaded when chosen: the other store's library costs a start nothing.
 const embedded = async (dataDir: string): Promise<Vectors> =>
   (await import('./libsql.ts')).openLibsqlVectors(join(dataDir, 'vectors.db'));
+
+const shared = async (url: string, key: string | undefined): Promise<Vectors> =>
+  (await import('./qdrant.ts')).openQdrantVectors(url, { key });

@@ -13,4 +13,8 @@ export interface SearchTask {
   readonly file?: string;
 }
 
-export type SearchOutcome = { readonly hits: readonly Hit[] } | { readonly error: unknown };
+export type SearchOutcome =
+  | { readonly hits: readonly Hit[] }
+  /** Those of the store: the query has others. */
+  | { readonly dimensions: number }
+  | { readonly error: unknown };

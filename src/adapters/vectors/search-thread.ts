@@ -10,7 +10,7 @@ let searcher: Searcher | undefined;
 const outcomeOf = (task: SearchTask): SearchOutcome => {
   try {
     searcher ??= new Searcher(task.path, task.memory);
-    return { hits: searcher.search(task) };
+    return searcher.search(task);
   } catch (error) {
     return { error };
   }

@@ -10,7 +10,7 @@ import {
   toPassage,
   visiblePassages,
 } from './libsql-tables.ts';
-import type { SearchTask } from './search-task.ts';
+import type { SearchOutcome, SearchTask } from './search-task.ts';
 import { createScan, type Scan } from './similarity-kernel.ts';
 import { Slabs } from './slabs.ts';
 import { VectorTable } from './vector-table.ts';
@@ -35,22 +35,21 @@ export class Searcher {
     this.#scan = createScan(this.#slabs.memory);
   }
 
-  search(task: SearchTask): readonly Hit[] {
+  search(task: SearchTask): SearchOutcome {
     return this.#sqlite.snapshot(() => {
       const [store, dimensions, version] =
         this.#sqlite.get<[number, number, number]>(
           'SELECT number, dimensions, version FROM store WHERE id = ?',
           [task.store],
         ) ?? [];
-      if (store === undefined || dimensions === undefined || version === undefined) return [];
-      if (task.query.length !== dimensions)
-        throw new Error(`The query has ${task.query.length} dimensions, not ${dimensions}.`);
+      if (store === undefined || dimensions === undefined || version === undefined) return { hits: [] };
+      if (task.query.length !== dimensions) return { dimensions };
       const best = new Best(task.limit, task.minimum);
       const file = this.#fileOf(store, task.file);
       const table = this.#tableOf(store, dimensions);
       if (this.#bringUpToDate(table, store, version)) table.search(task.query, best, file);
       else this.#readThrough(table, store, task.query, best, file);
-      return this.#hits(best);
+      return { hits: this.#hits(best) };
     });
   }
 

@@ -5,7 +5,11 @@ import Type, { type TProperties } from 'typebox';
 export const WholeNumber = (options: { readonly description?: string } = {}) =>
   Type.Union(
     [
-      Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+      Type.Integer({
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+        expected: 'an integer',
+      }),
       Type.String({ pattern: '^-?(0|[1-9][0-9]{0,14})$', expected: 'an integer' }),
     ],
     options,

@@ -35,4 +35,4 @@ export const mediaLimits: Readonly<Record<RenderInput['kind'], MediaLimit>> = {
 };
 
 /** Encoders pad a clip to whole frames: a length of 15 seconds may be read as a little more. */
-export const lengthTolerance = 0.1;
+export const lengthTolerance = 0.25;

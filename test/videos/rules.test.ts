@@ -1,0 +1,177 @@
+/** The rules of a video render without a socket: sizes, schedules, bills, lengths and times, as the contract's numbers have them. */
+import fc from 'fast-check';
+import t from 'tap';
+import type { Model } from '../../schemas/catalog.ts';
+import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
+import { ApiError } from '../../src/errors.ts';
+import { billedSeconds } from '../../src/video/bill.ts';
+import { readPicture } from '../../src/video/picture.ts';
+import { readSchedule, type ScheduleWish } from '../../src/video/schedule.ts';
+import { validVideoSpec, videoSpec } from '../../src/video/spec.ts';
+import { clipSeconds, expectedVideoMs, frameCount } from '../../src/video/timing.ts';
+
+const model = defaultCatalog.models.find(({ id }) => id === 'sluice/video') as Model;
+const spec = videoSpec(model);
+const fields = { quality: 'quality', steps: 'num_inference_steps' };
+
+const refusal = (act: () => unknown): string => {
+  try {
+    return `accepted: ${JSON.stringify(act())}`;
+  } catch (error) {
+    return error instanceof ApiError ? error.message : String(error);
+  }
+};
+
+const bill = (seconds: number, wish: Partial<ScheduleWish>, resolution = '768p'): number => {
+  const picture = readPicture(spec, { resolution });
+  const schedule = readSchedule(spec, picture, { references: false, ...wish }, fields);
+  return billedSeconds(spec, { seconds, picture, schedule });
+};
+
+t.test('seconds that are billed', async (t) => {
+  const rows: [string, number, number][] = [
+    ['turbo once', bill(6, {}), 6],
+    ['auto and low are turbo', bill(6, { quality: 'auto' }) + bill(6, { quality: 'low' }), 12],
+    ['standard three times', bill(6, { quality: 'standard' }), 18],
+    ['medium is standard', bill(6, { quality: 'medium' }), 18],
+    ['max five times', bill(6, { quality: 'max' }), 30],
+    ['high is max', bill(6, { quality: 'high' }), 30],
+    ['2K four times', bill(6, {}, '2K'), 24],
+    ['turbo by number, also at 2K', bill(6, { steps: 4 }) + bill(6, { steps: 9 }, '2K'), 30],
+    ['references double the steps, not the price', bill(6, { references: true }), 6],
+    ['10 steps: 10/6', bill(6, { steps: 10 }), 10],
+    ['10 steps of 4 s: 6.67 rounded up', bill(4, { steps: 10 }), 7],
+    ['18 steps are 3 times', bill(4, { steps: 18 }), 12],
+    ['19 steps bill as standard', bill(6, { steps: 19 }), 18],
+    ['20 steps bill as standard', bill(6, { steps: 20 }), 18],
+    ['21 steps: 21/6', bill(6, { steps: 21 }), 21],
+    ['25 steps of 5 s: 20.83 rounded up', bill(5, { steps: 25 }), 21],
+    ['31 steps bill as max', bill(6, { steps: 31 }), 30],
+    ['40 steps bill as max', bill(6, { steps: 40 }), 30],
+    ['41 steps have no tier above', bill(6, { steps: 41 }), 41],
+    ['50 steps of 15 s', bill(15, { steps: 50 }), 125],
+  ];
+  for (const [name, got, wanted] of rows) t.equal(got, wanted, name);
+});
+
+t.test('bills are whole, never below the clip, never above the next tier', async (t) => {
+  fc.assert(
+    fc.property(fc.integer({ min: 4, max: 15 }), fc.integer({ min: 4, max: 50 }), (seconds, steps) => {
+      const billed = bill(seconds, { steps });
+      const cap = steps <= 20 ? 3 * seconds : steps <= 40 ? 5 * seconds : Number.POSITIVE_INFINITY;
+      const exact = steps < 10 ? seconds : (steps * seconds) / 6;
+      return (
+        Number.isInteger(billed) && billed >= seconds && billed === Math.min(cap, Math.ceil(exact - 1e-9))
+      );
+    }),
+  );
+  t.pass();
+});
+
+t.test('schedules', async (t) => {
+  const wide = readPicture(spec, {});
+  const large = readPicture(spec, { resolution: '2K' });
+  const read = (wish: Partial<ScheduleWish>, picture = wide) =>
+    refusal(() => readSchedule(spec, picture, { references: false, ...wish }, fields));
+  const rows: [string, string, string][] = [
+    ['none', read({}), 'accepted: {"steps":4,"tier":"turbo"}'],
+    ['with references', read({ references: true }), 'accepted: {"steps":8,"tier":"turbo"}'],
+    ['high', read({ quality: 'high' }), 'accepted: {"steps":40,"tier":"max"}'],
+    ['4 steps', read({ steps: 4 }), 'accepted: {"steps":4,"tier":"turbo"}'],
+    ['9 steps', read({ steps: 9 }), 'accepted: {"steps":9,"tier":"turbo"}'],
+    ['10 steps', read({ steps: 10 }), 'accepted: {"steps":10}'],
+    [
+      'the count of the tier',
+      read({ quality: 'medium', steps: 20 }),
+      'accepted: {"steps":20,"tier":"standard"}',
+    ],
+    [
+      'its count with references',
+      read({ quality: 'auto', steps: 8, references: true }),
+      'accepted: {"steps":8,"tier":"turbo"}',
+    ],
+    [
+      'another count',
+      read({ quality: 'standard', steps: 21 }),
+      'num_inference_steps must be 20 with quality standard, or be left out',
+    ],
+    [
+      'the count without references',
+      read({ quality: 'turbo', steps: 4, references: true }),
+      'num_inference_steps must be 8 with quality turbo, or be left out',
+    ],
+    ['too few', read({ steps: 3 }), 'num_inference_steps must be between 4 and 50'],
+    ['too many', read({ steps: 51 }), 'num_inference_steps must be between 4 and 50'],
+    [
+      'no such word',
+      read({ quality: 'best' }),
+      'quality must be one of "turbo", "standard", "max", "auto", "low", "medium", "high"',
+    ],
+    [
+      'a name of every object',
+      read({ quality: 'constructor' }),
+      'quality must be one of "turbo", "standard", "max", "auto", "low", "medium", "high"',
+    ],
+    ['2K turbo', read({ quality: 'turbo' }, large), 'accepted: {"steps":4,"tier":"turbo"}'],
+    ['2K in nine steps', read({ steps: 9 }, large), 'accepted: {"steps":9,"tier":"turbo"}'],
+    [
+      '2K standard',
+      read({ quality: 'standard' }, large),
+      'quality must be turbo at resolution 2K: it renders on the turbo schedule only',
+    ],
+    [
+      '2K max',
+      read({ quality: 'high' }, large),
+      'quality must be turbo at resolution 2K: it renders on the turbo schedule only',
+    ],
+    [
+      '2K in ten steps',
+      read({ steps: 10 }, large),
+      'num_inference_steps must be below 10 at resolution 2K: it renders on the turbo schedule only',
+    ],
+  ];
+  for (const [name, got, wanted] of rows) t.equal(got, wanted, name);
+});
+
+t.test('every size names its ratio and resolution', async (t) => {
+  for (const [resolution, { sizes, enlarged = false }] of Object.entries(spec.resolutions))
+    for (const [aspectRatio, size] of Object.entries(sizes)) {
+      const [width, height] = size.split('x').map(Number);
+      const wanted = { size, width, height, aspectRatio, resolution, enlarged };
+      t.same(readPicture(spec, { size }), wanted);
+      t.same(readPicture(spec, { aspect_ratio: aspectRatio, resolution }), wanted);
+      t.same(readPicture(spec, { size, aspect_ratio: aspectRatio, resolution }), wanted);
+    }
+  t.match(readPicture(spec, {}), { size: '1344x768' });
+  t.match(readPicture(spec, { aspect_ratio: '9:16' }), { size: '768x1344' });
+  t.match(readPicture(spec, { resolution: '2K' }), { size: '2688x1536' });
+});
+
+t.test('lengths snap to the grid, and times are expected', async (t) => {
+  t.equal(clipSeconds(spec, 4).toFixed(1), '4.4');
+  t.same(
+    [4, 5, 6, 15].map((seconds) => frameCount(spec, seconds)),
+    [105, 120, 150, 360],
+  );
+  const plain = { seconds: 6, resolution: '768p', references: false };
+  t.equal(expectedVideoMs(spec, plain), 18_000);
+  t.equal(expectedVideoMs(spec, { ...plain, references: true }), 30_000);
+  t.equal(expectedVideoMs(spec, { ...plain, resolution: '2K' }), 54_000);
+});
+
+t.test('specs that contradict themselves are none', async (t) => {
+  const withSpec = (change: object): Model => ({ ...model, capabilities: { video: { ...spec, ...change } } });
+  t.ok(validVideoSpec(model));
+  t.notOk(validVideoSpec({ ...model, capabilities: {} }));
+  t.notOk(validVideoSpec(withSpec({ duration: { min: 4, max: 15, default: 20 } })));
+  t.notOk(validVideoSpec(withSpec({ resolutions: {} })));
+  t.notOk(validVideoSpec(withSpec({ resolutions: { '1K': { sizes: { '1:1': '101x100' } } } })), 'odd sides');
+  t.notOk(
+    validVideoSpec(withSpec({ steps: { min: 5, max: 50, base: 10, per_price: 6 } })),
+    'turbo below the least',
+  );
+  t.equal(
+    refusal(() => videoSpec({ ...model, capabilities: {} })),
+    'The model sluice/video is not served: it has no valid capability spec',
+  );
+});

@@ -1,5 +1,5 @@
 /** POST /images, /images/generations and /images/edits: a prompt and perhaps pictures in; images, or links to them, out. */
-import { map } from 'rxjs';
+import { map, pipe } from 'rxjs';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { admit } from './stages/admit.ts';
@@ -11,6 +11,7 @@ import { parseImageBody } from './stages/parse-image-body.ts';
 import { readImageInputs } from './stages/read-image-inputs.ts';
 import { type ImageRoute, readImageRequest } from './stages/read-image-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
+import { tellBackground } from './stages/tell-background.ts';
 
 /** One implementation: the routes differ in how images are given unless told. */
 export const imageRoutes = {
@@ -34,7 +35,10 @@ export const images = (ports: Ports, route: ImageRoute): KeyedPipeline => {
           meterImages(
             ports.usage,
             { exchange, caller, route: route.path, task, lease }, // one usage event, however it ends
-            keepImages(ports.blobs, task.stream ? 'b64_json' : task.responseFormat), // 503
+            pipe(
+              tellBackground(ports.pictures), // 502
+              keepImages(ports.blobs, task.stream ? 'b64_json' : task.responseFormat), // 503
+            ),
           ),
           frameImages(exchange, task), // images → JSON, or a stream of events
         ),

@@ -1,5 +1,5 @@
-/** A task in; its images out as the engine makes them, each looked at: what it is, its bytes say. 502 without an image; 503 504. */
-import { catchError, concatWith, defer, EMPTY, map, mergeMap, type Observable, of, take } from 'rxjs';
+/** A task in; its images out as the engine makes them, each with what its bytes say it is. 502 without an image; 503 504. */
+import { concatWith, defer, EMPTY, map, mergeMap, type Observable, of, take } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import { type PictureHead, pictureHead } from '../../src/images/picture-head.ts';
 import { decodeHead } from '../../src/media/base64.ts';
@@ -8,19 +8,16 @@ import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { MediaData } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
-import type { Pictures } from '../../src/ports/pictures.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { ImageTask } from './read-image-inputs.ts';
 
-export interface MadeImage extends Drawn, PictureHead {
-  readonly isTransparent: boolean;
-}
+export interface MadeImage extends Drawn, PictureHead {}
 
 /** Where every format tells its size, unless a camera wrote a long story before it. */
 const headBytes = 48 * 1024;
 
 export const callImages = (
-  { engines, usage, pictures }: Pick<Ports, 'engines' | 'usage' | 'pictures'>,
+  { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
   { id: requestId, demand }: Exchange,
   { subscription }: Caller,
   { model, call }: ImageTask,
@@ -35,7 +32,7 @@ export const callImages = (
       take(call.n),
       mergeMap((drawn) => {
         made++;
-        return looked(pictures, drawn);
+        return headOf(drawn.image).pipe(map((head) => ({ ...head, ...drawn })));
       }),
       concatWith(
         defer(() => {
@@ -45,23 +42,6 @@ export const callImages = (
       ),
     );
   });
-
-/** An alpha channel says little: only its pixels tell whether the image is transparent. */
-const looked = (pictures: Pictures, drawn: Drawn): Observable<MadeImage> =>
-  headOf(drawn.image).pipe(
-    mergeMap((head) =>
-      !head.hasAlpha
-        ? of({ ...head, ...drawn, isTransparent: false })
-        : offloaded(async (signal) =>
-            pictures.isTransparent(await bytesOf(drawn.image, signal), signal),
-          ).pipe(
-            catchError((cause: unknown) => {
-              throw withoutImage(cause);
-            }),
-            map((isTransparent) => ({ ...head, ...drawn, isTransparent })),
-          ),
-    ),
-  );
 
 const headOf = (image: MediaData): Observable<PictureHead> => {
   const start = image.held === 'bytes' ? image.bytes : decodeHead(image.base64, headBytes);
@@ -81,5 +61,5 @@ const headOf = (image: MediaData): Observable<PictureHead> => {
 export const bytesOf = async (image: MediaData, signal: AbortSignal): Promise<Buffer> =>
   image.held === 'base64' ? decodeSlowly(image.base64, signal) : image.bytes;
 
-const withoutImage = (cause?: unknown): ApiError =>
+export const withoutImage = (cause?: unknown): ApiError =>
   fail('engine_unreachable', 'The model answered without an image', { cause });

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { from, map, mergeMap, type OperatorFunction, switchMap } from 'rxjs';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { offloaded } from '../../src/ports/offload.ts';
-import { bytesOf, type MadeImage } from './call-images.ts';
+import { bytesOf } from './call-images.ts';
 import type { ImageResponseFormat } from './read-image-request.ts';
+import type { SeenImage } from './tell-background.ts';
 
-export interface KeptImage extends MadeImage {
+export interface KeptImage extends SeenImage {
   readonly url: string | undefined;
 }
 
@@ -17,7 +18,7 @@ const spareSeconds = 300;
 export const keepImages = (
   blobs: Blobs,
   responseFormat: ImageResponseFormat,
-): OperatorFunction<MadeImage, KeptImage> =>
+): OperatorFunction<SeenImage, KeptImage> =>
   responseFormat === 'b64_json'
     ? map((image) => ({ ...image, url: undefined }))
     : mergeMap((image) => {

@@ -1,0 +1,187 @@
+/** Songs heard while they render: from the start, at each listener's pace, on any process, for ten minutes after the end. */
+import type { Observable } from 'rxjs';
+import t from 'tap';
+import { Demand } from '../../src/ports/demand.ts';
+import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay, until } from './job-house.ts';
+
+/** A listener that writes down what it hears. */
+const listener = (source: Observable<Uint8Array>) => {
+  const heard = { bytes: 0, digest: '', ended: false, error: undefined as unknown };
+  const pieces: Buffer[] = [];
+  const subscription = source.subscribe({
+    next: (bytes) => {
+      heard.bytes += bytes.length;
+      pieces.push(Buffer.from(bytes));
+    },
+    complete: () => {
+      heard.ended = true;
+    },
+    error: (error) => {
+      heard.error = error;
+    },
+  });
+  return { heard, all: () => Buffer.concat(pieces), leave: () => subscription.unsubscribe() };
+};
+
+const listen = (house: JobHouse, id: string, output = 0, demand = new Demand()) =>
+  listener(house.jobs.samples(id, owner, output, demand));
+
+const samples = (size: number, first = 0): Buffer => {
+  const bytes = Buffer.alloc(size);
+  for (let index = 0; index < size; index++) bytes[index] = (first + index) % 251;
+  return bytes;
+};
+
+t.test('early and late listeners, here and on another process, hear the same song', async (t) => {
+  const house = await startHouse(t);
+  const elsewhere = house.another({ renders: 0 });
+  const job = musicJob();
+  const busy = musicJob();
+  await house.jobs.create(busy);
+  const first = await underWay(house, busy);
+  await house.jobs.create(job);
+  const waiting = listen(house, job.id);
+  first.finish();
+  const render = await underWay(house, job);
+  const song = samples(400_000);
+  render.samples(song.subarray(0, 100_000));
+  await until('heard', () => waiting.heard.bytes === 100_000);
+  const joining = [listen(house, job.id), listen(elsewhere, job.id)];
+  await until('caught up', () => joining.every(({ heard }) => heard.bytes === 100_000));
+  render.samples(song.subarray(100_000));
+  render.finish();
+  await statusIs(house, job, 'completed');
+  const late = [listen(house, job.id), listen(elsewhere, job.id)];
+  for (const each of [waiting, ...joining, ...late]) {
+    await until('the end', () => each.heard.ended);
+    t.ok(each.all().equals(song));
+  }
+});
+
+t.test('each listener has its own pace, and none holds up the render', async (t) => {
+  const house = await startHouse(t);
+  const job = musicJob();
+  await house.jobs.create(job);
+  const render = await underWay(house, job);
+  const slow = new Demand();
+  slow.pause();
+  const [held, free] = [listen(house, job.id, 0, slow), listen(house, job.id)];
+  const song = samples(3_000_000);
+  for (let at = 0; at < song.length; at += 30_000) render.samples(song.subarray(at, at + 30_000));
+  render.finish();
+  await until('all heard', () => free.heard.ended);
+  t.ok(free.all().equals(song));
+  t.ok(held.heard.bytes <= 256 * 1024, 'at most a piece is on its way');
+  slow.resume();
+  await until('all heard', () => held.heard.ended);
+  t.ok(held.all().equals(song));
+});
+
+t.test('songs of one request are heard apart', async (t) => {
+  const house = await startHouse(t);
+  const job = musicJob({}, { n: 2 });
+  await house.jobs.create(job);
+  const render = await underWay(house, job);
+  render.samples(Buffer.from('first'), 0);
+  render.samples(Buffer.from('second'), 1);
+  render.finish();
+  await statusIs(house, job, 'completed');
+  const songs = [listen(house, job.id, 0), listen(house, job.id, 1)];
+  await until('heard', () => songs.every(({ heard }) => heard.ended));
+  t.strictSame(
+    songs.map(({ all }) => all().toString()),
+    ['first', 'second'],
+  );
+  t.match(listen(house, job.id, 2).heard, { bytes: 0 });
+  const none = listen(house, job.id, 2);
+  await until('refused', () => none.heard.error);
+  t.match(none.heard.error, { kind: 'not_found', message: `${job.id} has no output 2` });
+});
+
+t.test('what cannot be heard says so', async (t) => {
+  const house = await startHouse(t);
+  const refused = async (id: string) => {
+    const { heard } = listen(house, id);
+    const { kind } = (await until('refused', () => heard.error)) as { kind: string };
+    return kind;
+  };
+  const silent = musicJob({ progressive: false });
+  await house.jobs.create(silent);
+  t.equal(await refused(silent.id), 'conflict', 'the model does not stream');
+  (await underWay(house, silent)).finish();
+  await statusIs(house, silent, 'completed');
+
+  const job = musicJob();
+  await house.jobs.create(job);
+  const render = await underWay(house, job);
+  render.samples(samples(1000));
+  render.finish();
+  await statusIs(house, job, 'completed');
+  await until('settled', () => house.told.length === 2);
+  house.clock.now += 10 * 60_000 - 1;
+  const last = listen(house, job.id);
+  await until('heard', () => last.heard.ended);
+  t.equal(last.heard.bytes, 1000);
+  house.clock.now += 1;
+  t.equal(await refused(job.id), 'conflict', 'no longer kept');
+  await until('gone', async () => (await house.blobs.stat(`samples/${job.id}/1/0/0`)) === undefined);
+  house.clock.now += 3_600_000;
+  await statusIs(house, job, 'expired');
+  t.equal(await refused(job.id), 'not_found', 'expired');
+  t.equal(await refused('music_0123456789abcdef01234567'), 'not_found');
+
+  const cancelled = musicJob();
+  const running = musicJob();
+  await house.jobs.create(running);
+  await underWay(house, running);
+  await house.jobs.create(cancelled);
+  await house.jobs.remove('music', cancelled.id, owner);
+  t.equal(await refused(cancelled.id), 'conflict', 'there never was a stream');
+});
+
+t.test('the stream ends with the song, whyever that ends', async (t) => {
+  const house = await startHouse(t);
+  const [broken, cancelled] = [musicJob(), musicJob()];
+  await house.jobs.create(broken);
+  const render = await underWay(house, broken);
+  const hearing = listen(house, broken.id);
+  render.samples(samples(100_000));
+  await until('heard', () => hearing.heard.bytes === 100_000);
+  render.fail('render_failed', 'no');
+  await until('the end', () => hearing.heard.ended);
+
+  await house.jobs.create(cancelled);
+  const other = await underWay(house, cancelled);
+  const listening = listen(house, cancelled.id);
+  other.samples(samples(100_000));
+  await until('heard', () => listening.heard.bytes === 100_000);
+  await house.jobs.remove('music', cancelled.id, owner);
+  await until('the end', () => listening.heard.ended);
+  t.equal(await house.jobs.remove('music', cancelled.id, owner), 'deleted');
+  t.equal(await house.blobs.stat(`samples/${cancelled.id}/1/0/0`), undefined, 'samples go with the job');
+});
+
+t.test('a render that is begun again drops its listeners; a new one hears the new song', async (t) => {
+  const house = await startHouse(t, { renders: 0 });
+  const dying = house.another({ renders: 1 });
+  const job = musicJob();
+  await house.jobs.create(job);
+  const render = await underWay(dying, job);
+  render.samples(samples(100_000));
+  const hearing = listen(house, job.id);
+  await until('heard', () => hearing.heard.bytes === 100_000);
+  await dying.jobs.close();
+  const successor = house.another({ renders: 1 });
+  const again = await underWay(successor, job);
+  await until('dropped', () => hearing.heard.error);
+  t.match(hearing.heard.error, { kind: 'conflict' });
+  again.samples(samples(5_000, 7));
+  again.finish();
+  const { job: record } = await statusIs(house, job, 'completed');
+  t.equal(record.attempts, 2);
+  t.equal(record.lapses, 0, 'given up in good order: nobody died');
+  const listening = listen(house, job.id);
+  await until('heard', () => listening.heard.ended);
+  t.ok(listening.all().equals(samples(5_000, 7)));
+  t.equal(await house.blobs.stat(`samples/${job.id}/1/0/0`), undefined, 'what the first one left is gone');
+});

@@ -2,9 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkedName } from './blob-name.ts';
-
-/** Markers of one stretch of time share a folder: a sweep looks at nothing that is not due. */
-const stretch = 10 * 60_000;
+import { stretchOf } from './expiry-stretch.ts';
 
 export class FolderLayout {
   readonly files: string;
@@ -25,17 +23,10 @@ export class FolderLayout {
     return join(this.writing, randomBytes(16).toString('hex'));
   }
 
-  /** Of a time ahead, whatever the file says, so that no sweep removes the folder under the marker's feet. */
   markerFolder(expiresAt: number): string {
-    return join(this.expiring, String(Math.floor(Math.max(expiresAt, Date.now()) / stretch) + 2));
+    return join(this.expiring, stretchOf(expiresAt));
   }
 }
 
 export const markerOf = (name: string): string => name.replaceAll('/', '+');
 export const nameOf = (marker: string): string => marker.replaceAll('+', '/');
-
-/** A folder of markers whose time is over. */
-export const isDue = (folder: string, now: number): boolean => {
-  const time = Number(folder);
-  return Number.isInteger(time) && time * stretch <= now;
-};

@@ -2,7 +2,8 @@
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBlobName } from './blob-name.ts';
-import { type FolderLayout, isDue, nameOf } from './folder-layout.ts';
+import { isDue } from './expiry-stretch.ts';
+import { type FolderLayout, nameOf } from './folder-layout.ts';
 import { isMissing, openStored } from './stored-file.ts';
 
 /** A file that nobody has written to for a day has lost its writer. */

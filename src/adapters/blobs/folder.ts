@@ -1,16 +1,15 @@
 /** A folder in; the Blobs port on it out: one file a blob, links signed by this installation. */
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import { Observable } from 'rxjs';
-import { ApiError, fail } from '../../errors.ts';
-import type { Blobs } from '../../ports/blobs.ts';
+import type { BlobOptions, Blobs } from '../../ports/blobs.ts';
+import { putBlob, writeBlob } from './blob-writer.ts';
 import { fileSource } from './file-source.ts';
-import { FileWriter } from './file-writer.ts';
 import { FolderLayout } from './folder-layout.ts';
 import { sweepFolder } from './folder-sweep.ts';
 import { PendingFile } from './pending-file.ts';
 import { openStored, type StoredFile } from './stored-file.ts';
 import { Sweeper } from './sweeper.ts';
+import { missing, orUnavailable } from './unavailable.ts';
 
 export interface FolderOptions {
   readonly folder: string;
@@ -24,6 +23,8 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
   for (const path of [layout.files, layout.writing, layout.expiring]) await mkdir(path, { recursive: true });
   const sweeper = new Sweeper((now) => sweepFolder(layout, now), log);
 
+  const begin = (name: string, options: BlobOptions) => new PendingFile(layout, name, options);
+
   /** Open and in force, or undefined. */
   const openCurrent = async (name: string): Promise<StoredFile | undefined> => {
     const stored = await openStored(layout.file(name));
@@ -33,37 +34,8 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
   };
 
   return {
-    write: (name, bytes, { demand, ...options }) =>
-      new Observable((subscriber) => {
-        let sourceFailed = false;
-        const writer = new FileWriter(new PendingFile(layout, name, options), demand, {
-          next: (size) => subscriber.next({ mediaType: options.mediaType, size }),
-          error: (thrown) => subscriber.error(sourceFailed ? thrown : asUnavailable(thrown)),
-          complete: () => subscriber.complete(),
-        });
-        const source = bytes.subscribe({
-          next: (piece) => writer.next(piece),
-          error: (thrown) => {
-            sourceFailed = true;
-            writer.error(thrown);
-          },
-          complete: () => writer.complete(),
-        });
-        return () => {
-          source.unsubscribe();
-          writer.abandon();
-        };
-      }),
-    put: async (name, bytes, options) => {
-      const file = new PendingFile(layout, name, options);
-      try {
-        await file.append([bytes]);
-        await file.publish();
-      } catch (error) {
-        await file.discard();
-        throw asUnavailable(error);
-      }
-    },
+    write: writeBlob(begin),
+    put: putBlob(begin),
     stat: (name) =>
       orUnavailable(async () => {
         const stored = await openCurrent(name);
@@ -75,7 +47,7 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
         () =>
           orUnavailable(async () => {
             const stored = await openCurrent(name);
-            if (stored === undefined) throw fail('not_found', 'There is no such file');
+            if (stored === undefined) throw missing();
             const { size } = stored.info;
             return {
               file: stored.file,
@@ -98,17 +70,4 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
     },
     close: () => sweeper.close(),
   };
-};
-
-const asUnavailable = (thrown: unknown): ApiError =>
-  thrown instanceof ApiError
-    ? thrown
-    : fail('unavailable', 'The store of files cannot answer now', { cause: thrown });
-
-const orUnavailable = async <T>(work: () => Promise<T>): Promise<T> => {
-  try {
-    return await work();
-  } catch (error) {
-    throw asUnavailable(error);
-  }
 };

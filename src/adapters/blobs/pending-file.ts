@@ -2,10 +2,11 @@
 import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobOptions } from '../../ports/blobs.ts';
+import type { PendingBlob } from './blob-writer.ts';
 import { type FolderLayout, markerOf } from './folder-layout.ts';
 import { trailerOf } from './trailer.ts';
 
-export class PendingFile {
+export class PendingFile implements PendingBlob {
   readonly #layout: FolderLayout;
   readonly #name: string;
   readonly #path: string;
@@ -47,7 +48,6 @@ export class PendingFile {
     await syncFolder(folder);
   }
 
-  /** Also takes back what was published. */
   async discard(): Promise<void> {
     await this.#close();
     await rm(this.#published ? this.#path : this.#temporary, { force: true });

@@ -1,0 +1,135 @@
+/** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
+import { Observable, type Observer } from 'rxjs';
+import type { BlobInfo, Blobs } from '../../ports/blobs.ts';
+import type { Demand } from '../../ports/demand.ts';
+import { asUnavailable } from './unavailable.ts';
+
+/** A blob that is being written: the store's own way to do it. One call at a time. */
+export interface PendingBlob {
+  append(pieces: readonly Uint8Array[]): Promise<void>;
+  /** The name stands for all of the bytes from now on. */
+  publish(): Promise<void>;
+  /** Also takes back what was published. */
+  discard(): Promise<void>;
+}
+
+/** `Blobs.write`, given how to begin. */
+export const writeBlob =
+  (begin: (name: string, options: Parameters<Blobs['put']>[2]) => PendingBlob): Blobs['write'] =>
+  (name, bytes, { demand, ...options }) =>
+    new Observable<BlobInfo>((subscriber) => {
+      const writer = new BlobWriter(begin(name, options), demand, {
+        next: (size) => subscriber.next({ mediaType: options.mediaType, size }),
+        error: (thrown) => subscriber.error(thrown),
+        complete: () => subscriber.complete(),
+      });
+      const source = bytes.subscribe(writer);
+      return () => {
+        source.unsubscribe();
+        writer.abandon();
+      };
+    });
+
+/** `Blobs.put`, given how to begin. */
+export const putBlob =
+  (begin: (name: string, options: Parameters<Blobs['put']>[2]) => PendingBlob): Blobs['put'] =>
+  async (name, bytes, options) => {
+    const blob = begin(name, options);
+    try {
+      await blob.append([bytes]);
+      await blob.publish();
+    } catch (error) {
+      await discard(blob);
+      throw asUnavailable(error);
+    }
+  };
+
+/** Bytes that may wait for the store before the source is asked to pause. */
+const mostWaiting = 512 * 1024;
+
+class BlobWriter implements Observer<Uint8Array> {
+  readonly #blob: PendingBlob;
+  readonly #demand: Demand;
+  readonly #done: Observer<number>;
+  #waiting: Uint8Array[] = [];
+  /** Bytes waiting and being written. */
+  #held = 0;
+  #size = 0;
+  #phase: 'open' | 'complete' | 'over' = 'open';
+  #working = false;
+
+  /** `done` is told the size of the blob, or why there is none. */
+  constructor(blob: PendingBlob, demand: Demand, done: Observer<number>) {
+    this.#blob = blob;
+    this.#demand = demand;
+    this.#done = done;
+  }
+
+  next(piece: Uint8Array): void {
+    if (this.#phase !== 'open' || piece.length === 0) return;
+    this.#waiting.push(piece);
+    this.#held += piece.length;
+    this.#size += piece.length;
+    if (this.#held >= mostWaiting) this.#demand.pause();
+    this.#start();
+  }
+
+  complete(): void {
+    if (this.#phase !== 'open') return;
+    this.#phase = 'complete';
+    this.#start();
+  }
+
+  error(thrown: unknown): void {
+    this.#end();
+    this.#done.error(thrown);
+  }
+
+  /** Nobody waits for the blob any more. */
+  abandon(): void {
+    if (this.#phase !== 'over') this.#end();
+  }
+
+  #end(): void {
+    this.#phase = 'over';
+    this.#waiting = [];
+    this.#start();
+  }
+
+  #start(): void {
+    if (!this.#working) void this.#work();
+  }
+
+  async #work(): Promise<void> {
+    this.#working = true;
+    try {
+      while (this.#waiting.length > 0) await this.#writeWaiting();
+      if (this.#phase === 'complete') await this.#blob.publish();
+    } catch (thrown) {
+      this.#phase = 'over';
+      this.#done.error(asUnavailable(thrown));
+    }
+    if (this.#phase === 'over') await discard(this.#blob);
+    this.#working = false;
+    if (this.#phase !== 'complete') return;
+    this.#phase = 'over';
+    this.#done.next(this.#size);
+    this.#done.complete();
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const pieces = this.#waiting;
+    this.#waiting = [];
+    await this.#blob.append(pieces);
+    for (const piece of pieces) this.#held -= piece.length;
+    if (this.#phase !== 'over') this.#demand.resume();
+  }
+}
+
+const discard = async (blob: PendingBlob): Promise<void> => {
+  try {
+    await blob.discard();
+  } catch {
+    // The sweep finds what could not be removed now.
+  }
+};

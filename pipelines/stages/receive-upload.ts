@@ -123,7 +123,7 @@ const parsed = (text: string, field: string): unknown => {
   }
 };
 
-const usual: SplitRules = { maxTokens: 400, overlapTokens: 80 };
+const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
 
 /** Passages are never longer than the model reads. */
 const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {

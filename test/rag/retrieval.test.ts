@@ -1,0 +1,71 @@
+/** Real texts and real questions: the passage that answers comes first, by words alone. */
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import t from 'tap';
+import { startStores } from '../vector-store/stores.ts';
+
+const { gateway, create, add, search, settled } = await startStores();
+t.teardown(() => gateway.stop());
+
+const root = new URL('../../', import.meta.url);
+const documents = [
+  'docs/limits.md',
+  'docs/simulator.md',
+  'docs/embeddings-and-decisions.md',
+  'docs/billing.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+];
+
+/** A question, and words of the passage that answers it. */
+const questions: readonly (readonly [question: string, answer: string])[] = [
+  ['How long does a request wait in line when all slots are taken?', 'first come, first served'],
+  ['What becomes of the slots and places in line of a gateway that dies?', 'stops renewing'],
+  ['What does SLUICE_ADMISSION_FALLBACK do while Redis is away?', 'SLUICE_ADMISSION_FALLBACK'],
+  ['How do I set the concurrency and rpm of a subscription?', 'limits set --subscription'],
+  ['How many calls does each replica of an engine take at once?', 'how many calls each replica takes'],
+  ['Is Retry-After exact when the window was full, in whole seconds?', 'is in whole seconds'],
+  ['How fast does the simulator stream tokens by default?', '200 tokens a second'],
+  ['Which directive fails with that status after ten tokens, or resets the connection?', '`fail=503@10`'],
+  ['Which quirk splits packets in the middle of a character?', '`split_utf8`'],
+  ['Which telling word of its name makes get_weather called as a tool?', 'A tool is called when'],
+  ['How does the simulator count tokens of a prompt?', 'up to twelve letters'],
+  ['How does sluice simulate listen with --port, --rate and --key?', 'sluice simulate --port'],
+  [
+    'How are inputs cut at context_length by the tokenizer, and a batch halved?',
+    'Inputs are cut at `context_length`',
+  ],
+  [
+    'Which engines give the log-probabilities of a prompt for decision models?',
+    'gives the log-probabilities of a prompt',
+  ],
+  ['Are images billed by megapixels returned and step scaling?', 'megapixels returned'],
+  ['Does usage verify show journal lines that do not read or were counted twice?', 'usage verify'],
+  ['When is the journal forced to the disk?', 'SLUICE_JOURNAL_SYNC'],
+  ['What happens when the disk is full or the journal has no room?', 'When there is no room'],
+  [
+    'How does demand hold back the engine when the socket of the client is full?',
+    'demand travels beside the data',
+  ],
+  ['How do I add a new route to the code?', 'a schema, a pipeline, a row in'],
+];
+
+t.test('at least 18 of 20 questions find their passage first', async (t) => {
+  const store = await create({ name: 'the documents of this project' });
+  for (const path of documents) {
+    const file = new File([readFileSync(new URL(path, root))], basename(path), { type: 'text/markdown' });
+    const { status, body } = await add(store.id, file);
+    t.equal(status, 201, path);
+    t.equal((await settled(store.id, body.id)).status, 'completed');
+  }
+  const missed: string[] = [];
+  for (const [question, answer] of questions) {
+    const found = await search(store.id, question);
+    const place = found.findIndex(({ content }) => content.some(({ text }) => text.includes(answer)));
+    if (place !== 0)
+      missed.push(`${question} found at ${place}, behind ${found[0]?.content[0]?.text.slice(0, 100)}`);
+  }
+  t.equal(questions.length, 20);
+  t.ok(missed.length <= 2, missed.join('\n'));
+  t.comment(missed.join('\n'));
+});

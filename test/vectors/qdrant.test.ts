@@ -9,5 +9,5 @@ t.test('contract', { skip: qdrantMissing() ?? false }, async (t) => {
   const service = await startQdrant();
   const prefix = `sluice_test_${randomBytes(6).toString('hex')}_`;
   t.teardown(() => service.stop());
-  await vectorsContract(t, () => openQdrantVectors(service.url, { prefix }));
+  await vectorsContract(t, () => openQdrantVectors(service.url, { prefix }), { histories: 15 });
 });

@@ -4,8 +4,11 @@ import type { Point } from '../../ports/vectors.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
 import { bytesOf, rememberedChanges } from './libsql-tables.ts';
+import { mostDimensions } from './vector-table.ts';
 
 export const createStore = (sqlite: Sqlite, id: string, dimensions: number): void => {
+  if (dimensions < 1 || dimensions > mostDimensions)
+    throw fail('internal', `Vectors have 1 to ${mostDimensions} dimensions, not ${dimensions}`);
   sqlite.run('INSERT INTO store (id, dimensions, version) VALUES (?, ?, 0) ON CONFLICT (id) DO NOTHING', [
     id,
     dimensions,

@@ -1,18 +1,23 @@
 /** The script of the thread that searches the embedded vectors: a task in, its outcome out. */
 import { parentPort } from 'node:worker_threads';
+import { whenFree } from '../sqlite.ts';
 import type { SearchOutcome, SearchTask } from './search-task.ts';
 import { Searcher } from './searcher.ts';
 
 if (parentPort === null) throw new Error('This script runs as a worker thread only');
 const main = parentPort;
+const asError = (cause: unknown): Error => (cause instanceof Error ? cause : new Error(String(cause)));
 let searcher: Searcher | undefined;
 
-const outcomeOf = (task: SearchTask): SearchOutcome => {
-  try {
-    searcher ??= new Searcher(task.path, task.memory);
-    return searcher.search(task);
-  } catch (error) {
-    return { error };
-  }
+const search = (task: SearchTask): SearchOutcome => {
+  searcher ??= new Searcher(task.path, task.memory);
+  return searcher.search(task);
 };
-main.on('message', (task: SearchTask) => main.postMessage(outcomeOf(task)));
+
+main.on('message', async (task: SearchTask) => {
+  try {
+    main.postMessage(await whenFree(() => search(task), asError));
+  } catch (error) {
+    main.postMessage({ error } satisfies SearchOutcome);
+  }
+});

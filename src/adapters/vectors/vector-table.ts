@@ -7,7 +7,7 @@ import { type Slabs, slabBytes } from './slabs.ts';
 const queryOffset = 0;
 const scoresOffset = slabBytes / 2;
 
-/** A query must fit in its half of slab 0. */
+/** A query must fit into its half of slab 0. */
 export const mostDimensions = scoresOffset / 4;
 
 export class VectorTable {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
+import type { S3Settings } from './adapters/blobs/s3-client.ts';
 import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts';
 
 export interface Config {
@@ -29,6 +30,8 @@ export interface Config {
   readonly journalSync: 'none' | 'always' | { readonly intervalMs: number };
   /** Bytes of usage that may wait to be shipped; past it billable requests are refused. */
   readonly journalMaxBytes: number;
+  /** Undefined: files are kept in the data folder. */
+  readonly s3: S3Settings | undefined;
   /** Undefined: usage goes straight into the ledger. */
   readonly kafka: KafkaSettings | undefined;
   /** Undefined: the ledger is a file in the data folder. */
@@ -72,6 +75,7 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
   journalSync: journalSync(env),
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+  s3: s3(env),
   kafka: kafka(env),
   clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
   qdrantUrl: url(env, 'QDRANT_URL', ['http:', 'https:']),
@@ -166,6 +170,35 @@ const journalSync = (env: Environment): Config['journalSync'] => {
   return policy === 'interval'
     ? { intervalMs: integer(env, 'SLUICE_JOURNAL_SYNC_MS', 100, 1, 60_000) }
     : policy;
+};
+
+const s3 = (env: Environment): Config['s3'] => {
+  const endpoint = url(env, 'S3_ENDPOINT', ['http:', 'https:']);
+  const bucket = text(env, 'S3_BUCKET');
+  if (endpoint === undefined && bucket === undefined) return undefined;
+  const region = text(env, 'S3_REGION') ?? 'us-east-1';
+  const [accessKeyId, secretAccessKey] = [text(env, 'S3_ACCESS_KEY_ID'), text(env, 'S3_SECRET_ACCESS_KEY')];
+  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
+    throw new ConfigError(
+      'S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, with S3_ENDPOINT for any store but AWS',
+    );
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw new ConfigError(`S3_BUCKET must be the name of a bucket, not "${bucket}"`);
+  const prefix = text(env, 'S3_PREFIX') ?? '';
+  if (!/^(?:[\w.-]+\/)*$/.test(prefix) || prefix.length > 200)
+    throw new ConfigError(
+      'S3_PREFIX must be letters, digits, dots, dashes and underscores, ending in a slash',
+    );
+  return {
+    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
+    publicEndpoint: url(env, 'S3_PUBLIC_ENDPOINT', ['http:', 'https:']),
+    bucket,
+    prefix,
+    region,
+    accessKeyId,
+    secretAccessKey,
+    pathStyle: text(env, 'S3_PATH_STYLE') === undefined ? endpoint !== undefined : flag(env, 'S3_PATH_STYLE'),
+  };
 };
 
 const kafka = (env: Environment): Config['kafka'] => {

@@ -4,9 +4,12 @@ import type { Logger } from 'pino';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { State } from '../../ports/state.ts';
 import { openBlobLinks } from '../../signatures/blob-links.ts';
+import type { S3Settings } from './s3-client.ts';
 
 export interface BlobsConfig {
   readonly dataDir: string;
+  /** Undefined: a folder of the data folder. */
+  readonly s3: S3Settings | undefined;
 }
 
 export interface BlobsSurroundings {
@@ -17,7 +20,7 @@ export interface BlobsSurroundings {
 
 /** Rejects with one sentence for the operator when the store cannot be used. */
 export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings): Promise<Blobs> => {
-  const blobs = await folder(config.dataDir, around);
+  const blobs = await (config.s3 === undefined ? folder(config.dataDir, around) : bucket(config.s3, around));
   try {
     await blobs.check();
     return blobs;
@@ -26,6 +29,10 @@ export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings):
     throw error;
   }
 };
+
+// Loaded when chosen: the other store's library costs a start nothing.
+const bucket = async (s3: S3Settings, { log }: BlobsSurroundings): Promise<Blobs> =>
+  (await import('./s3.ts')).openS3Blobs(s3, log);
 
 const folder = async (dataDir: string, { state, log, publicUrl }: BlobsSurroundings): Promise<Blobs> => {
   const links = openBlobLinks(state);

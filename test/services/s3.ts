@@ -1,0 +1,73 @@
+/** An S3-compatible store for tests: the one `S3_ENDPOINT` names, or a MinIO of our own on a free loopback port. */
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { S3Settings } from '../../src/adapters/blobs/s3-client.ts';
+import { loadConfig } from '../../src/config.ts';
+import { end, freePort, launch, servicesFolder } from './child.ts';
+
+export interface S3Service {
+  /** Under a prefix of this run's own. */
+  readonly settings: S3Settings;
+  /** Undefined when the service is not ours: such tests need one they may stop. */
+  readonly process: ChildProcess | undefined;
+  stop(): Promise<void>;
+}
+
+const program = join(servicesFolder, 'minio');
+
+/** Why there is no S3 to test with; undefined when there is one. */
+export const s3Missing = ({ own = false }: { readonly own?: boolean } = {}): string | undefined => {
+  if (!own && shared() !== undefined) return undefined;
+  if (existsSync(program)) return undefined;
+  return `no MinIO in ${servicesFolder}${own ? ' for tests that stop it' : ' and S3_ENDPOINT is not set'}; test/services/fetch builds it`;
+};
+
+export const startS3 = async ({ own = false }: { readonly own?: boolean } = {}): Promise<S3Service> => {
+  const prefix = `sluice-test-${randomBytes(6).toString('hex')}/`;
+  const given = own ? undefined : shared();
+  if (given !== undefined)
+    return { settings: { ...given, prefix }, process: undefined, stop: async () => undefined };
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'));
+  // A folder of the data folder is a bucket.
+  await mkdir(join(folder, 'sluice'));
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  const secret = randomBytes(16).toString('hex');
+  const server = await launch(
+    program,
+    ['server', '--quiet', '--address', `127.0.0.1:${port}`, '--console-address', '127.0.0.1:0', folder],
+    () => answers(`${endpoint}/minio/health/ready`),
+    { ...process.env, MINIO_ROOT_USER: 'sluice', MINIO_ROOT_PASSWORD: secret, MINIO_BROWSER: 'off' },
+  );
+  return {
+    settings: {
+      endpoint,
+      publicEndpoint: undefined,
+      bucket: 'sluice',
+      prefix,
+      region: 'us-east-1',
+      accessKeyId: 'sluice',
+      secretAccessKey: secret,
+      pathStyle: true,
+    },
+    process: server,
+    stop: async () => {
+      await end(server, 'SIGKILL');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const shared = (): S3Settings | undefined => loadConfig().s3;
+
+const answers = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(1000) })).ok;
+  } catch {
+    return false;
+  }
+};

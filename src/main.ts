@@ -33,7 +33,6 @@ import { type Welcome, welcome } from './welcome.ts';
 export interface Gateway {
   /** Base address for clients, ending in `/v1`. */
   readonly url: string;
-  readonly port: number;
   /** The secret of the first key, only when this start made it. */
   readonly firstKey: string | undefined;
   readonly edge: 'uws' | 'node';
@@ -89,7 +88,16 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     const usage = metrics.counted(accounts.usage);
     const blobs = opened(await openBlobs(config, { state, log, publicUrl }));
     const { jobs, webhooks } = opened(
-      openJobs(config, { state, blobs, catalog: catalog.catalog, engines, usage, publicUrl, log }),
+      await openJobs(config, {
+        state,
+        blobs,
+        catalog: catalog.catalog,
+        engines,
+        usage,
+        events: accounts.events,
+        publicUrl,
+        log,
+      }),
     );
     const admission = withOwnLimits(
       opened(await openAdmission(config, log)),
@@ -150,7 +158,6 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
 
     return {
       url,
-      port: edge.port,
       firstKey,
       edge: edge.name,
       adminUrl: admin?.url,

@@ -1,6 +1,6 @@
 /** What can be wrong with the place to listen at, in one sentence each. */
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { TlsFiles } from './channel.ts';
 
@@ -29,6 +29,17 @@ export const whyRefused = (place: Place): Promise<Error> =>
     const probe = createServer();
     probe.once('error', (error) => resolve(refusal(place, error)));
     probe.listen(place, () => probe.close(() => resolve(refusal(place, undefined))));
+  });
+
+/** The port, or a free one for 0; rejects with why when anybody listens there. */
+export const ensureFree = (place: Place): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', (error) => reject(refusal(place, error)));
+    probe.listen({ host: place.host, port: place.port, exclusive: true }, () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
   });
 
 export interface TlsPair {

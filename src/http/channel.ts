@@ -67,6 +67,8 @@ export interface ChannelOwner {
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Other processes listen there too. */
+  readonly shared: boolean | undefined;
   readonly tls: TlsFiles | undefined;
   readonly limits: EdgeLimits;
   readonly nextId: () => string;
@@ -81,6 +83,8 @@ export interface TlsFiles {
 export interface Server {
   readonly name: 'uws' | 'node';
   readonly port: number;
+  /** Open now, idle ones too. */
+  connections(): number;
   /** No new connections; those there are go on. */
   stopListening(): void;
   /** Ends what is left. */

@@ -1,4 +1,5 @@
 /** Routes, keys and limits in; a listening HTTP edge out, on uWebSockets.js or on node:http. */
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { Keys } from '../ports/keys.ts';
@@ -23,6 +24,8 @@ export interface EdgeOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   readonly limits: EdgeLimits;
+  /** Other processes of the same gateway listen there too. */
+  readonly shared?: boolean;
   /** `auto`: uWebSockets.js where its binary loads, else node:http. */
   readonly edge?: 'auto' | 'uws' | 'node';
 }
@@ -35,7 +38,15 @@ export interface Edge {
   /** Requests not finished yet. */
   inFlight(): number;
   /** Takes no new connections and resolves when nothing is in flight; after the grace time what is left is cut. */
-  drain(graceMs: number): Promise<void>;
+  drain(graceMs: number, options?: DrainOptions): Promise<void>;
+}
+
+export interface DrainOptions {
+  /**
+   * Another process takes over: kept connections are not closed but told to end with their next answer, so that no
+   * client loses a request it sends on one just now; those that stay silent end by their own time-out.
+   */
+  readonly handOver?: boolean;
 }
 
 export const listen = async (options: EdgeOptions): Promise<Edge> => {
@@ -65,21 +76,34 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     port: server.port,
     name: server.name,
     inFlight: () => core.open.size,
-    drain: (graceMs) => {
-      drained ??= drain(core, server, graceMs).finally(() => clearInterval(timer));
+    drain: (graceMs, drainOptions) => {
+      drained ??= drain(core, server, graceMs, drainOptions).finally(() => clearInterval(timer));
       return drained;
     },
   };
 };
 
-const drain = async (core: EdgeCore, server: Server, graceMs: number): Promise<void> => {
+const drain = async (
+  core: EdgeCore,
+  server: Server,
+  graceMs: number,
+  { handOver = false }: DrainOptions = {},
+): Promise<void> => {
   core.draining = true;
+  // Right after the turn's new connections were accepted: what waits in the queue of a closed port is lost.
+  await setImmediate();
   server.stopListening();
+  if (handOver) await disconnected(server, graceMs);
   await emptied(core, graceMs);
   for (const response of core.open) response.cut();
   // The last answers are on their way to the operating system.
   await emptied(core, core.limits.lingerMs);
   await server.close();
+};
+
+const disconnected = async (server: Server, waitMs: number): Promise<void> => {
+  const until = performance.now() + waitMs;
+  while (server.connections() > 0 && performance.now() < until) await delay(50);
 };
 
 const emptied = (core: EdgeCore, waitMs: number): Promise<void> =>
@@ -99,6 +123,7 @@ const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
   const serverOptions: ServerOptions = {
     host: options.host,
     port: options.port,
+    shared: options.shared,
     tls: options.tls,
     limits: options.limits,
     nextId: core.nextId,

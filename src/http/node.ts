@@ -1,7 +1,7 @@
 /** Starts node:http: its requests in, channels out. This file and its channel are all that knows this server. */
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { errorJson, fail } from '../errors.ts';
 import { refusal, type TlsPair } from './address.ts';
@@ -41,6 +41,11 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
   };
   const server =
     tls === undefined ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
+  let sockets = 0;
+  server.on('connection', (socket: Socket) => {
+    sockets++;
+    socket.once('close', () => sockets--);
+  });
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
@@ -55,8 +60,10 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
   return {
     name: 'node',
     port: (server.address() as AddressInfo).port,
+    connections: () => sockets,
+    // The HTTP server's own close would end kept connections too, whether a request is on its way on them or not.
     stopListening: () => {
-      server.close();
+      TcpServer.prototype.close.call(server);
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /** A channel in; its request routed, authenticated and run by its pipeline, the replies written: the one subscribe of the product. */
-import { type Observable, of, switchMap, throwError } from 'rxjs';
+import { type Observable, of, throwError } from 'rxjs';
 import { authenticate } from '../../pipelines/stages/authenticate.ts';
+import { step } from '../../pipelines/stages/step.ts';
 import { fail } from '../errors.ts';
 import type { Reply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
@@ -45,7 +46,7 @@ const run = (
   try {
     if (route.access === 'public') return route.pipeline(exchange);
     const { pipeline } = route;
-    return authenticate(core.keys, exchange).pipe(switchMap((caller) => pipeline(exchange, caller)));
+    return authenticate(core.keys, exchange).pipe(step((caller) => pipeline(exchange, caller)));
   } catch (thrown) {
     return throwError(() => thrown);
   }

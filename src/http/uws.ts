@@ -45,6 +45,11 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
       channel.leaveHandler();
     }
   });
+  let connections = 0;
+  const counted = (_: unknown, change: unknown): void => {
+    connections += Number(change);
+  };
+  app.filter(counted);
   const socket = await listening(app, options);
   if (!socket) return undefined;
   let open = true;
@@ -55,6 +60,7 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
   return {
     name: 'uws',
     port: library.us_socket_local_port(socket),
+    connections: () => connections,
     stopListening,
     close: async () => {
       stopListening();
@@ -63,11 +69,15 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
   };
 };
 
-/** Without it a second process would share the port unnoticed. */
+/** Shared: the system spreads connections over all processes that listen so. Not so, a second one is refused. */
+const sharedPort = 0;
 const exclusivePort = 1;
 
-const listening = (app: TemplatedApp, { host, port }: ServerOptions): Promise<us_listen_socket | false> =>
+const listening = (
+  app: TemplatedApp,
+  { host, port, shared }: ServerOptions,
+): Promise<us_listen_socket | false> =>
   new Promise((resolve) => {
     // Its typings leave out the overload with host, port and options, which it has.
-    Reflect.apply(app.listen, app, [host, port, exclusivePort, resolve]);
+    Reflect.apply(app.listen, app, [host, port, shared === true ? sharedPort : exclusivePort, resolve]);
   });

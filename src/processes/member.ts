@@ -1,0 +1,33 @@
+/** A gateway that another process started: says when it listens, and obeys. */
+import type { Gateway } from '../main.ts';
+import type { Welcome } from '../welcome.ts';
+import type { Order, Word } from './messages.ts';
+
+export interface Membership {
+  /** Resolves when it is to end: it was told to, or nobody is left to tell it. */
+  readonly ended: Promise<string>;
+}
+
+export const joinProcesses = (gateway: Gateway, { config: _, ...greeting }: Welcome): Membership => {
+  const say = (word: Word): void => {
+    // Nobody listens any more: the end is near.
+    process.send?.(word, undefined, {}, () => undefined);
+  };
+  const ended = new Promise<string>((resolve) => {
+    process.once('disconnect', () => resolve('the first process is gone'));
+    process.on('message', (message: Order) => {
+      if (message.order === 'drain') resolve('told to');
+      else if (message.order === 'reload') gateway.reload();
+      else
+        void gateway
+          .unready()
+          .then((unready) =>
+            say({ word: 'seen', number: message.number, families: gateway.families(), unready }),
+          );
+    });
+  });
+  // Signals of a terminal reach every process; the first one decides what becomes of them.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  say({ word: 'ready', greeting });
+  return { ended };
+};

@@ -1,0 +1,21 @@
+/** What the first process and the gateways it started say to each other. */
+import type { Family } from '../metrics/exposition.ts';
+import type { Welcome } from '../welcome.ts';
+
+/** The first process says the rest itself. */
+export type Greeting = Pick<Welcome, 'url' | 'secret' | 'shownOnce' | 'models' | 'chatModel'>;
+
+export type Order =
+  | { readonly order: 'drain' }
+  | { readonly order: 'reload' }
+  | { readonly order: 'look'; readonly number: number };
+
+export type Word =
+  /** It listens; what a person should know of it. */
+  | { readonly word: 'ready'; readonly greeting: Greeting }
+  | {
+      readonly word: 'seen';
+      readonly number: number;
+      readonly families: readonly Family[];
+      readonly unready: readonly string[];
+    };

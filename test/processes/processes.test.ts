@@ -1,0 +1,165 @@
+/** Several gateways on one port: replaced one by one under load, and one by one when they die. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import OpenAI from 'openai';
+import t, { type Test } from 'tap';
+import { Agent, fetch as undiciFetch } from 'undici';
+
+const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
+const key = 'sk-test-0123456789abcdef0123456789abcdef';
+
+interface Running {
+  readonly process: ChildProcess;
+  readonly url: string;
+  readonly admin: string;
+}
+
+const start = async (t: Test, args: readonly string[]): Promise<Running> => {
+  const child = spawn(process.execPath, [main, 'serve', ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      PORT: '0',
+      SLUICE_ADMIN_PORT: '0',
+      SLUICE_DATA: t.testdir(),
+      SLUICE_BOOTSTRAP_KEY: key,
+      LOG_LEVEL: 'silent',
+    },
+  });
+  t.teardown(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  let text = '';
+  for await (const piece of child.stdout) {
+    text += String(piece);
+    const url = /base URL {3}(\S+)/.exec(text)?.[1];
+    const admin = /metrics {4}(\S+)\/metrics/.exec(text)?.[1];
+    if (url !== undefined && admin !== undefined) return { process: child, url, admin };
+  }
+  throw new Error(`it ended: ${text}`);
+};
+
+/** Numbers of the processes that answer now. */
+const members = async (admin: string): Promise<readonly string[]> => {
+  const text = await (await fetch(`${admin}/metrics`)).text();
+  return [...text.matchAll(/^process_resident_memory_bytes\{process="(\d+)"\}/gm)].map(([, id]) =>
+    String(id),
+  );
+};
+
+/** Its gateways, by their ids in the system. */
+const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const ids = text.trim().split(' ').map(Number);
+  const commands = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8')));
+  return ids.filter((_, index) => commands[index]?.includes('serve'));
+};
+
+const eventually = async <T>(what: string, look: () => Promise<T | false>): Promise<T> => {
+  const until = Date.now() + 60_000;
+  while (Date.now() < until) {
+    const seen = await look();
+    if (seen !== false) return seen;
+    await delay(50);
+  }
+  throw new Error(`${what} did not happen`);
+};
+
+t.test('every process is replaced under load, and no request is lost', async (t) => {
+  const gateway = await start(t, ['--processes', '2']);
+  const before = await members(gateway.admin);
+  t.equal(before.length, 2);
+  t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
+
+  const agent = new Agent({ connections: 4 });
+  t.teardown(() => agent.close());
+  const client = new OpenAI({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
+  const ask = {
+    model: 'sluice/chat',
+    messages: [{ role: 'user' as const, content: '/sim tokens=5\nGo on.' }],
+  };
+  let running = true;
+  const statuses: number[] = [];
+  const load = Array.from({ length: 4 }, async () => {
+    while (running) {
+      const response = await undiciFetch(`${gateway.url}/chat/completions`, {
+        method: 'POST',
+        dispatcher: agent,
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify(ask),
+      });
+      await response.text();
+      statuses.push(response.status);
+    }
+  });
+  let streams = 0;
+  const cut: string[] = [];
+  const listening = Array.from({ length: 3 }, async () => {
+    while (running) {
+      const stream = await client.chat.completions.create({
+        ...ask,
+        messages: [{ role: 'user', content: '/sim tokens=40 rate=40/s\nGo on.' }],
+        stream: true,
+      });
+      let reason: string | null | undefined;
+      for await (const chunk of stream) reason = chunk.choices[0]?.finish_reason ?? reason;
+      if (reason !== 'stop') cut.push(String(reason));
+      streams++;
+    }
+  });
+
+  await eventually('load', async () => statuses.length > 20 && streams > 0);
+  gateway.process.kill('SIGUSR2');
+  const after = await eventually('replacement', async () => {
+    const now = await members(gateway.admin);
+    return now.length === 2 && now.every((id) => !before.includes(id)) ? now : false;
+  });
+  running = false;
+  await Promise.all([...load, ...listening]);
+  t.strictSame(
+    statuses.filter((status) => status !== 200),
+    [],
+    `${statuses.length} answers and ${streams} streams`,
+  );
+
+  t.strictSame(cut, [], 'no stream is cut');
+
+  const counted = await eventually('billing', async () => {
+    const response = await fetch(`${gateway.url}/usage?group_by=model`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    const { data } = (await response.json()) as { data: { requests: number; failed: number }[] };
+    const [total] = data;
+    return total !== undefined && total.requests >= statuses.length + streams ? total : false;
+  });
+  t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
+  t.equal(after.length, 2);
+});
+
+t.test('a process that dies is replaced', async (t) => {
+  const gateway = await start(t, ['--processes', '2']);
+  const before = await members(gateway.admin);
+  const children = await childrenOf(gateway.process);
+  t.equal(children.length, 2);
+  process.kill(children[0] ?? 0, 'SIGKILL');
+  await eventually('a new process', async () => {
+    const now = await members(gateway.admin);
+    return now.length === 2 && now.some((id) => !before.includes(id));
+  });
+  gateway.process.kill('SIGTERM');
+  t.strictSame(await once(gateway.process, 'exit'), [0, null]);
+});
+
+t.test('a number that is none is refused', async (t) => {
+  const child = spawn(process.execPath, [main, 'serve', '--processes', '0'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let text = '';
+  for await (const piece of child.stderr) text += String(piece);
+  t.equal(text, 'sluice serve: --processes must be a whole number from 1 to 256, not "0"\n');
+});

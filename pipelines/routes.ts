@@ -12,6 +12,7 @@ import { responsesDocs } from '../schemas/openapi-responses.ts';
 import { decisionDocs } from '../schemas/openapi-systemone.ts';
 import { usageDocs } from '../schemas/openapi-usage.ts';
 import { videoDocs } from '../schemas/openapi-videos.ts';
+import { webhookDocs } from '../schemas/openapi-webhooks.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { audioSpeech } from './audio-speech.ts';
 import { audioTranscriptions } from './audio-transcriptions.ts';
@@ -46,6 +47,8 @@ import { usage } from './usage.ts';
 import { vectorStoreRoutes } from './vector-store-routes.ts';
 import { videosCreate } from './videos-create.ts';
 import { videosModels } from './videos-models.ts';
+import { webhooksSecret } from './webhooks-secret.ts';
+import { webhooksSecretRotate } from './webhooks-secret-rotate.ts';
 
 export const routes = (ports: Ports): readonly Route[] => {
   const table: readonly Route[] = [
@@ -333,6 +336,22 @@ export const routes = (ports: Ports): readonly Route[] => {
       bodyLimit: 0,
       pipeline: blobLink(ports),
       doc: blobDocs.link,
+    },
+    {
+      method: 'GET',
+      path: '/webhooks/secret',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: webhooksSecret(ports),
+      doc: webhookDocs.secret,
+    },
+    {
+      method: 'POST',
+      path: '/webhooks/secret/rotate',
+      access: 'key',
+      bodyLimit: 0,
+      pipeline: webhooksSecretRotate(ports),
+      doc: webhookDocs.rotate,
     },
     {
       method: 'GET',

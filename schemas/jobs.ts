@@ -90,3 +90,20 @@ export const RenderModelRecord = Type.Object({
   model: Type.String(),
 });
 export type RenderModelRecord = Static<typeof RenderModelRecord>;
+
+/** A job was made or changed its state: what the `jobs` topic carries, keyed by the job. Version 1. */
+export const JobEvent = Type.Object({
+  schema: Type.Literal(1),
+  id: Type.String(),
+  type: Type.Enum(['video', 'music']),
+  subscription: Type.String(),
+  model: Type.String(),
+  status: JobStatus,
+  /** How often it was begun. */
+  attempts: Type.Integer(),
+  /** Unix milliseconds when the status changed. */
+  time: Type.Integer(),
+  /** The process that says so. */
+  sender: Type.String(),
+});
+export type JobEvent = Static<typeof JobEvent>;

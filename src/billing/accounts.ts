@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type EventsConfig, openEvents, readUsage } from '../adapters/events/open.ts';
 import { type LedgerConfig, openLedger } from '../adapters/ledger/open.ts';
+import type { Events } from '../ports/events.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { SyncPolicy } from './journal/writer.ts';
 import { receiveUsage } from './receive-usage.ts';
@@ -17,6 +18,7 @@ export interface AccountsConfig extends LedgerConfig, EventsConfig {
 export interface Accounts {
   readonly usage: JournaledUsage;
   readonly ledger: Ledger;
+  readonly events: Events;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,7 @@ export const openAccounts = async (config: AccountsConfig, log: Logger): Promise
   return {
     usage,
     ledger,
+    events,
     close: async () => {
       await usage.close();
       await reading?.close();

@@ -8,15 +8,19 @@ import { simulate } from './simulate.ts';
 import { subscriptions } from './subscriptions.ts';
 import { usage } from './usage.ts';
 import { usageVerify } from './usage-verify.ts';
+import { webhooks } from './webhooks.ts';
+import { worker } from './worker.ts';
 
 /** A command of two words stands before the one of its first word alone. */
 export const commands: readonly Command[] = [
   serve,
+  worker,
   billing,
   ...keys,
   ...subscriptions,
   ...limits,
   usageVerify,
   usage,
+  ...webhooks,
   simulate,
 ];

@@ -50,7 +50,7 @@ const doChore = async (
     const next = expire(job, now());
     const expired = next && (await store.move(record, next));
     if (expired === undefined) return;
-    notices.tell(job.id, 'ended');
+    notices.tell(expired.value, 'ended');
     await settle(expired);
   }
 };

@@ -95,7 +95,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
       const created = now();
       const record = newRecord(job, created, queuePlace(created), publicUrl());
       if (!(await store.create(record))) throw fail('conflict', `${job.id} is there already`);
-      notices.tell(job.id, 'queued');
+      notices.tell(record, 'queued');
       return view(record);
     },
 
@@ -111,7 +111,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
       const record = await find(type, id, subscription);
       if (endingOf(record.value) === undefined) {
         const cancelled = await cancelJob(removing, record);
-        notices.tell(id, 'ended');
+        notices.tell(cancelled.value, 'ended');
         await settle(cancelled).catch((error: unknown) =>
           log.warn({ err: error, job: id }, 'a cancelled job is settled later'),
         );

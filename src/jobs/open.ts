@@ -1,11 +1,14 @@
 /** Configuration in; jobs and their webhooks out, rendering and delivering from now on. The same in a gateway and in a worker of its own. */
-import type { Logger } from 'pino';
+import { type EventsConfig, readJobs } from '../adapters/events/open.ts';
+import type { Events } from '../ports/events.ts';
 import type { Jobs } from '../ports/jobs.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
+import { JobEvents } from './events.ts';
 import { createJobs, type JobParts, type JobSettings } from './jobs.ts';
+import { Notices } from './notices.ts';
 import { plainRecord } from './render-record.ts';
 
-export interface JobsConfig {
+export interface JobsConfig extends Pick<EventsConfig, 'kafka'> {
   readonly jobs: Pick<JobSettings, 'renders' | 'keptMs' | 'longestMs'>;
   readonly allowPrivateUrls: boolean;
 }
@@ -16,19 +19,26 @@ export interface OpenJobs {
   close(): Promise<void>;
 }
 
-export const openJobs = (
+/** With Kafka processes hear of each other's jobs at once; without it, or while it is away, they look. */
+export const openJobs = async (
   config: JobsConfig,
-  parts: Omit<JobParts, 'tell'> & { readonly log: Logger },
-): OpenJobs => {
+  { events, ...parts }: Omit<JobParts, 'tell'> & { readonly events: Events },
+): Promise<OpenJobs> => {
+  const { log } = parts;
+  const jobEvents = new JobEvents(events, log);
+  const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
+  const hearing =
+    config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);
   const webhooks = createWebhooks(
     { ...parts, recordOf: plainRecord },
     { allowPrivate: config.allowPrivateUrls },
   );
-  const jobs = createJobs({ ...parts, tell: webhooks.tell }, config.jobs);
+  const jobs = createJobs({ ...parts, tell: webhooks.tell }, { ...config.jobs, notices });
   return {
     jobs,
     webhooks,
     close: async () => {
+      await hearing?.close();
       await jobs.close();
       await webhooks.close();
     },

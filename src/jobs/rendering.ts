@@ -102,7 +102,7 @@ export class Rendering {
           progress: (done) => {
             this.done = Math.min(1, Math.max(this.done, done));
           },
-          sampled: () => notices.tell(job.id, 'samples'),
+          sampled: () => notices.tell(job, 'samples'),
           samplesLost: (error) =>
             log.warn({ err: error, job: job.id }, 'samples of a song could not be kept for listeners'),
         }),
@@ -116,7 +116,7 @@ export class Rendering {
   }
 
   async #settle(ended: StoredJob): Promise<void> {
-    this.#parts.notices.tell(this.#job.id, 'ended');
+    this.#parts.notices.tell(ended.value, 'ended');
     try {
       await this.#parts.settle(ended);
     } catch (error) {

@@ -136,7 +136,7 @@ export class Worker {
   #run(slot: Slot, record: StoredJob): void {
     const rendering = new Rendering(this.#parts, slot, record);
     this.#running.set(record.id, rendering);
-    this.#parts.notices.tell(record.id, 'started');
+    this.#parts.notices.tell(record.value, 'started');
     void rendering.ended.finally(() => {
       if (this.#running.get(record.id) === rendering) this.#running.delete(record.id);
       this.wake();
@@ -150,7 +150,7 @@ export class Worker {
     const ended = await endJob(this.#parts, record.id, slot.claim, { failure });
     await slot.free();
     if (ended === undefined) return;
-    notices.tell(ended.id, 'ended');
+    notices.tell(ended.value, 'ended');
     await settle(ended);
   }
 

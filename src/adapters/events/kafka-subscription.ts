@@ -16,6 +16,8 @@ export interface KafkaSubscriptionOptions {
   readonly log: Logger;
   /** A batch is handed on when it has this many bytes, or when this long has passed. */
   readonly batch?: { readonly bytes: number; readonly ms: number };
+  /** Where a group that is new begins: at the oldest event there is, or at what comes from now on. */
+  readonly from?: 'beginning' | 'now';
 }
 
 export interface Subscription {
@@ -45,7 +47,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
     try {
       await ensureTopics(kafka, settings);
       await consumer.connect();
-      await consumer.subscribe({ topic: topicName(settings, topic), fromBeginning: true });
+      await consumer.subscribe({ topic: topicName(settings, topic), fromBeginning: options.from !== 'now' });
       await consumer.run({
         autoCommit: false,
         eachBatchAutoResolve: false,

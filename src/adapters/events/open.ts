@@ -1,4 +1,5 @@
 /** Configuration in; the Events port it asks for, and the reading of it into the ledger, out. */
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Events, Receiver } from '../../ports/events.ts';
@@ -18,6 +19,19 @@ export const openEvents = async (
   if (kafka !== undefined) return (await import('./kafka.ts')).createKafkaEvents(kafka, log);
   const { createLocalEvents } = await import('./local.ts');
   return createLocalEvents({ usage, rejectedFile: join(dataDir, 'rejected-usage.log'), log });
+};
+
+/** Events of jobs from now on, all of them to every process that reads; closing it stops. */
+export const readJobs = async (
+  settings: KafkaSettings,
+  receive: Receiver,
+  log: Logger,
+): Promise<{ close(): Promise<void> }> => {
+  const { subscribeKafka } = await import('./kafka-subscription.ts');
+  const group = `jobs-${randomBytes(8).toString('hex')}`;
+  const batch = { bytes: 1, ms: 100 };
+  const subscription = subscribeKafka({ settings, topic: 'jobs', group, receive, log, batch, from: 'now' });
+  return { close: () => subscription.stop() };
 };
 
 /** Usage from Kafka into its receiver; closing it stops. */

@@ -20,6 +20,8 @@ import type { EngineCall } from './http-call.ts';
 import { imageOverHttp } from './images.ts';
 import { type PoolOptions, ReplicaPool } from './pool.ts';
 import { Replica } from './replica.ts';
+import { speakOverHttp } from './speech.ts';
+import { transcribeOverHttp } from './transcribe.ts';
 import type { SendRequest, Wire } from './wire.ts';
 import { openAiWire } from './wires/openai.ts';
 
@@ -65,14 +67,14 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
       return () => running.close();
     });
 
-  const sendWhole: SendRequest = ({ path, body, contentType }, flow, reader) =>
+  const send: SendRequest = ({ path, body, contentType, streams = false }, flow, reader) =>
     pool.send(
       {
         method: 'POST',
         path,
         headers: [...withContentType(headers, contentType), 'x-request-id', flow.requestId],
         body,
-        streams: false,
+        streams,
         explain: wire.errorSentence,
       },
       flow,
@@ -80,17 +82,21 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     );
 
   return {
-    ...(wire.embeddings === undefined ? {} : { embed: embedOverHttp(wire.embeddings, sendWhole) }),
-    ...(wire.decisions === undefined ? {} : { decide: decideOverHttp(wire.decisions, sendWhole) }),
+    ...(wire.embeddings === undefined ? {} : { embed: embedOverHttp(wire.embeddings, send) }),
+    ...(wire.decisions === undefined ? {} : { decide: decideOverHttp(wire.decisions, send) }),
     ...(wire.images === undefined
       ? {}
       : {
           image: imageOverHttp(wire.images, {
-            send: sendWhole,
+            send,
             follow: followLink({ pool, headers, media: options.media }),
             fanOut: row.fan_out_n === true,
           }),
         }),
+    ...(wire.speech === undefined ? {} : { speak: speakOverHttp(wire.speech, send, options.codec) }),
+    ...(wire.transcription === undefined
+      ? {}
+      : { transcribe: transcribeOverHttp(wire.transcription, send, options.codec) }),
     chat: (model, call, flow) =>
       call.n > 1 && row.fan_out_n === true
         ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))

@@ -8,6 +8,8 @@ import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { ImageCall } from '../ports/image.ts';
 import type { MediaData } from '../ports/media.ts';
+import type { SpeechCall } from '../ports/speech.ts';
+import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { EngineCall, EngineReader } from './http-call.ts';
 import type { PickDecoder } from './pick-reader.ts';
 import type { RequestBody } from './request-body.ts';
@@ -27,6 +29,10 @@ export interface Wire {
   readonly decisions?: DecisionWire;
   /** Absent: engines of this wire draw nothing. */
   readonly images?: ImageWire;
+  /** Absent: engines of this wire do not speak. */
+  readonly speech?: SpeechWire;
+  /** Absent: engines of this wire do not listen. */
+  readonly transcription?: TranscriptionWire;
 }
 
 export interface WholeRequest {
@@ -34,9 +40,11 @@ export interface WholeRequest {
   readonly body: RequestBody;
   /** JSON unless told. */
   readonly contentType?: string;
+  /** The answer comes bit by bit, as fast as demand allows; whole unless told. */
+  readonly streams?: boolean;
 }
 
-/** One request for a whole answer. */
+/** One request, for a whole answer unless it says otherwise. */
 export type SendRequest = (request: WholeRequest, flow: Flow, reader: EngineReader) => EngineCall;
 
 export interface EmbeddingWire {
@@ -61,6 +69,36 @@ export interface MadeImage {
   /** A string is a link to it. */
   readonly image: MediaData | string;
   readonly revisedPrompt: string | undefined;
+}
+
+export interface SpeechWire {
+  readonly path: string;
+  /** Asks for the format that the model's row names. */
+  encode(model: Model, call: SpeechCall): RequestBody;
+  /** The failure that stands where sound should be. */
+  failureOf(body: string): ApiError | undefined;
+}
+
+export interface TranscriptionWire {
+  readonly path: string;
+  encode(
+    model: Model,
+    call: TranscriptionCall,
+    stream: boolean,
+  ): { readonly body: RequestBody; readonly contentType: string };
+  /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
+  decodeWhole(body: Buffer): string;
+  decodeStream(): TranscriptDecoder;
+}
+
+export interface TranscriptDecoder {
+  /** The text of one read, perhaps none. Throws `engine_unreachable` when the stream breaks a bound. */
+  push(bytes: Buffer): string;
+  /** The bytes are over: what was held. */
+  end(): string;
+  /** The transcript is whole, whatever the connection does next. */
+  readonly done: boolean;
+  readonly failure: ApiError | undefined;
 }
 
 /** Either all questions in one request, or the likelihood of each answer as the continuation of a prompt. */

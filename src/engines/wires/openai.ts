@@ -10,6 +10,8 @@ import { embeddingWire } from './openai/embed.ts';
 import { encodeChat } from './openai/encode.ts';
 import { imageWire } from './openai/images.ts';
 import { continuationWire } from './openai/score.ts';
+import { speechWire } from './openai/speech.ts';
+import { transcriptionWire } from './openai/transcription.ts';
 import { errorSentence } from './openai/words.ts';
 
 export const openAiWire: Wire = {
@@ -20,6 +22,8 @@ export const openAiWire: Wire = {
   errorSentence,
   embeddings: embeddingWire,
   images: imageWire,
+  speech: speechWire,
+  transcription: transcriptionWire,
   decisions: { questions: systemOneWire, continuations: continuationWire },
 };
 

@@ -1,4 +1,4 @@
-/** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, models, health, and its words for everything else. */
+/** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, sound, models, health, and its words for everything else. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../../../errors.ts';
 import { Demand } from '../../../ports/demand.ts';
@@ -11,11 +11,14 @@ import { answerChat } from './exchange.ts';
 import { answerImages } from './images.ts';
 import type { SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
-import { readBody } from './read-body.ts';
+import { readBody, readBytes } from './read-body.ts';
+import { readForm } from './read-form.ts';
 import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
 import { sendError, sendJson } from './send.ts';
+import { answerSpeech, readSpeech, SoundStudio } from './speech.ts';
 import type { Tally } from './tally.ts';
+import { answerTranscription } from './transcription.ts';
 
 interface Service {
   readonly options: SimulatorServerOptions;
@@ -24,6 +27,7 @@ interface Service {
   readonly ticker: Ticker;
   readonly tally: Tally;
   readonly drawImages: DrawImages;
+  readonly studio: SoundStudio;
 }
 
 interface Route {
@@ -39,6 +43,8 @@ const routes: ReadonlyMap<string, Route> = new Map([
   ['/v1/chat/completions', { method: 'POST', run: chat }],
   ['/v1/images/generations', { method: 'POST', run: images }],
   ['/v1/images/edits', { method: 'POST', run: images }],
+  ['/v1/audio/speech', { method: 'POST', run: speech }],
+  ['/v1/audio/transcriptions', { method: 'POST', run: transcription }],
   ['/v1/models', { method: 'GET', run: models }],
   ['/health', { method: 'GET', run: health }],
 ]);
@@ -55,6 +61,7 @@ export function createService(options: SimulatorServerOptions, tally: Tally): Re
     tally,
     pace: paceOf(options),
     drawImages: createImageStudio(),
+    studio: new SoundStudio(ticker, paceOf(options).rate),
   };
   return (request, response) => {
     serve(service, request, response).catch((thrown: unknown) =>
@@ -100,6 +107,27 @@ async function images(service: Service, request: IncomingMessage, response: Serv
   options.onRequest?.({ body: fields, headers: request.headers });
   checkModel(model, options);
   answerImages(drawImages(call, ticker), links, response, quirks);
+}
+
+async function speech(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { options, quirks, studio } = service;
+  const body = await readBody(request);
+  options.onRequest?.({ body, headers: request.headers });
+  const speechRequest = readSpeech(body);
+  checkModel(speechRequest.model, options);
+  answerSpeech(speechRequest, studio, response, quirks);
+}
+
+async function transcription(
+  service: Service,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { options, quirks, studio } = service;
+  const form = await readForm(await readBytes(request), request.headers['content-type'] ?? '');
+  options.onRequest?.({ body: form.fields, headers: request.headers });
+  checkModel(form.fields.model ?? '', options);
+  await answerTranscription(form, studio, response, quirks);
 }
 
 function checkModel(model: string, { models }: SimulatorServerOptions): void {

@@ -1,0 +1,108 @@
+/** Transcription in the words of OpenAI-like servers: OpenAI, vLLM, Speaches, whisper.cpp, another Sluice. */
+import { type ApiError, asApiError } from '../../../errors.ts';
+import type { Recording } from '../../../ports/transcription.ts';
+import { unreadable } from '../../json-picker.ts';
+import { type FormFile, formBody } from '../../multipart.ts';
+import { SseDecoder } from '../../sse-decoder.ts';
+import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
+import { isObject, reportedError } from './words.ts';
+
+export const transcriptionWire: TranscriptionWire = {
+  path: '/audio/transcriptions',
+  encode: (model, { audio, language, prompt, temperature }, stream) => {
+    const fields: Record<string, string> = { model: model.served_as, response_format: 'json' };
+    if (language !== undefined) fields.language = language;
+    if (prompt !== undefined) fields.prompt = prompt;
+    if (temperature !== undefined) fields.temperature = String(temperature);
+    if (stream) fields.stream = 'true';
+    return formBody(fields, [fileOf(audio)]);
+  },
+  decodeWhole: (body) => {
+    const value = parsed(body.toString());
+    const failure = reportedError(value);
+    if (failure !== undefined) throw failure;
+    if (typeof value.text !== 'string') throw unreadable(new Error('The answer has no text'));
+    return value.text;
+  },
+  decodeStream: () => new TranscriptEvents(),
+};
+
+const mediaTypes: Readonly<Record<string, string>> = { mp3: 'mpeg', m4a: 'mp4' };
+
+/** Servers tell the format by the name. */
+const fileOf = ({ bytes, container }: Recording): FormFile => ({
+  field: 'file',
+  fileName: `audio.${container}`,
+  mediaType: `audio/${mediaTypes[container] ?? container}`,
+  bytes,
+});
+
+const parsed = (text: string): Readonly<Record<string, unknown>> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
+  return value;
+};
+
+/** OpenAI's events, or the chunks that vLLM makes after the pattern of chat. */
+class TranscriptEvents implements TranscriptDecoder {
+  done = false;
+  failure: ApiError | undefined;
+  readonly #events = new SseDecoder((text, start, end) => this.#event(text.slice(start, end)));
+  #pieces = '';
+  #any = false;
+
+  push(bytes: Buffer): string {
+    this.#events.push(bytes);
+    return this.#take();
+  }
+
+  end(): string {
+    this.#events.end();
+    return this.#take();
+  }
+
+  #take(): string {
+    const pieces = this.#pieces;
+    this.#pieces = '';
+    return pieces;
+  }
+
+  #event(data: string): void {
+    if (this.done || this.failure !== undefined) return;
+    if (data === '[DONE]') {
+      this.done = true;
+      return;
+    }
+    let event: Readonly<Record<string, unknown>>;
+    try {
+      event = parsed(data);
+    } catch (thrown) {
+      this.failure = asApiError(thrown);
+      return;
+    }
+    this.failure = reportedError(event);
+    if (this.failure !== undefined) return;
+    if (event.type === 'transcript.text.done') {
+      // A server that sends no pieces says it all at the end.
+      if (!this.#any) this.#add(event.text);
+      this.done = true;
+    } else this.#add(event.type === 'transcript.text.delta' ? event.delta : chunkText(event));
+  }
+
+  #add(text: unknown): void {
+    if (typeof text !== 'string' || text === '') return;
+    this.#any = true;
+    this.#pieces += text;
+  }
+}
+
+const chunkText = ({ choices }: Readonly<Record<string, unknown>>): unknown => {
+  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  if (!isObject(choice) || !isObject(choice.delta)) return undefined;
+  return choice.delta.content;
+};

@@ -1,13 +1,190 @@
 /** The Vectors port on Qdrant. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createPlainServer } from 'node:net';
 import t from 'tap';
+import { openVectors } from '../../src/adapters/vectors/open.ts';
 import { openQdrantVectors } from '../../src/adapters/vectors/qdrant.ts';
+import { pointId, requests } from '../../src/adapters/vectors/qdrant-points.ts';
+import type { Point, Vectors } from '../../src/ports/vectors.ts';
 import { vectorsContract } from '../contracts/vectors.ts';
+import { freePort } from '../services/child.ts';
 import { qdrantMissing, startQdrant } from '../services/qdrant.ts';
+
+const newPoint = (id: string, text = 'text'): Point => ({
+  id,
+  file: 'file-1',
+  filename: 'a.txt',
+  index: 0,
+  text,
+  description: '',
+  createdAt: 1,
+  updatedAt: 1,
+  vector: Float32Array.of(1, 0, 0, 0),
+});
+const query = Float32Array.of(1, 0, 0, 0);
+const away = { name: 'ApiError', kind: 'unavailable', message: 'The vector store is unavailable' };
 
 t.test('contract', { skip: qdrantMissing() ?? false }, async (t) => {
   const service = await startQdrant();
   const prefix = `sluice_test_${randomBytes(6).toString('hex')}_`;
-  t.teardown(() => service.stop());
+  t.teardown(async () => {
+    for (const name of ['stores', 'passages_3', 'passages_4', 'passages_300'])
+      await fetch(`${service.url}/collections/${prefix}${name}`, { method: 'DELETE' });
+    await service.stop();
+  });
   await vectorsContract(t, () => openQdrantVectors(service.url, { prefix }), { histories: 15 });
 });
+
+t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, async (t) => {
+  const service = await startQdrant({ own: true });
+  t.teardown(() => service.stop());
+  const vectors = openQdrantVectors(service.url);
+  t.teardown(() => vectors.close());
+
+  await t.test('what it has kept is there after a crash, and the same connection goes on', async (t) => {
+    await vectors.create('vs', 4);
+    await vectors.upsert('vs', [newPoint('a'), newPoint('b')]);
+    await vectors.publish('vs', 'file-1');
+    await vectors.upsert('vs', [newPoint('c')]);
+    await service.kill();
+    await t.rejects(vectors.search('vs', query, { limit: 9 }), away);
+    await t.rejects(vectors.remove('vs', 'a'), away);
+    await t.rejects(vectors.create('other', 4), away);
+    await t.rejects(vectors.check(), {
+      message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\.$/,
+    });
+    await service.revive();
+    await vectors.check();
+    t.strictSame(await found(vectors), ['a', 'b']);
+    await vectors.publish('vs', 'file-1');
+    t.strictSame(await found(vectors), ['a', 'b', 'c']);
+    t.equal((await vectors.list('vs', { limit: 9, order: 'asc' })).length, 3);
+  });
+
+  await t.test('a busy server is asked again, a failing one is not asked for ever', async (t) => {
+    const proxy = await startProxy(service.url);
+    t.teardown(() => proxy.stop());
+    const through = openQdrantVectors(`${proxy.url}/under/a/path/`, { key: 'secret' });
+    t.strictSame(await found(through), ['a', 'b', 'c']);
+    t.equal(proxy.lastKey, 'secret');
+    for (const mode of [503, 429, 'drop'] as const) {
+      proxy.fail(mode, 2);
+      t.strictSame(await found(through), ['a', 'b', 'c'], `${mode}`);
+      proxy.fail(mode, 1_000);
+      const before = proxy.count;
+      await t.rejects(found(through), away);
+      t.equal(proxy.count - before, 3);
+      proxy.fail(mode, 0);
+    }
+    proxy.fail(403, 1_000);
+    const before = proxy.count;
+    await t.rejects(through.check(), {
+      message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: it answers 403 .*\.$/,
+    });
+    t.equal(proxy.count - before, 1, 'nor again when it says no');
+    proxy.fail('hang', 1);
+    const hasty = openQdrantVectors(proxy.url, { patience: 200 });
+    await t.rejects(found(hasty), away, 'or does not answer in time');
+    proxy.fail('hang', 0);
+    t.strictSame(await found(through), ['a', 'b', 'c']);
+  });
+
+  await t.test('all points of a store go with it, those of others stay', async (t) => {
+    await vectors.create('other', 4);
+    await vectors.upsert('other', [newPoint('a')]);
+    await vectors.publish('other', 'file-1');
+    await vectors.drop('vs');
+    const answer = await fetch(`${service.url}/collections/sluice_passages_4/points/count`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"exact":true}',
+    });
+    t.match(await answer.json(), { result: { count: 1 } });
+    t.equal(await vectors.count('other'), 1);
+  });
+});
+
+t.test('at start a server that cannot be used is named in one sentence', async (t) => {
+  const nobody = `http://127.0.0.1:${await freePort()}`;
+  const config = { dataDir: 'unused', qdrantUrl: nobody, qdrantKey: undefined };
+  await t.rejects(openVectors(config), {
+    message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*ECONNREFUSED.*\.$/,
+  });
+  const mute = createPlainServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  await once(mute, 'listening');
+  t.teardown(() => mute.close());
+  const address = mute.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  const vectors = openQdrantVectors(`http://127.0.0.1:${port}`, { patience: 100 });
+  await t.rejects(vectors.check(), { message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*abort.*\.$/ });
+});
+
+t.test('ids of points are UUIDs, the same each time, and others for other stores', async (t) => {
+  t.equal(pointId('vs_1', 'item_1'), pointId('vs_1', 'item_1'));
+  t.match(pointId('vs_1', 'item_1'), /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  const ids = ['vs_1', 'vs_2'].flatMap((store) => ['', 'a', 'b'].map((id) => pointId(store, id)));
+  t.equal(new Set(ids).size, 6);
+});
+
+t.test('points are sent a bounded number at a time', async (t) => {
+  const sizes = (points: readonly Point[]) => [...requests(points)].map((some) => some.length);
+  const many = (count: number, text: string) => Array.from({ length: count }, () => newPoint('a', text));
+  t.strictSame(sizes([]), []);
+  t.strictSame(sizes(many(150, 'short')), [64, 64, 22]);
+  t.strictSame(sizes(many(5, 'x'.repeat(1_900_000))), [2, 2, 1]);
+  t.strictSame(sizes(many(2, 'x'.repeat(5_000_000))), [1, 1]);
+});
+
+const found = async (vectors: Vectors): Promise<readonly string[]> =>
+  (await vectors.search('vs', query, { limit: 9 })).map(({ id }) => id);
+
+type Failure = number | 'drop' | 'hang';
+
+/** Passes requests on; the next few fail as told. */
+const startProxy = async (target: string) => {
+  let failure: Failure = 503;
+  let left = 0;
+  const seen = { count: 0, lastKey: '' };
+  const pass = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    seen.count++;
+    seen.lastKey = String(request.headers['api-key']);
+    const pieces: Buffer[] = [];
+    for await (const piece of request) pieces.push(piece);
+    if (left-- > 0) {
+      if (failure === 'drop') request.socket.destroy();
+      if (typeof failure === 'number')
+        response.writeHead(failure, { 'content-type': 'application/json' }).end('{"status":{"error":"no"}}');
+      return;
+    }
+    const answer = await fetch(target + String(request.url).replace('/under/a/path', ''), {
+      method: request.method ?? 'GET',
+      headers: { 'content-type': 'application/json' },
+      ...(pieces.length > 0 && { body: Buffer.concat(pieces) }),
+    });
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+  };
+  const server = createServer((request, response) => void pass(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = address !== null && typeof address === 'object' ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    get count() {
+      return seen.count;
+    },
+    get lastKey() {
+      return seen.lastKey;
+    },
+    fail: (next: Failure, times: number) => {
+      failure = next;
+      left = times;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+};

@@ -16,10 +16,11 @@ import type { Asked } from './resolve-model.ts';
 /** Of a model whose row does not say. */
 const usualPromptLength = 7000;
 const seeds = 2 ** 31;
+const aliases = { seconds: 'duration', input_reference: 'frame_images' };
 
 export const readVideoRequest = ({ body, model }: Asked<VideoFields>): RenderTask => {
   const spec = videoSpec(model);
-  checkFields(body, model);
+  checkFields(body, model, aliases);
   checkLength(body.prompt, model.per_request_limits?.max_prompt_length ?? usualPromptLength, 'prompt');
   const setting = readSettings(body, declaredSettings(videoSettings, model));
   const seconds = readSeconds(body, spec);

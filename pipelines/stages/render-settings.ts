@@ -60,14 +60,15 @@ const layer = (path: readonly string[], values: Settings, declared: readonly str
 
 /** Taken by every model. */
 const common = new Set(['model', 'prompt', 'callback_url', 'provider', 'user', 'session_id', 'trace']);
-/** Names that stand for another. */
-const meanings: Readonly<Record<string, string>> = { seconds: 'duration', input_reference: 'frame_images' };
-
-/** Whatever the model does not take is refused, at the top level as under options. */
-export const checkFields = (body: object, model: Model): void => {
+/** Whatever the model does not take is refused, at the top level as under options. `aliases`: names that stand for another. */
+export const checkFields = (
+  body: object,
+  model: Model,
+  aliases: Readonly<Record<string, string>> = {},
+): void => {
   const taken = new Set(model.supported_parameters);
   const stranger = Object.entries(body).find(
-    ([name, value]) => value !== null && !common.has(name) && !taken.has(meanings[name] ?? name),
+    ([name, value]) => value !== null && !common.has(name) && !taken.has(aliases[name] ?? name),
   );
   if (stranger !== undefined)
     throw fail('unsupported_parameter', `${subject([stranger[0]])} is not taken by model ${model.id}`);

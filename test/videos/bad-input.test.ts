@@ -42,7 +42,7 @@ blobs.put = (name, bytes, options) => {
 const authorization = `Bearer ${gateway.key}`;
 const good = { model: 'sluice/video', prompt: '/sim render=0s' };
 
-const send = async (body: BodyInit, headers: Record<string, string> = {}) => {
+const send = async (body: string | FormData, headers: Record<string, string> = {}) => {
   const response = await fetch(`${gateway.url}/videos`, {
     method: 'POST',
     headers: { authorization, ...headers },

@@ -3,12 +3,14 @@ import { clickHouseMissing } from './clickhouse.ts';
 import { kafkaMissing } from './kafka.ts';
 import { qdrantMissing } from './qdrant.ts';
 import { redisMissing } from './redis.ts';
+import { s3Missing } from './s3.ts';
 
 const services = {
   redis: redisMissing(),
   kafka: kafkaMissing(),
   clickhouse: clickHouseMissing(),
   qdrant: qdrantMissing(),
+  s3: s3Missing(),
 };
 const names = (there: boolean): string =>
   Object.entries(services)

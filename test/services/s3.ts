@@ -2,10 +2,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { S3Settings } from '../../src/adapters/blobs/s3-client.ts';
+import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts';
 import { loadConfig } from '../../src/config.ts';
 import { end, freePort, launch, servicesFolder } from './child.ts';
 
@@ -32,8 +32,6 @@ export const startS3 = async ({ own = false }: { readonly own?: boolean } = {}):
   if (given !== undefined)
     return { settings: { ...given, prefix }, process: undefined, stop: async () => undefined };
   const folder = await mkdtemp(join(tmpdir(), 'sluice-s3-'));
-  // A folder of the data folder is a bucket.
-  await mkdir(join(folder, 'sluice'));
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const secret = randomBytes(16).toString('hex');
@@ -43,23 +41,31 @@ export const startS3 = async ({ own = false }: { readonly own?: boolean } = {}):
     () => answers(`${endpoint}/minio/health/ready`),
     { ...process.env, MINIO_ROOT_USER: 'sluice', MINIO_ROOT_PASSWORD: secret, MINIO_BROWSER: 'off' },
   );
+  const settings: S3Settings = {
+    endpoint,
+    publicEndpoint: undefined,
+    bucket: 'sluice',
+    prefix,
+    region: 'us-east-1',
+    accessKeyId: 'sluice',
+    secretAccessKey: secret,
+    pathStyle: true,
+  };
+  await createBucket(settings);
   return {
-    settings: {
-      endpoint,
-      publicEndpoint: undefined,
-      bucket: 'sluice',
-      prefix,
-      region: 'us-east-1',
-      accessKeyId: 'sluice',
-      secretAccessKey: secret,
-      pathStyle: true,
-    },
+    settings,
     process: server,
     stop: async () => {
       await end(server, 'SIGKILL');
       await rm(folder, { recursive: true, force: true });
     },
   };
+};
+
+const createBucket = async (settings: S3Settings): Promise<void> => {
+  const client = new S3Client(settings);
+  await client.ask({ method: 'PUT', body: [] });
+  await client.close();
 };
 
 const shared = (): S3Settings | undefined => loadConfig().s3;

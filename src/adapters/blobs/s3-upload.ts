@@ -29,8 +29,8 @@ export class S3Upload implements PendingBlob {
     for (const piece of pieces) {
       this.#waiting.push(piece);
       this.#size += piece.length;
+      if (this.#size >= partBytes) await this.#sendPart();
     }
-    if (this.#size >= partBytes) await this.#sendPart();
   }
 
   async publish(): Promise<void> {

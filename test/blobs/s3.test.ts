@@ -1,0 +1,274 @@
+/** The Blobs port on S3: the contract on a real store, and how it meets stores that are slow, busy or gone. */
+import { randomBytes } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { firstValueFrom, lastValueFrom, of, Subject, toArray } from 'rxjs';
+import t, { type Test } from 'tap';
+import { openBlobs } from '../../src/adapters/blobs/open.ts';
+import { openS3Blobs } from '../../src/adapters/blobs/s3.ts';
+import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts';
+import { sweepBucket } from '../../src/adapters/blobs/s3-sweep.ts';
+import { fail } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/demand.ts';
+import { blobsContract } from '../contracts/blobs.ts';
+import { startGateway } from '../gateway.ts';
+import { s3Missing, startS3 } from '../services/s3.ts';
+
+const log = pino({ level: 'silent' });
+const png = { mediaType: 'image/png' };
+
+t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
+  const service = await startS3();
+  t.teardown(() => service.stop());
+  const { settings } = service;
+  const client = new S3Client(settings);
+  t.teardown(() => client.close());
+  const keys = async (): Promise<string[]> => {
+    const query = { 'list-type': '2', prefix: settings.prefix };
+    const { words } = await client.ask({ method: 'GET', query });
+    return [...words.matchAll(/<Key>([^<]+)<\/Key>/g)].map(([, key = '']) =>
+      key.slice(settings.prefix.length),
+    );
+  };
+  const uploads = async (): Promise<number> => {
+    const { words } = await client.ask({ method: 'GET', query: { uploads: '' } });
+    return [...words.matchAll(/<UploadId>/g)].length;
+  };
+
+  await t.test('contract', (t) => blobsContract(t, async () => openS3Blobs(settings, log)));
+
+  await t.test('no upload is left unfinished', async (t) => {
+    t.equal(await uploads(), 0);
+  });
+
+  await t.test('a link brings the blob without a key, in time and unaltered', async (t) => {
+    const blobs = openS3Blobs(settings, log);
+    t.teardown(() => blobs.close());
+    const bytes = randomBytes(100_000);
+    await blobs.put('linked/a.png', bytes, png);
+    await blobs.put('linked/b.png', bytes, png);
+    const link = await blobs.link('linked/a.png', 60);
+    t.ok(link.startsWith(`${settings.endpoint}/${settings.bucket}/${settings.prefix}files/linked/a.png?`));
+    t.match(link, /X-Amz-Expires=60/);
+    const whole = await fetch(link);
+    t.equal(whole.status, 200);
+    t.equal(whole.headers.get('content-type'), 'image/png');
+    t.ok(Buffer.from(await whole.arrayBuffer()).equals(bytes));
+    const part = await fetch(link, { headers: { range: 'bytes=10-19' } });
+    t.equal(part.status, 206);
+    t.ok(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(10, 20)));
+    for (const altered of [
+      link.replace('a.png', 'b.png'),
+      link.replace('X-Amz-Expires=60', 'X-Amz-Expires=600'),
+      link.replace(/Signature=.{4}/, 'Signature=0000'),
+    ])
+      t.equal((await fetch(altered)).status, 403, altered);
+    const short = await blobs.link('linked/a.png', 1);
+    const late = Date.now() + 10_000;
+    let status = 200;
+    while (status === 200 && Date.now() < late) {
+      const response = await fetch(short);
+      await response.arrayBuffer();
+      status = response.status;
+    }
+    t.equal(status, 403, 'its time is over');
+  });
+
+  await t.test('the sweep removes what expired, at its time, and nothing else', async (t) => {
+    const blobs = openS3Blobs(settings, log);
+    t.teardown(() => blobs.close());
+    const now = Date.now();
+    const hour = 3_600_000;
+    await blobs.put('sweep/soon.png', Buffer.from('1'), { ...png, expiresAt: now + hour });
+    await blobs.put('sweep/late.png', Buffer.from('2'), { ...png, expiresAt: now + 5 * hour });
+    await blobs.put('sweep/kept.png', Buffer.from('3'), png);
+    await blobs.put('sweep/renewed.png', Buffer.from('4'), { ...png, expiresAt: now + hour });
+    await blobs.put('sweep/renewed.png', Buffer.from('5'), { ...png, expiresAt: now + 5 * hour });
+    const ends = new Map([
+      ['sweep/soon.png', now + hour],
+      ['sweep/late.png', now + 5 * hour],
+      ['sweep/renewed.png', now + 5 * hour],
+    ]);
+    const setting = { client, prefix: settings.prefix, expiryOf: async (name: string) => ends.get(name) };
+    const files = async () => (await keys()).filter((key) => key.startsWith('files/sweep/')).sort();
+    await sweepBucket(setting, now + hour - 1);
+    t.equal((await files()).length, 4, 'too early');
+    await Promise.all([sweepBucket(setting, now + 2 * hour), sweepBucket(setting, now + 2 * hour)]);
+    t.strictSame(await files(), ['files/sweep/kept.png', 'files/sweep/late.png', 'files/sweep/renewed.png']);
+    await sweepBucket(setting, now + 6 * hour);
+    t.strictSame(await files(), ['files/sweep/kept.png']);
+    t.strictSame(
+      (await keys()).filter((key) => key.startsWith('expiring/')),
+      [],
+    );
+  });
+
+  await t.test('a gateway keeps its files there', async (t) => {
+    const gateway = await startGateway({
+      env: {
+        S3_ENDPOINT: settings.endpoint,
+        S3_BUCKET: settings.bucket,
+        S3_PREFIX: settings.prefix,
+        S3_ACCESS_KEY_ID: settings.accessKeyId,
+        S3_SECRET_ACCESS_KEY: settings.secretAccessKey,
+      },
+    });
+    t.teardown(() => gateway.stop());
+    await gateway.ports.blobs.put('gateway/a.png', Buffer.from('here'), png);
+    t.equal(await (await fetch(await gateway.ports.blobs.link('gateway/a.png', 60))).text(), 'here');
+  });
+
+  await t.test('a wrong key or bucket is told at the start, in one sentence', async (t) => {
+    const { host } = new URL(settings.endpoint);
+    const opening = (change: Partial<S3Settings>) =>
+      openS3Blobs({ ...settings, ...change }, log)
+        .check()
+        .then(
+          () => '',
+          (error: Error) => error.message,
+        );
+    t.equal(await opening({ bucket: 'no-such-bucket' }), `S3 at ${host} has no bucket "no-such-bucket"`);
+    t.equal(
+      await opening({ secretAccessKey: 'wrong-secret' }),
+      `S3 at ${host} refuses the key for the bucket "${settings.bucket}"`,
+    );
+  });
+});
+
+const play = async (t: Test, script: RequestListener) => {
+  const server = createServer(script);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const settings: S3Settings = {
+    endpoint: `http://127.0.0.1:${port}`,
+    publicEndpoint: 'https://files.example',
+    bucket: 'bucket',
+    prefix: 'pre/',
+    region: 'eu-central-1',
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
+    pathStyle: true,
+  };
+  const blobs = openS3Blobs(settings, log);
+  t.teardown(async () => {
+    await blobs.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { blobs, settings };
+};
+
+const readAll = async (request: IncomingMessage): Promise<number> => {
+  let size = 0;
+  for await (const piece of request as AsyncIterable<Buffer>) size += piece.length;
+  return size;
+};
+const refuse = (response: ServerResponse, status: number, code: string): void => {
+  response.writeHead(status).end(`<Error><Code>${code}</Code><Message>No.</Message></Error>`);
+};
+const away = fail('unavailable', 'The store of files cannot answer now');
+
+t.test('a store that is busy is asked again, a few times', async (t) => {
+  let asked = 0;
+  const sizes: number[] = [];
+  const { blobs } = await play(t, async (request, response) => {
+    sizes.push(await readAll(request));
+    asked += 1;
+    if (asked < 3) refuse(response, 503, 'SlowDown');
+    else response.writeHead(200, { etag: '"1"' }).end();
+  });
+  await blobs.put('a', Buffer.alloc(1000), png);
+  t.equal(asked, 3);
+  t.strictSame(sizes, [1000, 1000, 1000], 'the whole of it each time');
+  asked = -100;
+  await t.rejects(blobs.stat('a'), away);
+  t.equal(asked, -97);
+});
+
+t.test('a store that breaks connections, refuses or is gone', async (t) => {
+  const { blobs } = await play(t, (request) => request.socket.destroy());
+  await t.rejects(blobs.put('a', Buffer.from('x'), png), away);
+  await t.rejects(blobs.check(), { message: /^S3 at 127\.0\.0\.1:\d+ cannot be reached$/ });
+  const refusing = await play(t, (_request, response) => refuse(response, 403, 'AccessDenied'));
+  await t.rejects(refusing.blobs.put('a', Buffer.from('x'), png), away);
+  await t.rejects(refusing.blobs.stat('a'), away);
+  await t.rejects(firstValueFrom(refusing.blobs.read('a', new Demand()).pipe(toArray())), away);
+  await t.rejects(openBlobs({ dataDir: '/nowhere', s3: refusing.settings }, around), {
+    message: /refuses the key for the bucket "bucket"$/,
+  });
+});
+
+const around = { state: undefined as never, log, publicUrl: () => '' };
+
+t.test('an upload whose part fails is given up and taken back', async (t) => {
+  const requests: string[] = [];
+  const news = new EventEmitter();
+  const takenBack = once(news, 'DELETE');
+  const { blobs } = await play(t, async (request, response) => {
+    const size = await readAll(request);
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const part = searchParams.get('partNumber');
+    requests.push(`${request.method} ${pathname} ${part ?? [...searchParams.keys()].join()} ${size > 0}`);
+    if (searchParams.has('uploads')) response.end('<R><UploadId>up+1/2=</UploadId></R>');
+    else if (part === '2') refuse(response, 400, 'EntityTooSmall');
+    else if (request.method === 'DELETE') {
+      response.writeHead(204).end();
+      news.emit('DELETE');
+    } else response.writeHead(200, { etag: `"${part}"` }).end();
+  });
+  const bytes = new Subject<Buffer>();
+  const written = lastValueFrom(blobs.write('big', bytes, { ...png, demand: new Demand() }));
+  for (let piece = 0; piece < 20; piece++) bytes.next(Buffer.alloc(1024 * 1024));
+  bytes.complete();
+  await t.rejects(written, away);
+  await takenBack;
+  t.strictSame(requests, [
+    'POST /bucket/pre/files/big uploads false',
+    'PUT /bucket/pre/files/big 1 true',
+    'PUT /bucket/pre/files/big 2 true',
+    'DELETE /bucket/pre/files/big uploadId false',
+  ]);
+});
+
+t.test('an upload that fails at its end, though it said 200', async (t) => {
+  const { blobs } = await play(t, async (request, response) => {
+    await readAll(request);
+    const { searchParams } = new URL(request.url ?? '', 'http://x');
+    if (searchParams.has('uploads')) response.end('<R><UploadId>1</UploadId></R>');
+    else if (request.method === 'POST')
+      response.writeHead(200).end('<Error><Code>InternalError</Code></Error>');
+    else response.writeHead(200, { etag: '"1"' }).end();
+  });
+  const written = blobs.write('big', of(Buffer.alloc(9 * 1024 * 1024)), { ...png, demand: new Demand() });
+  await t.rejects(lastValueFrom(written), away);
+});
+
+t.test('a reader that goes ends the download', async (t) => {
+  const gone = new Promise<void>((resolve) => {
+    void play(t, (_request, response) => {
+      response.on('close', resolve);
+      response.writeHead(200, { 'content-length': '100000000' });
+      response.write(Buffer.alloc(100_000));
+    }).then(({ blobs }) => {
+      const reading = blobs.read('a', new Demand()).subscribe(() => reading.unsubscribe());
+    });
+  });
+  await gone;
+});
+
+t.test('links are made for the address that clients use', async (t) => {
+  const { blobs, settings } = await play(t, () => undefined);
+  t.match(
+    await blobs.link('a/b.png', 3600),
+    /^https:\/\/files\.example\/bucket\/pre\/files\/a\/b\.png\?X-Amz-Expires=3600&.*X-Amz-Signature=[0-9a-f]{64}$/,
+  );
+  const hosted = openS3Blobs({ ...settings, pathStyle: false }, log);
+  t.teardown(() => hosted.close());
+  t.match(
+    await hosted.link('a', 99_999_999),
+    /^https:\/\/bucket\.files\.example\/pre\/files\/a\?X-Amz-Expires=604800&/,
+  );
+});

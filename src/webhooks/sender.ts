@@ -8,14 +8,12 @@ import type { Deliveries, StoredDelivery } from './deliveries.ts';
 import type { SigningSecrets } from './secrets.ts';
 import { signatureOf } from './signature.ts';
 
-/** Milliseconds a receiver has to answer. */
-export const answerMs = 10_000;
 export const userAgent = 'Sluice-Webhooks/1.4';
 
 export interface SenderParts {
   readonly deliveries: Deliveries;
   readonly secrets: SigningSecrets;
-  /** Checks the address on the connected socket; gives up after `answerMs`. */
+  /** Checks the address on the connected socket; gives up when the receiver's time is over. */
   readonly fetch: GuardedFetch;
   readonly log: Logger;
   readonly now?: () => number;
@@ -103,7 +101,10 @@ export class Sender {
     if (this.#underWay.has(record.id)) return;
     if (tries >= mostTries) return deliveries.giveUp(record);
     const running = this.#perSubscription.get(subscription) ?? 0;
-    if (running >= mostOfOne) return deliveries.postpone(record, stepBackMs);
+    if (running >= mostOfOne) {
+      this.#again = true; // those behind it are to be seen
+      return deliveries.postpone(record, stepBackMs);
+    }
     const claimed = await deliveries.claim(record, this.#claim);
     if (claimed === undefined) return;
     this.#perSubscription.set(subscription, running + 1);

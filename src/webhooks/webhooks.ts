@@ -5,7 +5,7 @@ import type { JobView } from '../ports/jobs.ts';
 import type { State } from '../ports/state.ts';
 import { Deliveries } from './deliveries.ts';
 import { createWebhookSecrets, type SigningSecrets } from './secrets.ts';
-import { answerMs, Sender } from './sender.ts';
+import { Sender } from './sender.ts';
 import { createTell, type RecordOf } from './tell.ts';
 
 export interface WebhookParts {
@@ -18,6 +18,8 @@ export interface WebhookParts {
 export interface WebhookSettings extends Pick<GuardedFetchOptions, 'allowPrivate' | 'lookup' | 'ca'> {
   readonly now?: () => number;
   readonly pollMs?: number;
+  /** Milliseconds a receiver has to answer. */
+  readonly answerMs?: number;
 }
 
 export interface Webhooks {
@@ -30,7 +32,7 @@ export interface Webhooks {
 
 export const createWebhooks = (
   { state, recordOf, publicUrl, log }: WebhookParts,
-  { now = Date.now, pollMs, ...rules }: WebhookSettings,
+  { now = Date.now, pollMs, answerMs = 10_000, ...rules }: WebhookSettings,
 ): Webhooks => {
   const secrets = createWebhookSecrets(state, now);
   const deliveries = new Deliveries(state, now);

@@ -1,5 +1,4 @@
 /** POST /chat/completions: a conversation in; one JSON answer or a stream of chunks out. */
-import { map } from 'rxjs';
 import { ChatRequest } from '../schemas/chat.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
@@ -12,6 +11,7 @@ import { parseJson } from './stages/parse-json.ts';
 import { readChatRequest } from './stages/read-chat-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
+import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/chat/completions';
@@ -22,7 +22,7 @@ export const chatCompletions =
   (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      map(chatRequest), // 400 names the field
+      step(chatRequest), // 400 names the field
       resolveModel(ports.catalog, 'chat'), // 404
       readChatRequest(ports, exchange.body), // 400 names the field
       fitContext(ports.offload), // 400 when the prompt alone fills the window

@@ -1,5 +1,5 @@
 /** A task in; its answer as the engine gives it, out. 502, 503 and 504 before the first part; 503 when usage could not be kept. */
-import { defer, type Observable } from 'rxjs';
+import { type Observable, throwError } from 'rxjs';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -10,8 +10,11 @@ export const callEngine = (
   { id: requestId, demand }: Exchange,
   { subscription }: Caller,
   { model, call }: ChatTask<unknown>,
-): Observable<Parts> =>
-  defer(() => {
+): Observable<Parts> => {
+  try {
     usage.ensureOpen();
-    return engines.of(model).chat(model, call, { requestId, subscription, demand });
-  });
+  } catch (error) {
+    return throwError(() => error);
+  }
+  return engines.of(model).chat(model, call, { requestId, subscription, demand });
+};

@@ -1,11 +1,12 @@
 /** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
-import { map, type Observable, type OperatorFunction, of, switchMap } from 'rxjs';
+import { map, type Observable, type OperatorFunction } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
 import { countTexts } from './count-texts.ts';
+import { step } from './step.ts';
 
 const defaultLimit = 32_768;
 /** Kept free beside prompt and answer. */
@@ -14,13 +15,13 @@ const margin = 32;
 const largestLimit = 2 ** 31 - 1;
 
 export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, ChatTask<F>> =>
-  switchMap((draft) => {
+  step((draft) => {
     const limit = askedLimit(draft);
     const window = draft.model.context_length;
-    if (window === undefined) return of(taskOf(draft, limit, undefined));
+    if (window === undefined) return taskOf(draft, limit, undefined);
     const room = window - margin - limit - fixedTokens(draft.prompt);
-    if (draft.textBytes !== undefined && draft.textBytes <= room) return of(taskOf(draft, limit, undefined));
-    if (fitsBytes(promptTexts(draft.prompt), room)) return of(taskOf(draft, limit, undefined));
+    if (draft.textBytes !== undefined && draft.textBytes <= room) return taskOf(draft, limit, undefined);
+    if (fitsBytes(promptTexts(draft.prompt), room)) return taskOf(draft, limit, undefined);
     // Exactly: only when the bytes, which bound the tokens from above, do not fit already.
     return countPrompt(offload, draft.prompt, draft.model.tokenizer).pipe(
       map((tokens) => cut(draft, limit, window, tokens)),

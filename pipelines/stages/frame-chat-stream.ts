@@ -2,7 +2,7 @@
  * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
  * and the text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import { Observable, type OperatorFunction } from 'rxjs';
+import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
@@ -12,24 +12,30 @@ import { streamHead } from './stream-head.ts';
 export const frameChatStream =
   (completion: Completion): OperatorFunction<Parts, Reply> =>
   (source) =>
-    new Observable((subscriber) => {
-      const chunks = new Chunks(completion);
-      let started = false;
-      return source.subscribe({
-        next: (parts) => {
-          let bytes = '';
-          if (!started) {
-            started = true;
-            subscriber.next(head);
-            bytes = chunks.roles();
-          }
-          for (const part of parts) bytes += chunks.of(part);
-          if (bytes !== '') subscriber.next({ kind: 'bytes', bytes });
-        },
-        error: (error) => subscriber.error(error),
-        complete: () => subscriber.complete(),
-      });
-    });
+    new Observable((subscriber) => source.subscribe(new Stream(subscriber, completion)));
+
+class Stream extends Subscriber<Parts> {
+  readonly #receiver: Subscriber<Reply>;
+  readonly #chunks: Chunks;
+  #started = false;
+
+  constructor(receiver: Subscriber<Reply>, completion: Completion) {
+    super(receiver);
+    this.#receiver = receiver;
+    this.#chunks = new Chunks(completion);
+  }
+
+  protected override _next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      this.#started = true;
+      this.#receiver.next(head);
+      bytes = this.#chunks.roles();
+    }
+    for (const part of parts) bytes += this.#chunks.of(part);
+    if (bytes !== '') this.#receiver.next({ kind: 'bytes', bytes });
+  }
+}
 
 const head = streamHead(': keep-alive\n\n');
 

@@ -1,5 +1,5 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
-import { Observable, type OperatorFunction } from 'rxjs';
+import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import type { Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
@@ -7,25 +7,36 @@ import { type Completion, type Finish, silentFinish, usageJson } from './chat-co
 export const frameChatWhole =
   (completion: Completion): OperatorFunction<Parts, Reply> =>
   (source) =>
-    new Observable((subscriber) => {
-      const choices = Array.from({ length: completion.choices }, (_, index) => new Choice(index));
-      return source.subscribe({
-        next: (parts) => {
-          for (const part of parts) {
-            if (part.type === 'usage') {
-              subscriber.next(answer(completion, choices, part.usage));
-              subscriber.complete();
-            } else if (part.type === 'failure') {
-              subscriber.error(part.error);
-            } else {
-              choices[part.choice]?.add(part);
-            }
-          }
-        },
-        error: (error) => subscriber.error(error),
-        complete: () => subscriber.complete(),
-      });
-    });
+    new Observable((subscriber) => source.subscribe(new Whole(subscriber, completion)));
+
+class Whole extends Subscriber<Parts> {
+  readonly #receiver: Subscriber<Reply>;
+  readonly #completion: Completion;
+  readonly #choices: readonly Choice[];
+
+  constructor(receiver: Subscriber<Reply>, completion: Completion) {
+    super(receiver);
+    this.#receiver = receiver;
+    this.#completion = completion;
+    this.#choices =
+      completion.choices === 1
+        ? [new Choice(0)]
+        : Array.from({ length: completion.choices }, (_, index) => new Choice(index));
+  }
+
+  protected override _next(parts: Parts): void {
+    for (const part of parts) {
+      if (part.type === 'usage') {
+        this.#receiver.next(answer(this.#completion, this.#choices, part.usage));
+        this.complete();
+      } else if (part.type === 'failure') {
+        this.error(part.error);
+      } else {
+        this.#choices[part.choice]?.add(part);
+      }
+    }
+  }
+}
 
 type Content = Exclude<Part, { type: 'usage' | 'failure' }>;
 

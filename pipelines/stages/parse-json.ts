@@ -1,11 +1,12 @@
 /** A request with a JSON body in; the parsed object out, or 400 saying what is wrong and where. */
 import { isUtf8 } from 'node:buffer';
-import { catchError, map, type Observable, switchMap, throwError } from 'rxjs';
+import { catchError, map, type Observable, throwError } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { parseJson as parseWide } from '../../src/offload/parse-json.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { jsonFault } from './json-fault.ts';
+import { step } from './step.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -29,13 +30,13 @@ export const parseJson = (
   if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
   const { body } = exchange;
   if (body.length !== undefined && body.length <= offloadBytes)
-    return body.whole().pipe(map((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
+    return body.whole().pipe(step((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
   return body
     .whole()
     .pipe(
-      switchMap((bytes) =>
+      step((bytes) =>
         bytes.length <= offloadBytes
-          ? [parseBytes(bytes, exchange, kind, wideKey)]
+          ? parseBytes(bytes, exchange, kind, wideKey)
           : parseElsewhere(offload, bytes, exchange, kind, wideKey),
       ),
     );

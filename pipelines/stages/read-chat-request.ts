@@ -1,5 +1,5 @@
 /** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
-import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+import { map, type OperatorFunction } from 'rxjs';
 import type { ChatRequest } from '../../schemas/chat.ts';
 import { fail } from '../../src/errors.ts';
 import type { Effort, Sampling } from '../../src/ports/chat.ts';
@@ -12,6 +12,7 @@ import { readMessages } from './read-chat-messages.ts';
 import { readToolChoice, readTools } from './read-chat-tools.ts';
 import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
 import type { Asked } from './resolve-model.ts';
+import { step } from './step.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
@@ -24,11 +25,11 @@ export const readChatRequest = (
   readers: MediaReaders,
   body: IncomingBody,
 ): OperatorFunction<Asked<ChatRequest>, ChatDraft<ChatFraming>> =>
-  switchMap((asked) => {
+  step((asked) => {
     const readings: Reading[] = [];
     const draft = readDraft(asked, readings, body.length);
     return readings.length === 0
-      ? of(draft)
+      ? draft
       : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
   });
 

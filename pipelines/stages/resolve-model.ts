@@ -1,7 +1,8 @@
 /** A checked request in; the same beside the model it names out. 404 for an unknown id or a model of another kind. */
-import { map, type OperatorFunction } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import type { ModelKind } from '../../schemas/catalog.ts';
 import type { Catalog, ResolvedModel } from '../../src/ports/catalog.ts';
+import { step } from './step.ts';
 
 export interface Asked<Body> extends ResolvedModel {
   readonly body: Body;
@@ -11,7 +12,7 @@ export const resolveModel = <Body extends { readonly model?: string }>(
   catalog: Catalog,
   kind: ModelKind,
 ): OperatorFunction<Body, Asked<Body>> =>
-  map((body) => {
+  step((body) => {
     const { model, variant } = catalog.resolve(body.model, kind);
     return { body, model, variant };
   });

@@ -1,7 +1,7 @@
 /** Events in; each is on disk, in the order it came, when its Observable emits. One write for all that came in one turn of the loop. */
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { Observable } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
 import type { EventMessage } from '../../ports/events.ts';
 import { LineEncoder } from './line.ts';
@@ -34,8 +34,7 @@ export interface JournalOptions {
 interface Waiting {
   readonly json: string;
   readonly message: EventMessage | undefined;
-  readonly done: () => void;
-  readonly failed: (error: unknown) => void;
+  readonly subscriber: Subscriber<void>;
 }
 
 /** Milliseconds between looks whether a disk takes writes again. */
@@ -108,15 +107,7 @@ export class JournalWriter {
         subscriber.error(refusal(new Error('the journal is closed')));
         return;
       }
-      this.#waiting.push({
-        json,
-        message,
-        done: () => {
-          subscriber.next();
-          subscriber.complete();
-        },
-        failed: (error) => subscriber.error(error),
-      });
+      this.#waiting.push({ json, message, subscriber });
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(() => this.#flush());
@@ -150,7 +141,7 @@ export class JournalWriter {
     this.#flush();
     this.#closed = true;
     if (this.#policy !== 'none') fdatasyncSync(this.#file);
-    for (const waiting of this.#unsynced.splice(0)) waiting.done();
+    for (const waiting of this.#unsynced.splice(0)) kept(waiting);
     // A sync that still runs closes the file at its end.
     if (!this.#syncing) closeSync(this.#file);
   }
@@ -163,7 +154,7 @@ export class JournalWriter {
     try {
       this.#writeOrMakeRoom(batch);
     } catch (error) {
-      for (const waiting of batch) waiting.failed(refusal(error));
+      for (const { subscriber } of batch) subscriber.error(refusal(error));
       return;
     }
     this.#dirty = true;
@@ -172,7 +163,7 @@ export class JournalWriter {
       this.#sync();
       return;
     }
-    for (const waiting of batch) waiting.done();
+    for (const waiting of batch) kept(waiting);
     if (this.#policy === 'none') {
       const full = this.#nextSegment();
       if (full !== undefined) closeSync(full);
@@ -243,7 +234,7 @@ export class JournalWriter {
       if (error !== null) this.#troubled(error);
       if (full !== undefined) closeSync(full);
       if (this.#closed) closeSync(this.#file);
-      for (const waiting of batch) error === null ? waiting.done() : waiting.failed(refusal(error));
+      for (const waiting of batch) error === null ? kept(waiting) : waiting.subscriber.error(refusal(error));
       if (this.#unsynced.length > 0) this.#sync();
     });
   }
@@ -271,6 +262,11 @@ export class JournalWriter {
     return true;
   }
 }
+
+const kept = ({ subscriber }: Waiting): void => {
+  subscriber.next();
+  subscriber.complete();
+};
 
 const refusal = (cause: unknown): ApiError =>
   fail('unavailable', 'Usage cannot be recorded at the moment', { cause });

@@ -83,7 +83,7 @@ const findPublic = (index: ModelIndex, author: string, slug: string): Model | un
   const { name } = parseName(slug);
   for (const id of [`${author}/${slug}`, `${author}/${name}`, slug, name]) {
     const found = index.byName.get(id)?.model ?? index.byHuggingFaceId.get(id.toLowerCase());
-    if (found !== undefined && !found.private) return found;
+    if (found !== undefined && !found.private && index.byId.has(found.id)) return found;
   }
   return index.bySlug.get(name);
 };

@@ -1,5 +1,6 @@
 /** A configuration and what of it is deployed → the lookups every request makes, built once. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
+import { imageSpecOf } from '../images/spec.ts';
 import type { ResolvedModel } from '../ports/catalog.ts';
 import type { CatalogConfig } from './catalog-config.ts';
 import { aliasPrefix } from './model-names.ts';
@@ -10,7 +11,7 @@ export type ServedIds = ReadonlySet<string> | undefined;
 export interface ModelIndex {
   /** Served and public, in catalog order. */
   readonly listed: readonly Model[];
-  /** Served, by exact id. */
+  /** Served and of use, by exact id. */
   readonly byId: ReadonlyMap<string, Model>;
   /** Served, by every name a request may use but for suffixes: own, former and aliased ids. */
   readonly byName: ReadonlyMap<string, ResolvedModel>;
@@ -25,17 +26,21 @@ export const indexModels = (config: CatalogConfig, served: ServedIds): ModelInde
   const models = config.models.filter(
     (model) => model.served && (served === undefined || served.has(model.id)),
   );
-  const listed = models.filter((model) => !model.private);
-  const byId = new Map(models.map((model) => [model.id, model]));
+  const shown = models.filter(hasRules);
+  const listed = shown.filter((model) => !model.private);
+  const byId = new Map(shown.map((model) => [model.id, model]));
   return {
     listed,
     byId,
     byName: names(models),
-    defaults: defaults(config, models, byId),
+    defaults: defaults(config, models),
     byHuggingFaceId: huggingFaceIds(listed),
     bySlug: slugs(listed),
   };
 };
+
+/** An image model without a valid capability spec cannot be used: it is shown nowhere, and whoever names it is told why. */
+const hasRules = (model: Model): boolean => model.kind !== 'image' || imageSpecOf(model) !== undefined;
 
 const names = (models: readonly Model[]): Map<string, ResolvedModel> => {
   const byName = new Map<string, ResolvedModel>();
@@ -49,11 +54,8 @@ const names = (models: readonly Model[]): Map<string, ResolvedModel> => {
   return byName;
 };
 
-const defaults = (
-  config: CatalogConfig,
-  models: readonly Model[],
-  byId: ReadonlyMap<string, Model>,
-): Map<ModelKind, ResolvedModel> => {
+const defaults = (config: CatalogConfig, models: readonly Model[]): Map<ModelKind, ResolvedModel> => {
+  const byId = new Map(models.map((model) => [model.id, model]));
   const chosen = new Map<ModelKind, ResolvedModel>();
   for (const candidate of models) {
     if (chosen.has(candidate.kind)) continue;

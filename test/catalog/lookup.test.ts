@@ -8,6 +8,7 @@ import { createCatalog } from '../../src/catalog/catalog.ts';
 import type { CatalogConfig } from '../../src/catalog/catalog-config.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { messagesModel, modelEntry } from '../../src/catalog/entry.ts';
+import { defaultImage } from '../../src/catalog/image-models.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { ApiError } from '../../src/errors.ts';
 
@@ -27,7 +28,8 @@ const rows: Record<string, ModelRow> = {
   'other/twin': chat(),
   'acme/fp8': chat({ hugging_face_id: 'Acme-AI/Writer-8B' }),
   'a/b/c': chat(),
-  'acme/picture': { engine: 'simulator', kind: 'image' },
+  'acme/picture': { engine: 'simulator', kind: 'image', capabilities: { image: defaultImage } },
+  'acme/ruleless': { engine: 'simulator', kind: 'image' },
 };
 
 const config = (defaults: CatalogConfig['defaults'] = {}): CatalogConfig => ({
@@ -69,6 +71,7 @@ t.test('resolve', async (t) => {
     ['acme/secret', 'chat', 'acme/secret'],
     [undefined, 'chat', 'acme/writer'],
     [undefined, 'image', 'acme/picture'],
+    ['acme/ruleless', 'image', 'acme/ruleless'],
     [undefined, 'video', '404 No model was named and there is no default video model'],
     ['acme/gone', 'chat', '404 No model named "acme/gone"'],
     ['former-gone', 'chat', '404 No model named "former-gone"'],
@@ -151,6 +154,7 @@ t.test('findPublic', async (t) => {
     ['anyone', 'twin', undefined],
     ['anthropic', 'acme/writer', 'acme/writer'],
     ['acme', 'picture', 'acme/picture'],
+    ['acme', 'ruleless', undefined],
     ['acme', 'secret', undefined],
     ['anyone', 'secret', undefined],
     ['anyone', 'former-secret', undefined],
@@ -171,7 +175,7 @@ t.test(
     const catalog = createCatalog(config());
     t.same(
       catalog.list().map((model) => model.id),
-      Object.keys(rows).filter((id) => id !== 'acme/secret' && id !== 'acme/gone'),
+      Object.keys(rows).filter((id) => !['acme/secret', 'acme/gone', 'acme/ruleless'].includes(id)),
     );
     t.equal(catalog.list(), catalog.list());
   },

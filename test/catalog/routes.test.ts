@@ -41,7 +41,12 @@ models:
   acme/embed-a: { engine: simulator, kind: embedding, context_length: 512, pricing: { prompt: '0.00000002' } }
   acme/embed-b: { engine: simulator, kind: embedding, context_length: 512 }
   acme/embed-c: { engine: simulator, kind: embedding, context_length: 512 }
-  acme/picture: { engine: simulator, kind: image, pricing: { completion: '0.01' } }
+  acme/picture:
+    engine: simulator
+    kind: image
+    pricing: { completion: '0.01' }
+    capabilities: { image: { max_prompt_length: 100, streaming: false, parameters: { size: { type: constraint, multiple_of: 16, min_area: 65536, max_area: 65536, max_ratio: 1, default: 256x256 }, output_format: { type: enum, values: [png] } } } }
+  acme/ruleless: { engine: simulator, kind: image }
   acme/song: { engine: simulator, kind: music }
   acme/voice: { engine: simulator, kind: speech, voices: [ada], per_request_limits: { max_prompt_length: 4096 } }
 `;
@@ -218,6 +223,7 @@ t.test('routes', async (t) => {
       ['acme/nothing', 'acme/nothing'],
       ['acme/secret', 'acme/secret'],
       ['acme/gone', 'acme/gone'],
+      ['acme/ruleless', 'acme/ruleless'],
       ['anyone/acme%2Fgone', 'anyone/acme/gone'],
     ] as const)
       t.same(await get(`/model/${path}`), { status: 404, body: notFound(`No model named "${name}"`) }, path);

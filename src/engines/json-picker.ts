@@ -15,13 +15,19 @@ import {
  * What is wanted of a value: all of it, or some of what is inside. Values of another type are passed over. It is made
  * once for all answers of a kind; `into` is what is made of the one that is being read.
  */
-export type Pick<Into> = RawPick<Into> | ObjectPick<Into> | ArrayPick<Into>;
+export type Pick<Into> = RawPick<Into> | PiecePick<Into> | ObjectPick<Into> | ArrayPick<Into>;
 
 export interface RawPick<Into> {
   /** The value from its first to its last byte. */
   raw(bytes: Buffer, into: Into): void;
   /** An array here has no texts or objects in it, only numbers and arrays of them: its end is found much faster. */
   readonly numbers?: true;
+}
+
+/** For values so long that putting their pieces together at the end would hold the loop up. */
+export interface PiecePick<Into> {
+  /** The value's bytes as they come; the piece is the reader's own, and lost when the call returns. */
+  piece(bytes: Buffer, last: boolean, into: Into): void;
 }
 
 export interface ObjectPick<Into> {
@@ -48,7 +54,7 @@ export class JsonPicker<Into> {
   readonly #open: (ObjectPick<Into> | ArrayPick<Into>)[] = [];
   /** What is wanted of the value that comes next. */
   #pick: Pick<Into>;
-  #taking: RawPick<Into> = passOver;
+  #taking: RawPick<Into> | PiecePick<Into> = passOver;
   /** In a value that is taken or passed over as a whole. */
   #inside = false;
   readonly #end = new JsonValueEnd();
@@ -122,7 +128,7 @@ export class JsonPicker<Into> {
       this.#expected = 'value-or-end';
       return at + 1;
     }
-    return this.#start(bytes, at, byte, 'raw' in pick ? pick : passOver);
+    return this.#start(bytes, at, byte, 'raw' in pick || 'piece' in pick ? pick : passOver);
   }
 
   #keyAt(bytes: Buffer, at: number, byte: number): number {
@@ -145,33 +151,34 @@ export class JsonPicker<Into> {
 
   // ── a value as a whole ───────────────────────────────────────────────────────────────────────────
 
-  #start(bytes: Buffer, at: number, byte: number, taking: RawPick<Into>): number {
+  #start(bytes: Buffer, at: number, byte: number, taking: RawPick<Into> | PiecePick<Into>): number {
     if (byte === comma || byte === colon || byte === closeArray || byte === closeObject) throw unreadable();
     this.#taking = taking;
-    this.#end.begin(byte, taking.numbers === true);
+    this.#end.begin(byte, 'numbers' in taking && taking.numbers === true);
     return this.#take(bytes, at, at + 1);
   }
 
   /** Reads on from `at` in the value whose bytes of this read begin at `start`; returns where what follows it begins. */
   #take(bytes: Buffer, start: number, at: number): number {
     const end = this.#end.find(bytes, at);
-    const wanted = this.#taking !== passOver;
+    const taking = this.#taking;
     this.#inside = end < 0;
-    if (this.#inside) {
-      if (wanted) this.#pieces.push(bytes.subarray(start));
-      return bytes.length;
-    }
-    this.#expected = this.#taking === key ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
-    if (wanted) this.#hand(bytes.subarray(start, end));
-    return end;
+    const after = this.#inside ? bytes.length : end;
+    if (!this.#inside)
+      this.#expected = taking === key ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
+    if ('piece' in taking) taking.piece(bytes.subarray(start, after), !this.#inside, this.#into);
+    else if (taking === passOver) return after;
+    else if (this.#inside) this.#pieces.push(bytes.subarray(start));
+    else this.#hand(taking, bytes.subarray(start, end));
+    return after;
   }
 
-  #hand(last: Buffer): void {
+  #hand(taking: RawPick<Into>, last: Buffer): void {
     const pieces = this.#pieces;
     if (pieces.length > 0) this.#pieces = [];
     const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
-    if (this.#taking === key) this.#nameValue(bytes);
-    else this.#taking.raw(bytes, this.#into);
+    if (taking === key) this.#nameValue(bytes);
+    else taking.raw(bytes, this.#into);
   }
 }
 

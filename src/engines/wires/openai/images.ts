@@ -1,11 +1,11 @@
 /** Images in the words of OpenAI-like servers: JSON for a prompt alone, a form where pictures come with it; base64 or links back. */
-import { isAscii } from 'node:buffer';
 import { fail } from '../../../errors.ts';
 import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
 import { encodedMedia } from '../../../media/encoded-media.ts';
 import type { ImageCall, InputImage } from '../../../ports/image.ts';
 import type { Base64, MediaData } from '../../../ports/media.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
+import { LongText } from '../../long-text.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 import type { PickDecoder } from '../../pick-reader.ts';
 import { type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
@@ -62,30 +62,35 @@ const fileOf = ({ bytes, mediaType }: InputImage, field: string, name: string): 
 /** An answer as far as it has been read. */
 interface Reading extends Fields {
   readonly made: MadeImage[];
+  /** The text that is being read. */
+  readonly text: LongText;
   /** Of the item under way. */
   image: MediaData | string | undefined;
   revisedPrompt: string | undefined;
 }
 
+/** Null, numbers and nothing are passed over. */
+const longText = (take: (text: Base64, reading: Reading) => void): Pick<Reading> => ({
+  piece: (bytes, last, reading) => {
+    reading.text.add(bytes);
+    const text = last ? reading.text.end() : undefined;
+    if (text !== undefined) take(text, reading);
+  },
+});
+
 const item: Pick<Reading> = {
   keys: new Map<string, Pick<Reading>>([
     [
       'b64_json',
-      {
-        raw: (bytes, reading) => {
-          const text = textOf(bytes);
-          if (text !== undefined) reading.image = imageOf(text, undefined);
-        },
-      },
+      longText((text, reading) => {
+        reading.image = imageOf(text, undefined);
+      }),
     ],
     [
       'url',
-      {
-        raw: (bytes, reading) => {
-          const text = textOf(bytes);
-          if (text !== undefined) reading.image ??= linked(text);
-        },
-      },
+      longText((text, reading) => {
+        reading.image ??= linked(text);
+      }),
     ],
     [
       'revised_prompt',
@@ -104,26 +109,6 @@ const item: Pick<Reading> = {
 
 const answer: Pick<Reading> = {
   keys: new Map<string, Pick<Reading>>([['data', { items: item }], ...failureFields]),
-};
-
-const quote = 0x22;
-const backslash = 0x5c;
-/** Longer texts stay the bytes they came as. */
-const longText = 4096;
-
-/** What stands between the quotes; undefined for a null, a number or nothing. */
-const textOf = (bytes: Buffer): Base64 | undefined => {
-  if (bytes[0] !== quote || bytes.length <= 2) return undefined;
-  if (!isAscii(bytes)) throw unreadable();
-  const inner = bytes.subarray(1, -1);
-  if (inner.includes(backslash)) return unescaped(bytes);
-  return inner.length < longText ? inner.toString('latin1') : inner;
-};
-
-/** Rare: slashes written as `\/`, or base64 broken into lines. */
-const unescaped = (bytes: Buffer): Base64 => {
-  const text = (JSON.parse(bytes.toString('latin1')) as string).replace(/\s+/g, '');
-  return text.length < longText ? text : Buffer.from(text, 'latin1');
 };
 
 const linked = (url: Base64): MediaData | string | undefined => {
@@ -150,7 +135,13 @@ const padded = (base64: Base64): Base64 => {
 
 class ImageDecoder implements PickDecoder<readonly MadeImage[]> {
   readonly #call: ImageCall;
-  readonly #reading: Reading = { fields: {}, made: [], image: undefined, revisedPrompt: undefined };
+  readonly #reading: Reading = {
+    fields: {},
+    made: [],
+    text: new LongText(),
+    image: undefined,
+    revisedPrompt: undefined,
+  };
   readonly #picker = new JsonPicker(answer, this.#reading);
 
   constructor(call: ImageCall) {

@@ -7,7 +7,7 @@ import { fixedLines, requestHead } from './http1/request-head.ts';
 import { bodyLength, type RequestBody } from './request-body.ts';
 
 export interface EngineRequest {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the replica's base address, or below its host. */
   readonly path: string;
   readonly fromRoot?: boolean;

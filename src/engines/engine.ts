@@ -19,7 +19,9 @@ import { followLink } from './follow-link.ts';
 import type { EngineCall } from './http-call.ts';
 import { imageOverHttp } from './images.ts';
 import { type PoolOptions, ReplicaPool } from './pool.ts';
+import { renderOverHttp } from './render.ts';
 import { Replica } from './replica.ts';
+import { replicaCalls } from './replica-calls.ts';
 import { speakOverHttp } from './speech.ts';
 import { transcribeOverHttp } from './transcribe.ts';
 import type { SendRequest, Wire } from './wire.ts';
@@ -93,6 +95,9 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
             fanOut: row.fan_out_n === true,
           }),
         }),
+    ...(wire.renders === undefined
+      ? {}
+      : { render: renderOverHttp(wire.renders, replicaCalls(pool, headers, wire.errorSentence)) }),
     ...(wire.speech === undefined ? {} : { speak: speakOverHttp(wire.speech, send, options.codec) }),
     ...(wire.transcription === undefined
       ? {}

@@ -8,6 +8,7 @@ import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { ImageCall } from '../ports/image.ts';
 import type { MediaData } from '../ports/media.ts';
+import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { EngineCall, EngineReader } from './http-call.ts';
@@ -29,6 +30,8 @@ export interface Wire {
   readonly decisions?: DecisionWire;
   /** Absent: engines of this wire draw nothing. */
   readonly images?: ImageWire;
+  /** Absent: engines of this wire render neither videos nor songs. */
+  readonly renders?: RenderWire;
   /** Absent: engines of this wire do not speak. */
   readonly speech?: SpeechWire;
   /** Absent: engines of this wire do not listen. */
@@ -69,6 +72,29 @@ export interface MadeImage {
   /** A string is a link to it. */
   readonly image: MediaData | string;
   readonly revisedPrompt: string | undefined;
+}
+
+/** A render is a job of the engine's, too: made, asked about, fetched, and given up or deleted. */
+export interface RenderWire {
+  /** Where jobs are made; one is below it, by its id. */
+  path(call: RenderCall): string;
+  /** `media`: base64 of the call's inputs, in their order. */
+  encode(model: Model, call: RenderCall, media: readonly string[]): RequestBody;
+  /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
+  decode(call: RenderCall, body: Buffer): EngineJob;
+  /** Below a job: the bytes of an output, and a song as WAV while it renders. */
+  contentPath(output: number): string;
+  streamPath(output: number): string;
+}
+
+export interface EngineJob {
+  readonly id: string;
+  readonly state: 'waiting' | 'rendering' | 'done' | 'failed';
+  /** 0 to 1. */
+  readonly done: number;
+  readonly outputs: readonly Omit<RenderOutput, 'type' | 'bytes'>[];
+  /** Why it failed. */
+  readonly failure: RenderError | undefined;
 }
 
 export interface SpeechWire {

@@ -1,7 +1,7 @@
 /** What is asked, and of whom → the lines of a request's head, in which nothing can pass for another line. */
 
 export interface RequestLines {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Names and values by turns; none of those that this file writes itself. */
   readonly headers: readonly string[];

@@ -12,6 +12,7 @@ import { imageWire } from './openai/images.ts';
 import { continuationWire } from './openai/score.ts';
 import { speechWire } from './openai/speech.ts';
 import { transcriptionWire } from './openai/transcription.ts';
+import { renderWire } from './openai/videos.ts';
 import { errorSentence } from './openai/words.ts';
 
 export const openAiWire: Wire = {
@@ -22,6 +23,7 @@ export const openAiWire: Wire = {
   errorSentence,
   embeddings: embeddingWire,
   images: imageWire,
+  renders: renderWire,
   speech: speechWire,
   transcription: transcriptionWire,
   decisions: { questions: systemOneWire, continuations: continuationWire },

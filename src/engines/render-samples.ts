@@ -1,0 +1,113 @@
+/** A music job of an engine in; its songs' samples out as they are rendered there. A song that cannot be heard is no failure: its file tells. */
+import {
+  catchError,
+  defer,
+  EMPTY,
+  filter,
+  finalize,
+  map,
+  merge,
+  type Observable,
+  type OperatorFunction,
+  retry,
+  tap,
+} from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import { readWavBeginning } from '../music/wav.ts';
+import { Demand } from '../ports/demand.ts';
+import type { Flow } from '../ports/engine.ts';
+import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import type { Begun } from './render.ts';
+import type { ReplicaCalls } from './replica-calls.ts';
+import type { RenderWire } from './wire.ts';
+
+export interface Hearing {
+  readonly wire: RenderWire;
+  readonly calls: ReplicaCalls;
+  readonly model: Model;
+  readonly call: RenderCall;
+  readonly begun: Begun;
+  readonly flow: RenderFlow;
+  readonly own: Flow;
+}
+
+interface Layout {
+  readonly sample_rate: number;
+  readonly channels: number;
+}
+
+/** A stream that breaks is begun again: it always starts at the song's beginning. */
+const tries = 3;
+const pauseMs = 1000;
+
+export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
+  const { model, call, flow } = hearing;
+  const streaming = model.capabilities?.music?.streaming;
+  if (call.type !== 'music' || streaming?.progressive !== true) return EMPTY;
+  return defer(() => {
+    const demands = Array.from({ length: call.n }, () => new Demand());
+    // One reader holds back all songs.
+    const together = {
+      pause: () => {
+        for (const demand of demands) demand.pause();
+      },
+      resume: () => {
+        for (const demand of demands) demand.resume();
+      },
+    };
+    flow.demand.attach(together);
+    return merge(...demands.map((demand, output) => hearSong(hearing, streaming, demand, output))).pipe(
+      finalize(() => flow.demand.detach(together)),
+    );
+  });
+};
+
+const hearSong = (
+  { wire, calls, begun, own }: Hearing,
+  layout: Layout,
+  demand: Demand,
+  output: number,
+): Observable<RenderEvent> =>
+  defer(() => {
+    let heard = 0;
+    return defer(() => {
+      let known = heard;
+      return calls.read(begun.replica, `${begun.path}${wire.streamPath(output)}`, { ...own, demand }).pipe(
+        wavSamples(layout),
+        map((bytes) => {
+          const skipped = Math.min(known, bytes.length);
+          known -= skipped;
+          return bytes.subarray(skipped);
+        }),
+        filter((bytes) => bytes.length > 0),
+        tap((bytes) => {
+          heard += bytes.length;
+        }),
+      );
+    }).pipe(
+      retry({ count: tries - 1, delay: pauseMs }),
+      catchError(() => EMPTY),
+      map((bytes): RenderEvent => ({ type: 'samples', output, bytes })),
+    );
+  });
+
+/** Fails when they are not laid out as the model's row says. */
+const wavSamples =
+  (layout: Layout): OperatorFunction<Buffer, Buffer> =>
+  (source) =>
+    defer(() => {
+      let beginning: Buffer | undefined = Buffer.alloc(0);
+      return source.pipe(
+        map((bytes) => {
+          if (beginning === undefined) return bytes;
+          beginning = Buffer.concat([beginning, bytes]);
+          const read = readWavBeginning(beginning);
+          if (read === undefined) return beginning.subarray(0, 0);
+          if (read.bits !== 16 || read.sampleRate !== layout.sample_rate || read.channels !== layout.channels)
+            throw new Error('The engine streams samples of another layout');
+          const samples = beginning.subarray(read.start);
+          beginning = undefined;
+          return samples;
+        }),
+      );
+    });

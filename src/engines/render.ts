@@ -1,0 +1,177 @@
+/** A render for an engine over HTTP in; its progress, its samples and its outputs out: a job is made there, watched, fetched, and deleted however this ends. */
+import {
+  concat,
+  defer,
+  EMPTY,
+  finalize,
+  from,
+  map,
+  merge,
+  mergeMap,
+  Observable,
+  of,
+  reduce,
+  repeat,
+  retry,
+  switchMap,
+  takeWhile,
+  throwError,
+  timer,
+  toArray,
+} from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import { ApiError, fail } from '../errors.ts';
+import { Demand } from '../ports/demand.ts';
+import type { Flow } from '../ports/engine.ts';
+import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import { EngineError } from './engine-error.ts';
+import { hearSongs } from './render-samples.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaCalls } from './replica-calls.ts';
+import type { EngineJob, RenderWire } from './wire.ts';
+
+/** Milliseconds before the first look at a job; each next wait is half as long again, up to the longest. */
+const firstLook = 200;
+const longestWait = 2000;
+/** Looks in a row that may fail. */
+const patience = 15;
+/** Tries to make a job where engines are down or busy, and milliseconds before the second, doubled each time. */
+const beginnings = 6;
+const firstPause = 1000;
+
+/** A job and the replica that has it. */
+export interface Begun {
+  readonly replica: Replica;
+  readonly job: EngineJob;
+  readonly path: string;
+}
+
+export const renderOverHttp =
+  (wire: RenderWire, calls: ReplicaCalls) =>
+  (model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent> => {
+    const own: Flow = { requestId: flow.jobId, subscription: flow.subscription, demand: new Demand() };
+    const create = (media: readonly string[]): Observable<Begun> => {
+      const tried: Replica[] = [];
+      return defer(() => {
+        const replica = calls.pick(tried) ?? calls.pick([]);
+        if (replica === undefined) throw fail('unavailable', 'The model is unavailable, try again');
+        tried.push(replica);
+        const request = {
+          method: 'POST',
+          path: wire.path(call),
+          body: wire.encode(model, call, media),
+        } as const;
+        return calls.ask(replica, request, own).pipe(
+          map((body): Begun => {
+            const job = wire.decode(call, body);
+            return { replica, job, path: `${wire.path(call)}/${encodeURIComponent(job.id)}` };
+          }),
+        );
+      });
+    };
+    const remove = ({ replica, path }: Begun): void => {
+      calls.ask(replica, { method: 'DELETE', path }, own).subscribe({
+        // It ends there in its own time, then.
+        error: () => undefined,
+      });
+    };
+    const watch = ({ replica, path, job }: Begun): Observable<EngineJob> => {
+      const look = calls.ask(replica, { method: 'GET', path }, own).pipe(
+        map((body) => wire.decode(call, body)),
+        retry({ count: patience, delay: longestWait }),
+      );
+      const looks = timer(firstLook).pipe(
+        switchMap(() =>
+          look.pipe(repeat({ delay: (count) => timer(Math.min(longestWait, firstLook * 1.5 ** count)) })),
+        ),
+      );
+      return concat(of(job), looks).pipe(
+        map((seen) => {
+          if (seen.failure !== undefined) throw seen.failure;
+          return seen;
+        }),
+        takeWhile(({ state }) => state !== 'done', true),
+      );
+    };
+    const follow = (begun: Begun): Observable<RenderEvent> => {
+      let heard = false;
+      return watch(begun).pipe(
+        mergeMap((job) => {
+          const progress = of<RenderEvent>({ type: 'progress', done: job.done });
+          const outputs = job.state === 'done' ? fetchOutputs(wire, calls, own, { ...begun, job }) : EMPTY;
+          if (heard || job.state === 'waiting') return merge(progress, outputs);
+          heard = true;
+          return merge(progress, hearSongs({ wire, calls, model, call, begun, flow, own }), outputs);
+        }),
+        finalize(() => remove(begun)),
+      );
+    };
+    return readInputs(call, flow).pipe(
+      switchMap((media) => begin(create(media), remove)),
+      switchMap(follow),
+    );
+  };
+
+/** What was begun is known only by its answer: whoever leaves before it comes has it given up as soon as it does. */
+const begin = (create: Observable<Begun>, remove: (begun: Begun) => void): Observable<Begun> =>
+  new Observable((subscriber) => {
+    let left = false;
+    const again = (error: unknown, count: number) =>
+      left || !isPassing(error) ? throwError(() => error) : timer(firstPause * 2 ** (count - 1));
+    create.pipe(retry({ count: beginnings - 1, delay: again })).subscribe({
+      next: (begun) => (left ? remove(begun) : subscriber.next(begun)),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => subscriber.complete(),
+    });
+    return () => {
+      left = true;
+    };
+  });
+
+/** Down or busy; an engine that does not know the route will not learn it. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.kind === 'unavailable' || error.kind === 'engine_unreachable') &&
+  !(error instanceof EngineError && error.misconfigured);
+
+/** One after another, as base64. */
+const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly string[]> =>
+  concat(
+    ...(call.type === 'video' ? call.inputs : []).map((input) =>
+      defer(() => flow.input(input, new Demand())).pipe(
+        reduce((pieces: Buffer[], piece) => {
+          pieces.push(piece);
+          return pieces;
+        }, []),
+        map((pieces) => Buffer.concat(pieces).toString('base64')),
+      ),
+    ),
+  ).pipe(toArray());
+
+/** Each is read to its end, or left, before the next comes. */
+const fetchOutputs = (
+  wire: RenderWire,
+  calls: ReplicaCalls,
+  own: Flow,
+  { replica, path, job }: Begun,
+): Observable<RenderEvent> =>
+  from(job.outputs).pipe(
+    mergeMap(
+      (output) =>
+        new Observable<RenderEvent>((subscriber) => {
+          let taken = false;
+          subscriber.next({
+            ...output,
+            type: 'output',
+            bytes: (demand) => {
+              taken = true;
+              return calls
+                .read(replica, `${path}${wire.contentPath(output.index)}`, { ...own, demand })
+                .pipe(finalize(() => subscriber.complete()));
+            },
+          });
+          if (!taken) subscriber.complete();
+        }),
+      1,
+    ),
+  );

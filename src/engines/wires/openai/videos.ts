@@ -1,0 +1,164 @@
+/** Videos and songs in the words of OpenAI's video routes, and of another Sluice, which has more of them: a call → the request of a job, the record of a job → how far it is. */
+import type { Model } from '../../../../schemas/catalog.ts';
+import { fail, firstLine } from '../../../errors.ts';
+import {
+  type RenderCall,
+  RenderError,
+  type RenderInput,
+  renderErrorCodes,
+  type VideoCall,
+} from '../../../ports/render.ts';
+import type { EngineJob, RenderWire } from '../../wire.ts';
+import { LargeMedia } from './large-media.ts';
+import { isObject, type Json, reportedError } from './words.ts';
+
+export const renderWire: RenderWire = {
+  path: ({ type }) => (type === 'video' ? '/videos' : '/music'),
+  encode: (model, call, media) => {
+    const large = new LargeMedia();
+    const body =
+      call.type === 'video'
+        ? { ...videoFields(model, call), ...mediaFields(call.inputs, media, large) }
+        : {
+            prompt: call.prompt,
+            lyrics: call.lyrics,
+            duration: call.seconds,
+            response_format: call.format,
+            n: call.n === 1 ? undefined : call.n,
+            seed: call.seed,
+          };
+    return large.putBack(JSON.stringify({ model: model.served_as, ...body }));
+  },
+  decode: (call, body) => readJob(call, parsed(body)),
+  contentPath: (output) => (output === 0 ? '/content' : `/content?index=${output}`),
+  streamPath: (output) => `/stream?index=${output}`,
+};
+
+/** Only what the model takes is told: engines refuse fields they do not know. */
+const videoFields = (model: Model, call: VideoCall): Json => {
+  const takes = (name: string): boolean => model.supported_parameters.includes(name);
+  return {
+    prompt: call.prompt,
+    seconds: String(call.seconds),
+    size: `${call.width}x${call.height}`,
+    ...(takes('generate_audio') ? { generate_audio: call.audio } : {}),
+    ...(takes('seed') ? { seed: call.seed } : {}),
+    ...scheduleFields(model, call, takes),
+    ...(call.startTimeSeconds === undefined ? {} : { start_time_seconds: call.startTimeSeconds }),
+  };
+};
+
+/** By the tier's name where it is the tier's count, else by number. */
+const scheduleFields = (
+  { capabilities }: Model,
+  { steps, quality, inputs }: VideoCall,
+  takes: (name: string) => boolean,
+): Json => {
+  const tier = Object.entries(capabilities?.video?.tiers ?? {}).find(([name]) => name === quality)?.[1];
+  const references = inputs.some(({ use }) => use === 'reference');
+  const count = references ? (tier?.reference_steps ?? tier?.steps) : tier?.steps;
+  if (tier !== undefined && count === steps) return takes('quality') ? { quality } : {};
+  return takes('num_inference_steps') ? { num_inference_steps: steps } : {};
+};
+
+/** A first frame alone has a field that every engine of this kind knows. */
+const mediaFields = (inputs: readonly RenderInput[], media: readonly string[], large: LargeMedia): Json => {
+  const given = inputs.map((input, index) => ({
+    ...input,
+    url: () => `data:${input.mediaType};base64,${large.setAside(media[index] ?? '')}`,
+  }));
+  const [only] = given;
+  if (only === undefined) return {};
+  if (given.length === 1 && only.use === 'first_frame') return { input_reference: { image_url: only.url() } };
+  if (only.use !== 'reference')
+    return {
+      frame_images: given.map(({ use, url }) => ({
+        type: 'image_url',
+        image_url: { url: url() },
+        frame_type: use,
+      })),
+    };
+  return {
+    input_references: given.map(({ kind, url }) => {
+      const type = `${kind}_url`;
+      return { type, [type]: { url: url() } };
+    }),
+  };
+};
+
+const states: ReadonlyMap<unknown, EngineJob['state']> = new Map([
+  ['pending', 'waiting'],
+  ['queued', 'waiting'],
+  ['in_progress', 'rendering'],
+  ['completed', 'done'],
+  ['failed', 'failed'],
+  ['cancelled', 'failed'],
+  ['expired', 'failed'],
+]);
+
+const readJob = (call: RenderCall, record: Json): EngineJob => {
+  const state = states.get(record.status);
+  if (typeof record.id !== 'string' || record.id === '' || state === undefined)
+    throw reportedError(record) ?? unreadable(new Error('The answer is no job'));
+  const percent = typeof record.progress === 'number' ? record.progress : 0;
+  return {
+    id: record.id,
+    state,
+    done: Math.min(1, Math.max(0, percent / 100)),
+    outputs: state === 'done' ? outputsOf(call, record) : [],
+    failure: state === 'failed' ? failureOf(record) : undefined,
+  };
+};
+
+const musicTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', flac: 'audio/flac', opus: 'audio/ogg' } as const;
+
+const outputsOf = (call: RenderCall, record: Json): EngineJob['outputs'] => {
+  if (call.type === 'video') {
+    const output = isObject(record.output) ? record.output : {};
+    return [
+      {
+        index: 0,
+        mediaType: 'video/mp4',
+        seconds: positive(output.duration) ?? positive(Number(record.seconds)) ?? call.seconds,
+        width: positive(output.width) ?? call.width,
+        height: positive(output.height) ?? call.height,
+      },
+    ];
+  }
+  const outputs: readonly unknown[] = Array.isArray(record.outputs) ? record.outputs : [];
+  return Array.from({ length: call.n }, (_, index) => {
+    const output = outputs[index];
+    const duration = isObject(output) ? output.duration : undefined;
+    return { index, mediaType: musicTypes[call.format], seconds: positive(duration) ?? call.seconds };
+  });
+};
+
+const positive = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
+
+/** `error` is a text here and an object there. */
+const failureOf = (record: Json): RenderError => {
+  const { error } = record;
+  const message = isObject(error) ? error.message : error;
+  const code = record.error_code ?? (isObject(error) ? error.code : undefined);
+  return new RenderError(
+    renderErrorCodes.find((known) => known === code) ?? 'render_failed',
+    typeof message === 'string' && message !== ''
+      ? firstLine(message)
+      : `The engine's job is ${record.status}`,
+  );
+};
+
+const parsed = (body: Buffer): Json => {
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8'));
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
+  return value;
+};
+
+const unreadable = (cause: unknown) =>
+  fail('engine_unreachable', 'The engine gave an answer that cannot be read', { cause });

@@ -1,0 +1,316 @@
+/** Renders on engines over HTTP: a Sluice behind a Sluice, and engines that are odd, down, forgetful or left in the middle. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { createCodec } from '../../src/codec/codec.ts';
+import { wavHeaderBytes } from '../../src/music/wav.ts';
+import { startGateway, type TestGateway } from '../gateway.ts';
+import { dataUri, picture, wav } from './media-samples.ts';
+
+const codec = createCodec();
+const inner = await startGateway();
+
+/** An engine whose answers each test sets; it writes down what it is asked. */
+const asked: string[] = [];
+let answer: (request: IncomingMessage, response: ServerResponse, body: string) => void;
+const odd = createServer(async (request, response) => {
+  let body = '';
+  for await (const piece of request) body += piece;
+  asked.push(`${request.method} ${request.url}`);
+  answer(request, response, body);
+});
+await new Promise<void>((ready) => odd.listen(0, '127.0.0.1', ready));
+
+process.env.RENDER_ENGINE_KEY = inner.key;
+const spec = `{ duration: { min: 4, max: 15, default: 6 }, resolutions: { 768p: { sizes: { '16:9': 1344x768, '1:1': 768x768 } } }, fps: 24, frame_step: 15, tiers: { turbo: { steps: 4, reference_steps: 8, price: 1 }, standard: { steps: 20, price: 3 } }, steps: { min: 4, max: 50, base: 10, per_price: 6 }, frame_images: [first_frame, last_frame], references: { images: 9, videos: 3, audio: 3, total: 12 }, render_time: { plain: 3, references: 5 } }`;
+const outer = await startGateway({
+  catalog: `
+engines:
+  sluice: { wire: openai, replicas: ['${inner.url}'], key_env: RENDER_ENGINE_KEY }
+  odd: { wire: openai, replicas: ['http://127.0.0.1:${(odd.address() as AddressInfo).port}/v1'] }
+models:
+  far/video: { kind: video, engine: sluice, served_as: sluice/video, pricing: { completion: '0.1' }, capabilities: { video: &spec ${spec} } }
+  far/music: { kind: music, engine: sluice, served_as: sluice/music, capabilities: { music: { duration: { min: 5, max: 60, default: 10 }, formats: [wav, mp3], max_outputs: 2, max_lyrics: 100, streaming: { progressive: true, sample_rate: 32000, channels: 2 }, render_time: 0.5 } } }
+  odd/video: { kind: video, engine: odd, served_as: sora, supported_parameters: [duration, size, frame_images], capabilities: { video: *spec } }
+`,
+});
+t.teardown(async () => {
+  await outer.stop();
+  await inner.stop();
+  odd.close();
+  odd.closeAllConnections();
+  await codec.close();
+});
+
+interface Job {
+  readonly id: string;
+  readonly status: string;
+  readonly stream_url?: string;
+  readonly unsigned_urls?: string[];
+  readonly [field: string]: unknown;
+}
+const call = async (gateway: TestGateway, path: string, method = 'GET', body?: object) => {
+  const response = await fetch(`${gateway.url}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${gateway.key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Job & { data: Job[] } };
+};
+const create = async (path: string, body: object): Promise<Job> => {
+  const said = await call(outer, path, 'POST', body);
+  t.equal(said.status, 202, JSON.stringify(said.body));
+  return said.body;
+};
+const eventually = async <T>(look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> => {
+  for (let left = 600; left > 0; left--) {
+    const seen = await look();
+    if (isSo(seen)) return seen;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  throw new Error('it did not come about');
+};
+const isFinal = ({ status }: Job): boolean => /completed|failed|cancelled/.test(status);
+const final = (path: string, { id }: Job): Promise<Job> =>
+  eventually(async () => (await call(outer, `${path}/${id}`)).body, isFinal);
+const bytesOf = async (url: string): Promise<Buffer> => {
+  const response = await fetch(url, { headers: { authorization: `Bearer ${outer.key}` } });
+  return Buffer.from(await response.arrayBuffer());
+};
+const isIdle = async (): Promise<boolean> =>
+  (await Promise.all(['/videos', '/music'].map((path) => call(inner, path)))).every(
+    ({ body }) => body.data.length === 0,
+  );
+
+t.test('a video through two gateways', async (t) => {
+  const seen: Job[] = [];
+  const { jobs } = inner.ports;
+  const made = jobs.create.bind(jobs);
+  jobs.create = async (job) => {
+    seen.push({ id: job.id, status: '', call: job.call });
+    return made(job);
+  };
+  const job = await create('/videos', {
+    model: 'far/video',
+    prompt: '/sim render=200ms\nTwo houses',
+    duration: 4,
+    size: '768x768',
+    generate_audio: false,
+    seed: 11,
+    quality: 'standard',
+    frame_images: [
+      { type: 'image_url', image_url: { url: dataUri(await picture('png')) }, frame_type: 'first_frame' },
+      { type: 'image_url', image_url: { url: dataUri(await picture('jpeg')) }, frame_type: 'last_frame' },
+    ],
+  });
+  const done = await final('/videos', job);
+  t.match(done, {
+    status: 'completed',
+    output: { duration: 4.375, width: 768, height: 768, fps: 24 },
+    usage: { billed_seconds: 12, cost: 1.2 },
+  });
+  t.match(seen[0]?.call, {
+    prompt: '/sim render=200ms\nTwo houses',
+    seconds: 4,
+    width: 768,
+    steps: 20,
+    quality: 'standard',
+    audio: false,
+    seed: 11,
+    inputs: [
+      { use: 'first_frame', mediaType: 'image/png' },
+      { use: 'last_frame', mediaType: 'image/jpeg' },
+    ],
+  });
+  t.match(await codec.probe(await bytesOf(done.unsigned_urls?.[0] ?? '')), {
+    width: 768,
+    height: 768,
+    hasAudio: false,
+  });
+  t.ok(await eventually(isIdle, Boolean), 'the engine keeps nothing of it');
+
+  const referring = await create('/videos', {
+    model: 'far/video',
+    prompt: '/sim render=0s',
+    duration: 4,
+    num_inference_steps: 7,
+    input_references: [
+      { type: 'image_url', image_url: { url: dataUri(await picture('webp')) } },
+      { type: 'audio_url', audio_url: { url: dataUri(wav(2)) } },
+    ],
+  });
+  t.match(await final('/videos', referring), { status: 'completed', num_inference_steps: 7 });
+  t.match(seen[1]?.call, {
+    steps: 7,
+    inputs: [
+      { kind: 'image', use: 'reference' },
+      { kind: 'audio', use: 'reference' },
+    ],
+  });
+});
+
+t.test('what the engine says of a failure is what the job says', async (t) => {
+  const failing = await create('/videos', {
+    model: 'far/video',
+    prompt: '/sim render=0s fail=content_policy@0%',
+  });
+  t.match(await final('/videos', failing), {
+    status: 'failed',
+    error: 'Simulated failure content_policy',
+    error_code: 'content_policy',
+  });
+});
+
+t.test('a cancelled render is cancelled there, too', async (t) => {
+  const job = await create('/videos', { model: 'far/video', prompt: '/sim render=60s' });
+  await eventually(
+    async () => (await call(inner, '/videos')).body.data,
+    (there) => there.some(({ status }) => status === 'in_progress'),
+  );
+  t.match(await call(outer, `/videos/${job.id}`, 'DELETE'), { status: 200, body: { status: 'cancelled' } });
+  const there = await eventually(
+    async () => (await call(inner, '/videos')).body.data,
+    (jobs) => jobs.every(isFinal),
+  );
+  t.ok(there.some(({ status }) => status === 'cancelled'));
+  for (const { id } of there) await call(inner, `/videos/${id}`, 'DELETE');
+});
+
+t.test('songs through two gateways, heard as they grow', async (t) => {
+  const job = await create('/music', {
+    model: 'far/music',
+    prompt: '/sim render=1s\nslow',
+    duration: 6,
+    n: 2,
+    response_format: 'wav',
+    lyrics: 'la',
+  });
+  const heard = await Promise.all([0, 1].map((index) => bytesOf(`${job.stream_url}?index=${index}`)));
+  const done = await final('/music', job);
+  t.equal(done.status, 'completed', JSON.stringify(done));
+  const stored = await Promise.all((done.unsigned_urls ?? []).map(bytesOf));
+  t.equal(stored.length, 2);
+  for (const [index, song] of stored.entries())
+    t.ok(heard[index]?.subarray(wavHeaderBytes).equals(song.subarray(wavHeaderBytes)), `song ${index}`);
+  t.notOk(stored[0]?.equals(stored[1] ?? Buffer.alloc(0)), 'two different songs');
+  t.ok(await eventually(isIdle, Boolean), 'the engine keeps nothing of them');
+});
+
+const json = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};
+
+t.test('an engine with few words', async (t) => {
+  let sent = '';
+  let looks = 0;
+  answer = (request, response, body) => {
+    if (request.method === 'POST') sent = body;
+    if (request.url?.endsWith('/content')) return response.end('not really a video');
+    if (request.method === 'DELETE') return json(response, 200, { id: 'v 1', deleted: true });
+    // Once it does not answer, and once what it answers is nothing.
+    if (request.method === 'GET' && ++looks === 2) return request.socket.destroy();
+    if (request.method === 'GET' && looks === 3) return response.end('{');
+    return json(response, 200, {
+      id: 'v 1',
+      object: 'video',
+      status: looks > 3 ? 'completed' : 'queued',
+      seconds: '4',
+    });
+  };
+  asked.length = 0;
+  const job = await create('/videos', {
+    model: 'odd/video',
+    prompt: 'A door',
+    seconds: '4',
+    input_reference: dataUri(await picture('png')),
+  });
+  const done = await final('/videos', job);
+  t.match(done, { status: 'completed', output: { duration: 4, width: 1344, height: 768 } });
+  t.equal((await bytesOf(done.unsigned_urls?.[0] ?? '')).toString(), 'not really a video');
+  const { input_reference, ...fields } = JSON.parse(sent);
+  t.same(
+    fields,
+    { model: 'sora', prompt: 'A door', seconds: '4', size: '1344x768' },
+    'only what the model takes',
+  );
+  t.match(input_reference, { image_url: /^data:image\/png;base64,/ });
+  await eventually(
+    async () => asked.at(-1),
+    (last) => last === 'DELETE /v1/videos/v%201',
+  );
+  t.equal(asked[0], 'POST /v1/videos');
+  t.ok(asked.includes('GET /v1/videos/v%201/content'));
+});
+
+t.test('engines that refuse', async (t) => {
+  const rows: [(response: ServerResponse) => void, object][] = [
+    [
+      (response) => json(response, 400, { error: { message: 'prompt is not allowed' } }),
+      { status: 'failed', error: 'prompt is not allowed', error_code: 'render_failed' },
+    ],
+    [
+      (response) => json(response, 404, { detail: 'Not Found' }),
+      { status: 'failed', error_code: 'engine_unavailable' },
+    ],
+    [
+      (response) =>
+        json(response, 200, {
+          id: 'v',
+          status: 'failed',
+          error: { code: 'out_of_memory', message: 'No room' },
+        }),
+      { status: 'failed', error: 'No room', error_code: 'out_of_memory' },
+    ],
+    [
+      (response) =>
+        json(response, 200, { id: 'v', status: 'failed', error: { code: 'weird', message: 'Odd' } }),
+      { status: 'failed', error: 'Odd', error_code: 'render_failed' },
+    ],
+    [
+      (response) => json(response, 200, { id: 'v', status: 'cancelled' }),
+      { status: 'failed', error: "The engine's job is cancelled", error_code: 'render_failed' },
+    ],
+  ];
+  for (const [refuse, shown] of rows) {
+    answer = (_request, response) => refuse(response);
+    const job = await create('/videos', { model: 'odd/video', prompt: 'x' });
+    t.match(await final('/videos', job), shown);
+  }
+});
+
+t.test('an engine that is busy at first', async (t) => {
+  let creations = 0;
+  answer = (request, response) => {
+    if (request.url?.endsWith('/content')) return response.end('video');
+    if (request.method === 'POST' && ++creations === 1)
+      return json(response, 503, { error: { message: 'busy' } });
+    return json(response, 200, { id: 'v', status: 'completed', seconds: '6' });
+  };
+  const job = await create('/videos', { model: 'odd/video', prompt: 'x' });
+  t.match(await final('/videos', job), { status: 'completed' });
+  t.equal(creations, 2);
+});
+
+t.test('a job that is cancelled before its engine has answered is given up when it does', async (t) => {
+  let late: (() => void) | undefined;
+  answer = (request, response) => {
+    if (request.method === 'DELETE') return json(response, 200, { id: 'late', status: 'cancelled' });
+    late = () => json(response, 200, { id: 'late', status: 'queued' });
+  };
+  asked.length = 0;
+  const job = await create('/videos', { model: 'odd/video', prompt: 'x' });
+  await eventually(
+    async () => late,
+    (begun) => begun !== undefined,
+  );
+  t.match(await call(outer, `/videos/${job.id}`, 'DELETE'), { status: 200 });
+  late?.();
+  await eventually(
+    async () => asked.at(-1),
+    (last) => last === 'DELETE /v1/videos/late',
+  );
+});

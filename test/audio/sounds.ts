@@ -94,8 +94,9 @@ interface WaveHeader {
 export const loudness = (samples: Int16Array): number =>
   Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length)) / 32_768;
 
-/** How often a tone swings in a second. */
-export const pitch = (samples: Int16Array): number => {
+/** How often a tone swings in a second, in its middle: formats put silence before and after it. */
+export const pitch = (all: Int16Array): number => {
+  const samples = all.subarray(all.length >> 2, (all.length * 3) >> 2);
   let crossings = 0;
   for (let at = 1; at < samples.length; at++)
     if ((samples[at - 1] ?? 0) < 0 && (samples[at] ?? 0) >= 0) crossings++;

@@ -1,6 +1,6 @@
 /** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
 import { Observable, type Observer } from 'rxjs';
-import type { BlobInfo, Blobs } from '../../ports/blobs.ts';
+import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';
 import type { Demand } from '../../ports/demand.ts';
 import { asUnavailable } from './unavailable.ts';
 
@@ -15,7 +15,7 @@ export interface PendingBlob {
 
 /** `Blobs.write`, given how to begin. */
 export const writeBlob =
-  (begin: (name: string, options: Parameters<Blobs['put']>[2]) => PendingBlob): Blobs['write'] =>
+  (begin: (name: string, options: BlobOptions) => PendingBlob): Blobs['write'] =>
   (name, bytes, { demand, ...options }) =>
     new Observable<BlobInfo>((subscriber) => {
       const writer = new BlobWriter(begin(name, options), demand, {
@@ -32,7 +32,7 @@ export const writeBlob =
 
 /** `Blobs.put`, given how to begin. */
 export const putBlob =
-  (begin: (name: string, options: Parameters<Blobs['put']>[2]) => PendingBlob): Blobs['put'] =>
+  (begin: (name: string, options: BlobOptions) => PendingBlob): Blobs['put'] =>
   async (name, bytes, options) => {
     const blob = begin(name, options);
     try {

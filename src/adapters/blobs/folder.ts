@@ -2,6 +2,7 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { BlobOptions, Blobs } from '../../ports/blobs.ts';
+import { checkedName } from './blob-name.ts';
 import { putBlob, writeBlob } from './blob-writer.ts';
 import { fileSource } from './file-source.ts';
 import { FolderLayout } from './folder-layout.ts';
@@ -57,10 +58,7 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
         demand,
       ),
     remove: (name) => orUnavailable(() => rm(layout.file(name), { force: true })),
-    link: (name, seconds) => {
-      layout.file(name);
-      return link(name, Math.floor(Date.now() / 1000) + seconds);
-    },
+    link: async (name, seconds) => link(checkedName(name), Math.floor(Date.now() / 1000) + seconds),
     check: async () => {
       try {
         await access(layout.writing, constants.W_OK);

@@ -66,6 +66,7 @@ export class Ingestion {
       setInterval(() => this.#look(), options.pollMs).unref(),
       setInterval(() => this.#renew(), options.leaseMs / 3).unref(),
     ];
+    this.#look();
   }
 
   /** Before anything else knows of the file: resolves when it is this process's to ingest. */

@@ -45,14 +45,14 @@ const isAbbreviation = (text: string, mark: string, start: number): boolean => {
 /** Characters without a blank among them that stay together: even the costliest are fewer than a hundred tokens. */
 const longestRun = 32;
 
-/** Where a piece that is too long by itself may be parted: after its blanks, or anywhere in what has none. */
+/** Where a piece that is too long by itself may be parted: before its blanks, or anywhere in what has none. */
 export const wordsOf = (text: string, start: number, end: number): readonly Piece[] => {
   const pieces: Piece[] = [];
   let last = start;
   for (let at = start + 1; at < end; at++) {
-    const afterBlank = text.charCodeAt(at - 1) <= 32 && text.charCodeAt(at) > 32;
+    const beforeBlank = text.charCodeAt(at - 1) > 32 && text.charCodeAt(at) <= 32;
     const tooLong = at - last >= longestRun && (text.charCodeAt(at) & 0xfc00) !== 0xdc00;
-    if (!afterBlank && !tooLong) continue;
+    if (!beforeBlank && !tooLong) continue;
     pieces.push({ end: at, border: border.word });
     last = at;
   }

@@ -52,8 +52,7 @@ const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) =>
   let start = 0;
   for (const piece of piecesOf(text)) {
     const tokens = countTokens(text.slice(start, piece.end));
-    // Half a passage: a longer sentence would leave no room for choice.
-    if (tokens <= rules.maxTokens / 2) units.push({ start, end: piece.end, tokens, border: piece.border });
+    if (tokens <= rules.maxTokens) units.push({ start, end: piece.end, tokens, border: piece.border });
     else {
       let from = start;
       for (const { end } of wordsOf(text, start, piece.end)) {

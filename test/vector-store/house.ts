@@ -1,0 +1,163 @@
+/** Collections on real embedded stores and an embedding model made by hand: several of them, one after another, on the same folder. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { openFolderBlobs } from '../../src/adapters/blobs/folder.ts';
+import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
+import { openLibsqlVectors } from '../../src/adapters/vectors/libsql.ts';
+import { type CollectionsOptions, createCollections } from '../../src/collections/collections.ts';
+import { blobOf, newFileId } from '../../src/collections/ids.ts';
+import type { Embed, EmbedBatch } from '../../src/collections/ingest-file.ts';
+import { embedText } from '../../src/engines/simulator/embed-text.ts';
+import { createOffload } from '../../src/offload/offload.ts';
+import type { Collections, FileView, Upload } from '../../src/ports/collections.ts';
+import type { StoredRecord } from '../../src/ports/state.ts';
+import { model as modelOf } from '../chat/hand-made.ts';
+
+export const caller = { subscription: 'sub_test', key: 'key_test' };
+
+export const dimensions = 64;
+/** Passages of a batch. */
+export const batch = 8;
+
+const model = modelOf({
+  id: 'test/embed',
+  kind: 'embedding',
+  tokenizer: 'simulator',
+  context_length: 8192,
+  capabilities: { embedding: { dimensions, batch } },
+});
+
+export const embedding = (text: string): Float32Array => embedText(text, { dimensions, nested: false });
+
+/** The lease is long: a machine that is busy must not lose one. */
+const fast: CollectionsOptions = { leaseMs: 20_000, pollMs: 20, retryMs: 20, waitMs: 20_000 };
+
+export interface House {
+  readonly collections: Collections;
+  readonly batches: readonly EmbedBatch[];
+  /** What is done before a batch is answered: waiting, or failing. */
+  before: (batch: EmbedBatch) => Promise<void> | void;
+  /** As if the process had died: nothing that it does reaches the stores any more. */
+  crash(): void;
+}
+
+export const openLand = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-collections-'));
+  const log = pino({ level: 'silent' });
+  const state = openLibsqlState(join(folder, 'state.db'));
+  const vectors = openLibsqlVectors(join(folder, 'vectors.db'));
+  const link = async () => '';
+  const blobs = await openFolderBlobs({ folder: join(folder, 'blobs'), log, link });
+  const offload = createOffload();
+  const open = (
+    t: { teardown(end: () => Promise<void>): void },
+    options: Partial<CollectionsOptions> = {},
+  ): House => {
+    let crashed = false;
+    const batches: EmbedBatch[] = [];
+    const embed: Embed = async (asked) => {
+      batches.push(asked);
+      await Promise.race([house.before(asked), aborted(asked.signal)]);
+      return asked.texts.map(embedding);
+    };
+    const mortal = <T extends object>(part: T): T =>
+      new Proxy(part, {
+        get: (target, name) => {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== 'function') return value;
+          return crashed ? () => new Promise(() => undefined) : value.bind(target);
+        },
+      });
+    const collections = createCollections(
+      {
+        state: mortal(state),
+        vectors: mortal(vectors),
+        blobs: mortal(blobs),
+        offload,
+        catalog: { find: () => model },
+        embed,
+        log,
+      },
+      { ...fast, ...options },
+    );
+    t.teardown(() => Promise.race([collections.close(), after(crashed ? 0 : 5000)]));
+    const house: House = {
+      collections,
+      batches,
+      before: () => undefined,
+      crash: () => {
+        crashed = true;
+      },
+    };
+    return house;
+  };
+
+  return {
+    open,
+    state,
+    vectors,
+    blobs,
+    newCollection: async ({ collections }: House) => {
+      const made = { name: null, description: null, metadata: {}, model };
+      return (await collections.create(caller.subscription, made)).collection;
+    },
+    /** The text as an upload that is safe already. */
+    upload: async (content: string, filename = 'notes.txt'): Promise<Upload> => {
+      const file = newFileId();
+      const bytes = Buffer.from(content);
+      await blobs.put(blobOf(file), bytes, { mediaType: 'text/plain' });
+      return {
+        file,
+        blob: blobOf(file),
+        filename,
+        bytes: bytes.length,
+        mediaType: 'text/plain',
+        format: { kind: 'text', encoding: 'utf-8' },
+        chunking: { maxTokens: 100, overlapTokens: 0 },
+        attributes: {},
+      };
+    },
+    /** Records that are kept of a collection, its files, and the work on them. */
+    left: async (collection: string): Promise<readonly string[]> => {
+      const found: StoredRecord<unknown>[] = [];
+      for (const kind of ['collection', 'collection-file', 'ingestion', 'collection-removal'])
+        found.push(...(await state.list(kind, { limit: 1000, order: 'asc' })));
+      return found.filter(({ id, owner }) => id === collection || owner === collection).map(({ id }) => id);
+    },
+    close: async () => {
+      await Promise.all([offload.close(), blobs.close(), vectors.close(), state.close()]);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+const after = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+/** Resolves with what is found; rejects after a while. */
+export const until = async <T>(find: () => Promise<T | undefined | false>, what: string): Promise<T> => {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await after(5)) {
+    const found = await find();
+    if (found !== undefined && found !== false) return found;
+  }
+  throw new Error(`waited in vain: ${what}`);
+};
+
+export const ended = (
+  { collections }: House,
+  collection: Awaited<ReturnType<Collections['get']>>,
+  id: string,
+): Promise<FileView> =>
+  until(async () => {
+    const view = await collections.file(collection, id, 'fileid');
+    return view.file.status !== 'in_progress' && view;
+  }, `the end of ${id}`);

@@ -11,6 +11,8 @@ export interface KeptImage extends SeenImage {
   readonly url: string | undefined;
 }
 
+/** Images of a request that are decoded and written at the same time. */
+const atOnce = 2;
 const linkSeconds = 3600;
 /** The file outlives its link: one that is being read when the hour ends is read to its end. */
 const spareSeconds = 300;
@@ -29,4 +31,4 @@ export const keepImages = (
           switchMap(() => from(blobs.link(name, linkSeconds))),
           map((url) => ({ ...image, url })),
         );
-      });
+      }, atOnce);

@@ -61,4 +61,5 @@ export const eventsOf = async (response: Response): Promise<readonly SseEvent[]>
     });
 
 /** A file of a form. */
-export const fileOf = (bytes: Uint8Array, name = 'recording.wav'): File => new File([new Uint8Array(bytes)], name);
+export const fileOf = (bytes: Uint8Array, name = 'recording.wav'): File =>
+  new File([new Uint8Array(bytes)], name);

@@ -26,7 +26,7 @@ export interface RawPick<Into> {
 
 /** For values so long that putting their pieces together at the end would hold the loop up. */
 export interface PiecePick<Into> {
-  /** The value's bytes as they come; the piece is the reader's own, and lost when the call returns. */
+  /** The value's bytes as they come, from its first to its last. */
   piece(bytes: Buffer, last: boolean, into: Into): void;
 }
 

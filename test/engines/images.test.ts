@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { of, throwError } from 'rxjs';
 import t, { type Test } from 'tap';
+import { editImage } from '../../src/catalog/image-models.ts';
 import { createEngine } from '../../src/engines/engine.ts';
 import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
 import { createSimulator } from '../../src/engines/simulator/simulator.ts';
@@ -10,6 +11,7 @@ import { fail } from '../../src/errors.ts';
 import { plainMedia } from '../../src/media/plain-media.ts';
 import type { ImageCall } from '../../src/ports/image.ts';
 import type { Media } from '../../src/ports/media.ts';
+import { startGateway, type TestGateway } from '../gateway.ts';
 import { drawnBy, flow, imageCall, plainPicture, rightHalfMask } from './image-calls.ts';
 import { sampleModel } from './samples.ts';
 import { type Script, startScriptedEngine, type Visit } from './scripted-engine.ts';
@@ -270,4 +272,65 @@ t.test('an answer of many megabytes stays bytes', async (t) => {
   t.equal(drawn?.image.size, bytes.length);
   t.ok(drawn?.image.base64 instanceof Uint8Array);
   t.ok(drawn?.image.bytes.equals(bytes));
+});
+
+t.test('a gateway behind a gateway draws the same', async (t) => {
+  const behind = await startGateway();
+  t.teardown(() => behind.stop());
+  process.env.SLUICE_TEST_FAR_KEY = behind.key;
+  const row = {
+    kind: 'image',
+    engine: 'far',
+    served_as: 'sluice/image-edit',
+    capabilities: { image: editImage },
+  };
+  const catalog = JSON.stringify({
+    engines: { far: { wire: 'openai', replicas: [behind.url], key_env: 'SLUICE_TEST_FAR_KEY' } },
+    models: { 'far/edit': row },
+    defaults: { image: 'far/edit' },
+  });
+  const front = await startGateway({ catalog });
+  t.teardown(() => front.stop());
+  const images = async ({ url, key }: TestGateway, path: string, model: string, body: string | FormData) => {
+    const isForm = typeof body !== 'string';
+    if (isForm) body.set('model', model);
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(isForm ? {} : { 'content-type': 'application/json' }),
+      },
+      body: isForm ? body : `{"model":"${model}",${body}}`,
+    });
+    t.equal(response.status, 200);
+    return ((await response.json()) as { data: { b64_json: string }[] }).data.map(({ b64_json }) => b64_json);
+  };
+  const both = (path: string, body: string | FormData) =>
+    Promise.all([images(front, path, 'far/edit', body), images(behind, path, 'sluice/image-edit', body)]);
+
+  const [far, near] = await both(
+    '/images',
+    '"prompt":"Twins","size":"256x256","n":2,"seed":-9223372036854775808,"steps":5,"output_format":"webp","background":"transparent"',
+  );
+  t.equal(far?.length, 2);
+  t.strictSame(far, near);
+
+  const form = new FormData();
+  for (const [name, value] of Object.entries({
+    prompt: 'Snow',
+    size: '256x256',
+    seed: '7',
+    response_format: 'b64_json',
+  }))
+    form.set(name, value);
+  for (const picture of [await plainPicture([250, 0, 0]), await plainPicture([0, 250, 0])])
+    form.append('image[]', new Blob([new Uint8Array(picture.bytes)], { type: 'image/png' }), 'picture.png');
+  form.append(
+    'mask',
+    new Blob([new Uint8Array((await rightHalfMask()).bytes)], { type: 'image/png' }),
+    'mask.png',
+  );
+  const [farEdit, nearEdit] = await both('/images/edits', form);
+  t.equal(farEdit?.length, 1);
+  t.strictSame(farEdit, nearEdit);
 });

@@ -1,6 +1,5 @@
 /** A music call in; real songs out: their samples as they grow, then each as a file of the format asked for. */
 import { concat, defer, EMPTY, from, map, mergeMap, type Observable, of } from 'rxjs';
-import type { Model } from '../../../schemas/catalog.ts';
 import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';
 import type { Codec } from '../../ports/codec.ts';
@@ -10,10 +9,10 @@ import { madePieces } from './made-pieces.ts';
 import { renderSamples, type SampleLayout, sampleCount } from './music-samples.ts';
 import { composeSong, type Score } from './music-score.ts';
 import { renderClock } from './render-clock.ts';
-import type { RenderStudio } from './video.ts';
+import type { RenderingModel, RenderStudio } from './video.ts';
 import { readWishes } from './wishes.ts';
 
-const usualLayout: SampleLayout = { sampleRate: 32_000, channels: 2 };
+export const usualLayout: SampleLayout = { sampleRate: 32_000, channels: 2 };
 /** Frames made at once: a quarter of a second. */
 const pieceShare = 4;
 const maxBytes = 512 * 1024 * 1024;
@@ -28,7 +27,7 @@ interface Song {
 
 export const simulateMusic = (
   { codec, ticker, timeScale }: RenderStudio,
-  model: Model,
+  model: RenderingModel,
   call: MusicCall,
   flow: { readonly demand: Demand },
 ): Observable<RenderEvent> =>

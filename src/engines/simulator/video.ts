@@ -19,6 +19,9 @@ import type { Ticker } from './ticker.ts';
 import { ClipPainter, type ClipPlan } from './video-frames.ts';
 import { readWishes } from './wishes.ts';
 
+/** All that is asked of a model here. */
+export type RenderingModel = Pick<Model, 'capabilities'>;
+
 export interface RenderStudio {
   readonly codec: Codec;
   readonly ticker: Ticker;
@@ -35,9 +38,9 @@ const lastShare = 0.05;
 
 export const simulateVideo = (
   studio: RenderStudio,
-  model: Model,
+  model: RenderingModel,
   call: VideoCall,
-  flow: RenderFlow,
+  flow: Pick<RenderFlow, 'input'>,
 ): Observable<RenderEvent> =>
   defer(() => {
     const { directives, rest } = readWishes(call.prompt, 'prompt');
@@ -50,7 +53,7 @@ export const simulateVideo = (
     );
   });
 
-const expectedMs = ({ capabilities }: Model, call: VideoCall): number => {
+const expectedMs = ({ capabilities }: RenderingModel, call: VideoCall): number => {
   const spec = capabilities?.video;
   if (spec === undefined) return call.seconds * 1000;
   const size = `${call.width}x${call.height}`;
@@ -60,7 +63,12 @@ const expectedMs = ({ capabilities }: Model, call: VideoCall): number => {
   return expectedVideoMs(spec, { seconds: call.seconds, resolution, references });
 };
 
-const planOf = (model: Model, call: VideoCall, text: string, flow: RenderFlow): Observable<ClipPlan> => {
+const planOf = (
+  model: RenderingModel,
+  call: VideoCall,
+  text: string,
+  flow: Pick<RenderFlow, 'input'>,
+): Observable<ClipPlan> => {
   const spec = model.capabilities?.video;
   const scale = call.upscaled ? dot * 2 : dot;
   const size = { width: Math.round(call.width / scale), height: Math.round(call.height / scale) };
@@ -97,7 +105,7 @@ const isReadable = ({ mediaType }: RenderInput): boolean => !/^image\/hei[cf]$/.
 
 const rawPicture = (
   input: RenderInput,
-  flow: RenderFlow,
+  flow: Pick<RenderFlow, 'input'>,
   { width, height }: { readonly width: number; readonly height: number },
 ): Observable<Buffer> => {
   const read = defer(() => flow.input(input, new Demand())).pipe(

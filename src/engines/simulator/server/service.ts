@@ -15,6 +15,7 @@ import { readBody, readBytes } from './read-body.ts';
 import { readForm } from './read-form.ts';
 import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
+import { RenderShop } from './renders.ts';
 import { sendError, sendJson } from './send.ts';
 import { answerSpeech, readSpeech, SoundStudio } from './speech.ts';
 import type { Tally } from './tally.ts';
@@ -28,6 +29,7 @@ interface Service {
   readonly tally: Tally;
   readonly drawImages: DrawImages;
   readonly studio: SoundStudio;
+  readonly renders: RenderShop;
 }
 
 interface Route {
@@ -54,6 +56,7 @@ const defaultModels = ['simulator', 'simulator-reasoning'];
 export function createService(options: SimulatorServerOptions, tally: Tally): RequestListener {
   const quirks = new Set(options.quirks);
   const ticker = new Ticker(options.clock ?? systemClock);
+  const studio = new SoundStudio(ticker, paceOf(options).rate);
   const service: Service = {
     options,
     quirks,
@@ -61,7 +64,8 @@ export function createService(options: SimulatorServerOptions, tally: Tally): Re
     tally,
     pace: paceOf(options),
     drawImages: createImageStudio(),
-    studio: new SoundStudio(ticker, paceOf(options).rate),
+    studio,
+    renders: new RenderShop({ codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 }, options),
   };
   return (request, response) => {
     serve(service, request, response).catch((thrown: unknown) =>
@@ -72,7 +76,8 @@ export function createService(options: SimulatorServerOptions, tally: Tally): Re
 
 async function serve(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { key } = service.options;
-  const route = routes.get((request.url ?? '').split('?', 1)[0] ?? '');
+  const path = (request.url ?? '').split('?', 1)[0] ?? '';
+  const route = routes.get(path) ?? service.renders.route(request.method ?? '', path);
   if (route === undefined) throw fail('not_found', 'Not Found');
   if (request.method !== route.method) {
     throw fail('method_not_allowed', 'Method Not Allowed', { headers: { allow: route.method } });

@@ -46,7 +46,7 @@ export const simulateTranscription = (
 const hear = (audio: Recording, { codec, memory }: TranscriptionParts): Observable<string> => {
   const otherwise = aboutLength(audio.seconds);
   if (codec === undefined || audio.seconds > longestSpeech) return of(otherwise);
-  return readComment(codec, audio.bytes).pipe(
+  return readComment(codec, audio).pipe(
     switchMap((text) =>
       text === undefined
         ? listen(codec, audio.bytes).pipe(map((sound) => memory.recall(sound) ?? otherwise))

@@ -185,7 +185,7 @@ const s3 = (env: Environment): Config['s3'] => {
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
     throw new ConfigError(`S3_BUCKET must be the name of a bucket, not "${bucket}"`);
   const prefix = text(env, 'S3_PREFIX') ?? '';
-  if (!/^(?:[\w.-]+\/)*$/.test(prefix) || prefix.length > 200)
+  if (!/^(?:[\w-][\w.-]*\/)*$/.test(prefix) || prefix.length > 200)
     throw new ConfigError(
       'S3_PREFIX must be letters, digits, dots, dashes and underscores, ending in a slash',
     );

@@ -10,6 +10,7 @@ import { openBlobs } from '../../src/adapters/blobs/open.ts';
 import { openS3Blobs } from '../../src/adapters/blobs/s3.ts';
 import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts';
 import { sweepBucket } from '../../src/adapters/blobs/s3-sweep.ts';
+import { loadConfig } from '../../src/config.ts';
 import { fail } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import { blobsContract } from '../contracts/blobs.ts';
@@ -271,4 +272,41 @@ t.test('links are made for the address that clients use', async (t) => {
     await hosted.link('a', 99_999_999),
     /^https:\/\/bucket\.files\.example\/pre\/files\/a\?X-Amz-Expires=604800&/,
   );
+});
+
+t.test('settings', async (t) => {
+  const keys = { S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' };
+  t.equal(loadConfig({}).s3, undefined);
+  t.strictSame(loadConfig({ S3_BUCKET: 'files', S3_REGION: 'eu-west-1', ...keys }).s3, {
+    endpoint: 'https://s3.eu-west-1.amazonaws.com',
+    publicEndpoint: undefined,
+    bucket: 'files',
+    prefix: '',
+    region: 'eu-west-1',
+    accessKeyId: 'id',
+    secretAccessKey: 'secret',
+    pathStyle: false,
+  });
+  t.match(
+    loadConfig({ S3_ENDPOINT: 'http://minio:9000', S3_BUCKET: 'files', S3_PREFIX: 'a/b/', ...keys }).s3,
+    {
+      endpoint: 'http://minio:9000',
+      prefix: 'a/b/',
+      region: 'us-east-1',
+      pathStyle: true,
+    },
+  );
+  for (const [env, message] of [
+    [
+      { S3_ENDPOINT: 'http://minio:9000' },
+      /^S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set/,
+    ],
+    [{ S3_BUCKET: 'files' }, /must be set together/],
+    [{ S3_BUCKET: 'Not/A Bucket', ...keys }, /^S3_BUCKET must be the name of a bucket/],
+    [{ S3_BUCKET: 'files', S3_PREFIX: 'no-slash', ...keys }, /^S3_PREFIX must be/],
+    [{ S3_BUCKET: 'files', S3_PREFIX: '../', ...keys }, /^S3_PREFIX must be/],
+    [{ S3_BUCKET: 'files', S3_ENDPOINT: 'minio:9000', ...keys }, /^S3_ENDPOINT must be an address/],
+    [{ S3_BUCKET: 'files', S3_PATH_STYLE: 'yes', ...keys }, /^S3_PATH_STYLE must be 1 or 0/],
+  ] as const)
+    t.throws(() => loadConfig(env), { message });
 });

@@ -30,6 +30,8 @@ const row = (kind: 'video' | 'music', slots: number): Model =>
     render_slots: slots,
   });
 
+export const videoModel = row('video', 20);
+
 export interface HouseOptions extends Partial<JobSettings> {
   readonly state?: State;
   readonly blobs?: Blobs;

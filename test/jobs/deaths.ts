@@ -1,0 +1,20 @@
+/** Moments at which a worker may die: before or after one of its calls to the store. */
+
+export interface Death {
+  readonly name: string;
+  readonly when: 'before' | 'after';
+  /** Whether it is this call, as text. */
+  readonly at: (call: string) => boolean;
+}
+
+const moving = (status: string) => (call: string) =>
+  call.startsWith('update ["video-job"') && call.includes(`"status":"${status}"`);
+const isSettled = (call: string) => call.includes('"settled":true');
+
+export const deaths: readonly Death[] = [
+  { name: 'slot taken, job pending', when: 'after', at: (call) => call.startsWith('create ["render-slot"') },
+  { name: 'job begun', when: 'after', at: moving('in_progress') },
+  { name: 'rendered, not ended', when: 'before', at: moving('completed') },
+  { name: 'ended, not charged', when: 'after', at: (call) => moving('completed')(call) && !isSettled(call) },
+  { name: 'charged, not told', when: 'before', at: (call) => call.startsWith('create ["delivery"') },
+];

@@ -1,0 +1,202 @@
+/** Workers as processes of their own over Redis: killed at every step, Redis restarted under them, stopped from elsewhere. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pino } from 'pino';
+import t, { type Test } from 'tap';
+import { openBlobs } from '../../src/adapters/blobs/open.ts';
+import { openRedisState } from '../../src/adapters/state/redis.ts';
+import { openAccounts } from '../../src/billing/accounts.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createJobs } from '../../src/jobs/jobs.ts';
+import { Deliveries } from '../../src/webhooks/deliveries.ts';
+import { end } from '../services/child.ts';
+import { type RedisService, redisMissing, startRedis } from '../services/redis.ts';
+import { startReceiver } from '../webhooks/receiver.ts';
+import { deaths } from './deaths.ts';
+import { newId, owner, videoJob } from './job-house.ts';
+
+/** Processes start slowly on a busy machine. */
+t.setTimeout(300_000);
+const log = pino({ level: 'silent' });
+const skip = redisMissing({ own: true }) ?? false;
+const endings = new Set(['completed', 'failed', 'cancelled']);
+
+/** A gateway that renders nothing itself, in this process, and workers beside it. */
+const start = async (t: Test, redis: RedisService) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-workers-'));
+  const env = { SLUICE_DATA: folder, REDIS_URL: redis.url, SLUICE_WORKERS: '1' };
+  const config = loadConfig(env);
+  const state = openRedisState(redis.url);
+  const receiver = await startReceiver(t);
+  const blobs = await openBlobs(config, { state, log, publicUrl: () => '' });
+  const workers = new Set<ChildProcess>();
+  const lines: string[] = [];
+  const jobs = createJobs(
+    {
+      state,
+      blobs,
+      catalog: { list: () => [], resolve: unused, find: unused, findPublic: unused },
+      engines: { of: unused, health: unused, close: async () => undefined },
+      usage: { record: unused, ensureOpen: unused, close: async () => undefined },
+      tell: async ({ job }, ending) => {
+        const id = `${job.id}-${ending}`;
+        const { subscription } = job;
+        await new Deliveries(state).add({
+          id,
+          job: job.id,
+          type: ending,
+          subscription,
+          url: receiver.url,
+          body: '{}',
+        });
+      },
+      publicUrl: () => 'http://gateway/v1',
+      log,
+    },
+    { renders: 0, keptMs: 3_600_000, longestMs: 60_000, choresMs: 3_600_000 },
+  );
+  t.teardown(async () => {
+    for (const worker of workers) await end(worker, 'SIGKILL');
+    await jobs.close();
+    await blobs.close();
+    await state.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const startWorker = (renderMs: number, death?: string): ChildProcess => {
+    const worker = spawn(process.execPath, ['--import=tsx', join(import.meta.dirname, 'worker-process.ts')], {
+      env: {
+        ...process.env,
+        ...env,
+        TEST_RENDER_MS: String(renderMs),
+        ...(death === undefined ? {} : { TEST_DEATH: death }),
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    workers.add(worker);
+    if (worker.stdout !== null) createInterface(worker.stdout).on('line', (line) => lines.push(line));
+    return worker;
+  };
+  const create = async (): Promise<string> => {
+    const id = newId('video');
+    await jobs.create(videoJob({ id, callbackUrl: receiver.url }));
+    return id;
+  };
+  const statusOf = async (id: string) => (await jobs.get('video', id, owner)).job.status;
+  const ended = (ids: readonly string[]) =>
+    within(60_000, 'all jobs ended', async () =>
+      (await Promise.all(ids.map(statusOf))).every((status) => endings.has(status)),
+    );
+  const delivered = (count: number) =>
+    within(60_000, 'all endings delivered', () => keysOf(receiver.deliveries).length === count);
+  /** What the ledger counts after the journals of the dead were shipped, too. */
+  const charges = async (): Promise<string[]> => {
+    for (const worker of workers) await end(worker, 'SIGTERM');
+    const accounts = await openAccounts(config, log);
+    await accounts.usage.ship();
+    const events = await accounts.ledger.list({ from: 0, to: Number.MAX_SAFE_INTEGER }, { limit: 1_000 });
+    await accounts.close();
+    return events.map(({ id }) => id).sort();
+  };
+  return { jobs, blobs, receiver, lines, startWorker, create, statusOf, ended, delivered, charges };
+};
+
+const unused = (): never => {
+  throw new Error('not used here');
+};
+
+const keysOf = (deliveries: readonly { headers: Record<string, unknown> }[]): string[] =>
+  [...new Set(deliveries.map(({ headers }) => String(headers['x-service-idempotency-key'])))].sort();
+
+const within = async (ms: number, what: string, look: () => Promise<boolean> | boolean): Promise<void> => {
+  const deadline = Date.now() + ms;
+  while (!(await look().valueOf())) {
+    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+t.test(
+  'workers killed at every step lose no job, no charge and no delivery, and double none',
+  { skip },
+  async (t) => {
+    const redis = await startRedis({ own: true, persist: true });
+    t.teardown(() => redis.stop());
+    const house = await start(t, redis);
+    const ids: string[] = [];
+    for (let count = 0; count < deaths.length + 1; count++) ids.push(await house.create());
+    const doomed = deaths.map(({ name }) => ({ name, worker: house.startWorker(100, name) }));
+    for (const { name, worker } of doomed) {
+      const [, signal] = worker.signalCode === null ? await once(worker, 'exit') : [null, worker.signalCode];
+      t.equal(signal, 'SIGKILL', name);
+    }
+    house.startWorker(100);
+    await house.ended(ids);
+    await house.delivered(ids.length);
+    const statuses = await Promise.all(ids.map(house.statusOf));
+    t.strictSame(
+      keysOf(house.receiver.deliveries),
+      ids.map((id, index) => `${id}-${statuses[index]}`).sort(),
+    );
+    const completed = ids.filter((_, index) => statuses[index] === 'completed');
+    t.ok(completed.length >= ids.length - 2, 'only a job that killed four workers fails');
+    t.strictSame(await house.charges(), completed.map((id) => `usage_${id}`).sort());
+    for (const id of completed) {
+      const { job } = await house.jobs.get('video', id, owner);
+      t.match(await house.blobs.stat(job.outputs[0]?.blob ?? ''), { size: `video of ${id}`.length });
+    }
+  },
+);
+
+t.test('Redis restarted during renders', { skip }, async (t) => {
+  const redis = await startRedis({ own: true, persist: true });
+  t.teardown(() => redis.stop());
+  const house = await start(t, redis);
+  const ids: string[] = [];
+  for (let count = 0; count < 4; count++) ids.push(await house.create());
+  const workers = [house.startWorker(1_000), house.startWorker(1_000)];
+  for (let restart = 0; restart < 2; restart++) {
+    await within(
+      30_000,
+      'one renders',
+      () => house.lines.filter((line) => line.startsWith('started')).length > restart,
+    );
+    await redis.restart();
+  }
+  await house.ended(ids);
+  await house.delivered(ids.length);
+  t.strictSame(
+    await Promise.all(ids.map(house.statusOf)),
+    ids.map(() => 'completed'),
+  );
+  t.strictSame(await house.charges(), ids.map((id) => `usage_${id}`).sort());
+  for (const worker of workers) t.equal(worker.exitCode, 0, 'it went on, and ended when it was asked to');
+});
+
+t.test('DELETE on one process stops the render on another within 10 s, unbilled', { skip }, async (t) => {
+  const redis = await startRedis({ own: true });
+  t.teardown(() => redis.stop());
+  const house = await start(t, redis);
+  const worker = house.startWorker(60_000);
+  const id = await house.create();
+  await within(30_000, 'it renders', () => house.lines.includes(`started ${id}`));
+  t.match(await house.jobs.remove('video', id, owner), { job: { status: 'cancelled' } });
+  await within(10_000, 'it stops', () => house.lines.includes(`stopped ${id}`));
+  await house.delivered(1);
+  t.strictSame(keysOf(house.receiver.deliveries), [`${id}-cancelled`]);
+
+  const handed = await house.create();
+  await within(30_000, 'it renders', () => house.lines.includes(`started ${handed}`));
+  await end(worker, 'SIGTERM');
+  t.equal(await house.statusOf(handed), 'in_progress', 'given back in good order');
+  house.startWorker(50);
+  await house.ended([handed]);
+  t.match(await house.jobs.get('video', handed, owner), {
+    job: { status: 'completed', attempts: 2, lapses: 0 },
+  });
+  t.strictSame(await house.charges(), [`usage_${handed}`]);
+});

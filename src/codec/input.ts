@@ -82,13 +82,14 @@ const spool = (source: Observable<Uint8Array>, file: string, options: InputOptio
     const target = createWriteStream(file, { mode: 0o600, signal: options.signal });
     const head: Uint8Array[] = [];
     let received = 0;
+    let feeding: Subscription | undefined;
     target.on('drain', () => demand.resume());
     target.on('error', (error) => {
-      feeding.unsubscribe();
+      feeding?.unsubscribe();
       reject(options.signal.aborted ? options.signal.reason : error);
     });
     target.on('finish', () => resolve(Buffer.concat(head)));
-    const feeding = source.subscribe({
+    feeding = source.subscribe({
       next: (chunk) => {
         if (received < headLength) head.push(chunk.slice(0, headLength - received));
         received += chunk.length;

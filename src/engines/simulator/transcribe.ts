@@ -66,11 +66,15 @@ const tagLimit = 1024 * 1024;
 const timeoutMs = 60_000;
 
 /** Undefined when the file does not say that it is speech of ours. */
-const readComment = (codec: Codec, bytes: Buffer): Observable<string | undefined> =>
-  codec.convert(bytes, { arguments: ['-f', 'ffmetadata'], maxBytes: tagLimit, timeoutMs }, new Demand()).pipe(
+const readComment = (codec: Codec, { bytes, container }: Recording): Observable<string | undefined> => {
+  // Ogg has the tags of a stream, others those of a file.
+  const tags = container === 'ogg' ? ['-map_metadata', '0:s:0'] : [];
+  const conversion = { arguments: [...tags, '-f', 'ffmetadata'], maxBytes: tagLimit, timeoutMs };
+  return codec.convert(bytes, conversion, new Demand()).pipe(
     reduce((text, piece) => text + piece.toString('latin1'), ''),
-    map((tags) => commentOf(Buffer.from(tags, 'latin1').toString())),
+    map((text) => commentOf(Buffer.from(text, 'latin1').toString())),
   );
+};
 
 /** A tag's value ends at the first line break that has no backslash before it. */
 const commentOf = (tags: string): string | undefined => {

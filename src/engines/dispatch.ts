@@ -3,7 +3,7 @@ import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
 import { Connections } from './http1/connections.ts';
-import { fixedLines, requestHead } from './http1/request-head.ts';
+import { fixedLines, requestHead, requestStart } from './http1/request-head.ts';
 import { bodyLength, type RequestBody } from './request-body.ts';
 
 export interface EngineRequest {
@@ -11,14 +11,20 @@ export interface EngineRequest {
   /** Below the replica's base address, or below its host. */
   readonly path: string;
   readonly fromRoot?: boolean;
-  /** Names and values by turns. */
+  /** Names and values by turns. One and the same list for every request of its kind is checked only once. */
   readonly headers: string[];
+  /** Sent as `x-request-id`. */
+  readonly requestId?: string;
   readonly body: RequestBody | null;
   /** False: the first byte comes with the last, so only the total limit holds, and demand is of no use. */
   readonly streams: boolean;
   /** The engine's own sentence in the body of an error answer. */
   explain(body: string): string | undefined;
 }
+
+type Beginning = Pick<EngineRequest, 'method' | 'path' | 'headers'> & {
+  readonly fromRoot?: boolean | undefined;
+};
 
 export interface DispatchOptions {
   readonly limits: CallLimits & { readonly connect: number };
@@ -34,6 +40,8 @@ export class Dispatch {
   readonly #deadlines: Deadlines;
   readonly #streamLimits: CallLimits;
   readonly #wholeLimits: CallLimits;
+  /** The head of the last request up to what is its own; most requests begin as the last one did. */
+  #latest: (Beginning & { readonly start: string }) | undefined;
 
   constructor(baseUrl: string, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
     const url = new URL(baseUrl);
@@ -56,7 +64,9 @@ export class Dispatch {
       explain,
     });
     try {
-      call.runOn(this.#connections.send({ head: this.#head(request), body }, call));
+      const bodyLength = contentLength(request.method, body);
+      const head = requestHead(this.#start(request), request.requestId, bodyLength);
+      call.runOn(this.#connections.send({ head, body, bodyLength }, call));
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
     }
@@ -68,16 +78,24 @@ export class Dispatch {
     return this.#connections.close();
   }
 
-  #head({ method, path, fromRoot, headers, body }: EngineRequest): string {
-    const lines = {
-      method,
-      path: fromRoot === true ? path : this.#basePath + path,
-      headers,
-      contentLength: contentLength(method, body),
-    };
-    return requestHead(lines, this.#fixedLines);
+  #start(request: EngineRequest): string {
+    const latest = this.#latest;
+    if (latest !== undefined && beginAlike(latest, request)) return latest.start;
+    const { method, path, fromRoot, headers } = request;
+    const start = requestStart(
+      { method, path: fromRoot === true ? path : this.#basePath + path, headers },
+      this.#fixedLines,
+    );
+    this.#latest = { method, path, fromRoot, headers, start };
+    return start;
   }
 }
+
+const beginAlike = (one: Beginning, other: Beginning): boolean =>
+  one.headers === other.headers &&
+  one.path === other.path &&
+  one.method === other.method &&
+  one.fromRoot === other.fromRoot;
 
 const contentLength = (method: EngineRequest['method'], body: RequestBody | null): number | undefined => {
   if (body === null) return method === 'GET' ? undefined : 0;

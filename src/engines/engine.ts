@@ -59,7 +59,8 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
       const request: EngineRequest = {
         method: 'POST',
         path: wire.chatPath,
-        headers: [...headers, 'x-request-id', flow.requestId],
+        headers,
+        requestId: flow.requestId,
         body: wire.encodeChat(model, call, row),
         streams: call.stream,
         explain: wire.errorSentence,

@@ -8,7 +8,7 @@ import t from 'tap';
 import { Pool } from 'undici';
 import type { Connection, Exchange, Outgoing } from '../../src/engines/http1/connection.ts';
 import { Connections } from '../../src/engines/http1/connections.ts';
-import { fixedLines, requestHead } from '../../src/engines/http1/request-head.ts';
+import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/request-head.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
 import { ask, engineOn, until } from './collect.ts';
@@ -183,11 +183,12 @@ t.test('nothing in a request can pass for another line of it', async (t) => {
   const head =
     (path: string, ...headers: string[]) =>
     () =>
-      requestHead({ method: 'POST', path, headers, contentLength: 0 }, fixedLines('a:1'));
+      requestHead(requestStart({ method: 'POST', path, headers }, fixedLines('a:1')), undefined, 0);
   t.equal(
     head('/v1/x?y=%20', 'x-a', 'b c', 'x-b', '')(),
     'POST /v1/x?y=%20 HTTP/1.1\r\nhost: a:1\r\nconnection: keep-alive\r\nx-a: b c\r\nx-b: \r\ncontent-length: 0\r\n\r\n',
   );
+  t.throws(() => requestHead('', 'a\r\nb: c', 0), { message: 'The id of the request cannot be sent' });
   for (const path of ['', 'x', '/a b', '/a\r\nb: c', '/\n', '/\0', '/é']) {
     t.throws(head(path), { message: 'The path of the request cannot be sent' }, JSON.stringify(path));
   }
@@ -265,8 +266,8 @@ class Heard implements Exchange {
 const options = { connectLimit: 5000, ca: undefined };
 const request = (body: Outgoing['body'] = null): Outgoing => {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.join('').length ?? 0);
-  const lines = { method: 'POST', path: '/', headers: [], contentLength: length } as const;
-  return { head: requestHead(lines, fixedLines('test')), body };
+  const start = requestStart({ method: 'POST', path: '/', headers: [] }, fixedLines('test'));
+  return { head: requestHead(start, undefined, length), body, bodyLength: length };
 };
 
 const start = (connections: Connections, outgoing = request()): Heard => {

@@ -9,6 +9,8 @@ import { ResponseParser } from './response-parser.ts';
 export interface Outgoing {
   readonly head: string;
   readonly body: RequestBody | null;
+  /** In bytes, where there is a body. */
+  readonly bodyLength: number | undefined;
 }
 
 /** Hears of one request: that it is sent, its head, its reads, the last of which completes it; or that it failed. */
@@ -72,13 +74,13 @@ export class Connection {
   }
 
   /** Only on a connection that is free. */
-  send({ head, body }: Outgoing, exchange: Exchange): void {
+  send({ head, body, bodyLength }: Outgoing, exchange: Exchange): void {
     this.#exchange = exchange;
     this.#answering = false;
     this.#headSeen = false;
     this.#parser.reset();
     if (body === null) this.#socket.write(head, 'latin1');
-    else if (typeof body === 'string') this.#writeWhole(head, body);
+    else if (typeof body === 'string') this.#writeWhole(head, body, bodyLength);
     else this.#startUpload(head, body);
     exchange.sent();
   }
@@ -106,9 +108,10 @@ export class Connection {
     if (request !== undefined && this.#exchange !== undefined) this.send(request, this.#exchange);
   }
 
-  /** In one write. Heads are latin1, which is the same as UTF-8 for all but a few. */
-  #writeWhole(head: string, body: string): void {
-    if (ascii.test(head)) this.#socket.write(head + body, 'utf8');
+  /** In one write. Heads are latin1, as is a body with as many bytes as characters; that is the cheapest to write. */
+  #writeWhole(head: string, body: string, bodyLength: number | undefined): void {
+    if (bodyLength === body.length) this.#socket.write(head + body, 'latin1');
+    else if (ascii.test(head)) this.#socket.write(head + body, 'utf8');
     else this.#socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
   }
 

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { of } from 'rxjs';
+import { of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { openFolderBlobs } from '../../src/adapters/blobs/folder.ts';
 import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
+import { fail } from '../../src/errors.ts';
 import { createJobs, type JobSettings } from '../../src/jobs/jobs.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
@@ -47,6 +48,8 @@ export interface JobHouse {
   /** `<job>-<ending>` of everything that was told. */
   readonly told: string[];
   readonly clock: { now: number };
+  /** The journal has no room, so many times. */
+  refuseCharges(refusals: { left: number }): void;
   /** Another process, as it were: the same store and files, its own worker. */
   another(options?: HouseOptions): JobHouse;
 }
@@ -112,6 +115,10 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   const charges: UsageEvent[] = [];
   const told: string[] = [];
   const clock = { now: Date.now() };
+  let refusals = { left: 0 };
+  const refuseCharges = (next: { left: number }): void => {
+    refusals = next;
+  };
   const closing: (() => Promise<void>)[] = [];
 
   const open = ({ slots = 1, ...settings }: HouseOptions): JobHouse => {
@@ -133,6 +140,8 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
         engines: { of: () => renderer.engine, health: () => ({}), close: async () => undefined },
         usage: {
           record: (event) => {
+            if (refusals.left-- > 0) return throwError(() => fail('unavailable', 'No room for usage'));
+            refusals.left = 0;
             charges.push(event);
             return of(undefined);
           },
@@ -167,6 +176,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
       charges,
       told,
       clock,
+      refuseCharges,
       another: (more = {}) => open({ ...options, ...more }),
     };
   };

@@ -1,209 +1,312 @@
-/** Jobs from creation to their end, in one process. */
-import t from 'tap';
-import { musicJob, owner, startHouse, statusIs, underWay, until, videoJob } from './job-house.ts';
+/** Jobs from creation to their end, on either store. */
+import { randomBytes } from 'node:crypto';
+import t, { type Test } from 'tap';
+import { openRedisState } from '../../src/adapters/state/redis.ts';
+import { redisMissing, startRedis } from '../services/redis.ts';
+import {
+  type HouseOptions,
+  type JobHouse,
+  musicJob,
+  owner,
+  startHouse,
+  statusIs,
+  underWay,
+  until,
+  videoJob,
+} from './job-house.ts';
 
 const missing = { kind: 'not_found', message: /^There is no (video|music) job / };
 
-t.test('a job waits, renders, completes, is charged once and told of once', async (t) => {
-  const house = await startHouse(t);
-  const job = videoJob();
-  const created = await house.jobs.create(job);
-  t.match(created, { queuePosition: 0, progress: 0, job: { id: job.id, status: 'pending', started: null } });
-  const render = await underWay(house, job);
-  t.match(await house.jobs.get('video', job.id, owner), {
-    queuePosition: undefined,
-    progress: 0,
-    job: { status: 'in_progress', attempts: 1 },
-  });
-  house.clock.now += 9_000;
-  t.equal((await house.jobs.get('video', job.id, owner)).progress, 50, 'estimated from the expected time');
-  house.clock.now += 90_000;
-  t.equal((await house.jobs.get('video', job.id, owner)).progress, 95, 'an estimate never says 100');
-  render.progress(0.255);
-  t.equal((await house.jobs.get('video', job.id, owner)).progress, 25, 'what the renderer says counts more');
-  render.finish();
-  const view = await statusIs(house, job, 'completed');
-  await until('charged', () => house.charges.length > 0);
-  t.match(view, {
-    progress: 100,
-    job: {
-      ended: house.clock.now,
-      expires: house.clock.now + 3_600_000,
-      cost: '0.12',
-      outputs: [{ index: 0, media_type: 'video/mp4', duration: 6, width: 1344, height: 768 }],
-    },
-  });
-  const [output] = view.job.outputs;
-  t.strictSame(await house.blobs.stat(output?.blob ?? ''), {
-    mediaType: 'video/mp4',
-    size: output?.size_bytes,
-  });
-  t.match(house.charges, [
-    {
-      id: `usage_${job.id}`,
-      subscription: owner,
-      key: 'key_1',
-      route: '/videos',
-      model: 'test/video',
-      outcome: 'completed',
-      cost: '0.12',
-      quantities: { seconds: '6' },
-      time: house.clock.now,
-    },
-  ]);
-  await until('told', () => house.told.length > 0);
-  t.strictSame(house.told, [`${job.id}-completed`]);
-});
-
-t.test(
-  'first come first served per model, as many at once as there are slots, models beside each other',
-  async (t) => {
-    const house = await startHouse(t, { slots: 2 });
-    const jobs = Array.from({ length: 5 }, () => videoJob());
-    for (const job of jobs) await house.jobs.create(job);
-    const song = musicJob();
-    await house.jobs.create(song);
-    await until('three render', () => house.renderer.renders.length === 3);
-    t.strictSame(
-      house.renderer.renders.map(({ jobId }) => jobId).sort(),
-      [jobs[0]?.id, jobs[1]?.id, song.id].sort(),
+const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHouse>): void => {
+  t.test('a job waits, renders, completes, is charged once and told of once', async (t) => {
+    const house = await open(t);
+    const job = videoJob();
+    const created = await house.jobs.create(job);
+    t.match(created, {
+      queuePosition: 0,
+      progress: 0,
+      job: { id: job.id, status: 'pending', started: null },
+    });
+    const render = await underWay(house, job);
+    t.match(await house.jobs.get('video', job.id, owner), {
+      queuePosition: undefined,
+      progress: 0,
+      job: { status: 'in_progress', attempts: 1 },
+    });
+    house.clock.now += 9_000;
+    t.equal((await house.jobs.get('video', job.id, owner)).progress, 50, 'estimated from the expected time');
+    house.clock.now += 90_000;
+    t.equal((await house.jobs.get('video', job.id, owner)).progress, 95, 'an estimate never says 100');
+    render.progress(0.255);
+    t.equal(
+      (await house.jobs.get('video', job.id, owner)).progress,
+      25,
+      'what the renderer says counts more',
     );
-    const positions = [];
-    for (const { id } of jobs) positions.push((await house.jobs.get('video', id, owner)).queuePosition);
-    t.strictSame(positions, [undefined, undefined, 0, 1, 2]);
-    house.renderer.renders[0]?.finish();
-    await until('the next', () => house.renderer.of(jobs[2]?.id ?? ''));
-    t.equal(house.renderer.of(jobs[3]?.id ?? ''), undefined);
-    const page = await house.jobs.list('video', owner, { limit: 3, order: 'desc' });
-    t.strictSame(
-      page.map(({ job }) => job.id),
-      jobs
-        .slice(2)
-        .map(({ id }) => id)
-        .reverse(),
-    );
-    t.strictSame(await house.jobs.list('video', 'sub_other', { limit: 3, order: 'desc' }), []);
-  },
-);
+    render.finish();
+    const view = await statusIs(house, job, 'completed');
+    await until('charged', () => house.charges.length > 0);
+    t.match(view, {
+      progress: 100,
+      job: {
+        ended: house.clock.now,
+        expires: house.clock.now + 3_600_000,
+        cost: '0.12',
+        outputs: [{ index: 0, media_type: 'video/mp4', duration: 6, width: 1344, height: 768 }],
+      },
+    });
+    const [output] = view.job.outputs;
+    t.strictSame(await house.blobs.stat(output?.blob ?? ''), {
+      mediaType: 'video/mp4',
+      size: output?.size_bytes,
+    });
+    t.match(house.charges, [
+      {
+        id: `usage_${job.id}`,
+        subscription: owner,
+        key: 'key_1',
+        route: '/videos',
+        model: 'test/video',
+        outcome: 'completed',
+        cost: '0.12',
+        quantities: { seconds: '6' },
+        time: house.clock.now,
+      },
+    ]);
+    await until('told', () => house.told.length > 0);
+    t.strictSame(house.told, [`${job.id}-completed`]);
+  });
 
-t.test('a failed render says why, costs nothing and is told of', async (t) => {
-  const house = await startHouse(t, { slots: 4 });
-  const failing = async (crash: (render: Awaited<ReturnType<typeof underWay>>) => void) => {
+  t.test(
+    'first come first served per model, as many at once as there are slots, models beside each other',
+    async (t) => {
+      const house = await open(t, { slots: 2 });
+      const jobs = Array.from({ length: 5 }, () => videoJob());
+      for (const job of jobs) await house.jobs.create(job);
+      const song = musicJob();
+      await house.jobs.create(song);
+      await until('three render', () => house.renderer.renders.length === 3);
+      t.strictSame(
+        house.renderer.renders.map(({ jobId }) => jobId).sort(),
+        [jobs[0]?.id, jobs[1]?.id, song.id].sort(),
+      );
+      const positions = [];
+      for (const { id } of jobs) positions.push((await house.jobs.get('video', id, owner)).queuePosition);
+      t.strictSame(positions, [undefined, undefined, 0, 1, 2]);
+      house.renderer.renders[0]?.finish();
+      await until('the next', () => house.renderer.of(jobs[2]?.id ?? ''));
+      t.equal(house.renderer.of(jobs[3]?.id ?? ''), undefined);
+      const page = await house.jobs.list('video', owner, { limit: 3, order: 'desc' });
+      t.strictSame(
+        page.map(({ job }) => job.id),
+        jobs
+          .slice(2)
+          .map(({ id }) => id)
+          .reverse(),
+      );
+      t.strictSame(await house.jobs.list('video', 'sub_other', { limit: 3, order: 'desc' }), []);
+    },
+  );
+
+  t.test('a failed render says why, costs nothing and is told of', async (t) => {
+    const house = await open(t, { slots: 4 });
+    const failing = async (crash: (render: Awaited<ReturnType<typeof underWay>>) => void) => {
+      const job = videoJob();
+      await house.jobs.create(job);
+      crash(await underWay(house, job));
+      const { job: record } = await statusIs(house, job, 'failed');
+      return [record.error_code, record.error];
+    };
+    t.strictSame(await failing((render) => render.fail('content_policy', 'Not this.\n at line 3')), [
+      'content_policy',
+      'Not this.',
+    ]);
+    t.strictSame(await failing((render) => render.crash(new TypeError('x of undefined'))), [
+      'internal_error',
+      'The render failed for an internal reason',
+    ]);
+    t.strictSame(await failing((render) => render.end()), [
+      'render_failed',
+      'The engine gave 0 of 1 outputs',
+    ]);
+    await until('told', () => house.told.length === 3);
+    t.strictSame(house.charges, []);
+  });
+
+  t.test('a render that takes too long fails', async (t) => {
+    const house = await open(t, { longestMs: 30 });
     const job = videoJob();
     await house.jobs.create(job);
-    crash(await underWay(house, job));
     const { job: record } = await statusIs(house, job, 'failed');
-    return [record.error_code, record.error];
-  };
-  t.strictSame(await failing((render) => render.fail('content_policy', 'Not this.\n at line 3')), [
-    'content_policy',
-    'Not this.',
-  ]);
-  t.strictSame(await failing((render) => render.crash(new TypeError('x of undefined'))), [
-    'internal_error',
-    'The render failed for an internal reason',
-  ]);
-  t.strictSame(await failing((render) => render.end()), ['render_failed', 'The engine gave 0 of 1 outputs']);
-  await until('told', () => house.told.length === 3);
-  t.strictSame(house.charges, []);
-});
-
-t.test('a render that takes too long fails', async (t) => {
-  const house = await startHouse(t, { longestMs: 30 });
-  const job = videoJob();
-  await house.jobs.create(job);
-  const { job: record } = await statusIs(house, job, 'failed');
-  t.equal(record.error_code, 'timeout');
-  t.equal(house.renderer.of(job.id)?.stopped, true);
-});
-
-t.test('a model that is no longer served fails its jobs', async (t) => {
-  const house = await startHouse(t);
-  const job = videoJob();
-  await house.jobs.create({ ...job, model: { ...job.model, id: 'test/gone' } });
-  const { job: record } = await statusIs(house, job, 'failed');
-  t.strictSame([record.error_code, record.error], ['engine_unavailable', 'test/gone is no longer served']);
-});
-
-t.test('DELETE in every state', async (t) => {
-  const house = await startHouse(t);
-  const [rendering, waiting] = [videoJob(), videoJob()];
-  await house.jobs.create(rendering);
-  const render = await underWay(house, rendering);
-  await house.jobs.create(waiting);
-
-  t.match(await house.jobs.remove('video', waiting.id, owner), { job: { status: 'cancelled', outputs: [] } });
-  t.match(await house.jobs.remove('video', rendering.id, owner), { job: { status: 'cancelled' } });
-  t.equal(render.stopped, true, 'in process at once');
-  await until('both told', () => house.told.length === 2);
-  t.equal(await house.jobs.remove('video', waiting.id, owner), 'deleted');
-  await t.rejects(house.jobs.remove('video', waiting.id, owner), missing);
-
-  const done = videoJob();
-  await house.jobs.create(done);
-  (await underWay(house, done)).finish();
-  const { job: record } = await statusIs(house, done, 'completed');
-  await t.rejects(house.jobs.remove('video', done.id, 'sub_other'), missing);
-  await t.rejects(house.jobs.remove('music', done.id, owner), missing);
-  t.equal(await house.jobs.remove('video', done.id, owner), 'deleted');
-  t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
-  await t.rejects(house.jobs.get('video', done.id, owner), missing);
-  t.strictSame(house.told, [`${waiting.id}-cancelled`, `${rendering.id}-cancelled`, `${done.id}-completed`]);
-  t.strictSame(
-    house.charges.map(({ id }) => id),
-    [`usage_${done.id}`],
-  );
-  await t.rejects(house.jobs.get('video', 'video_1', owner), missing);
-});
-
-t.test('a job that moves during DELETE answers 409, not to be retried by itself', async (t) => {
-  const house = await startHouse(t, { renders: 0 });
-  const job = videoJob();
-  await house.jobs.create(job);
-  // It is read as pending; then it starts, before the cancelling move arrives.
-  const { update } = house.state;
-  house.state.update = async (kind, id, version, change) => {
-    if (JSON.stringify(change.value).includes('"status":"cancelled"')) {
-      house.state.update = update;
-      await underWay(house.another({ renders: 1 }), job);
-    }
-    return update(kind, id, version, change);
-  };
-  await t.rejects(house.jobs.remove('video', job.id, owner), {
-    kind: 'conflict',
-    message: `${job.id} changed its state meanwhile: read it again before you retry`,
-    headers: { 'x-should-retry': 'false' },
+    t.equal(record.error_code, 'timeout');
+    t.equal(house.renderer.of(job.id)?.stopped, true);
   });
-  t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'in_progress');
-  t.match(await house.jobs.remove('video', job.id, owner), { job: { status: 'cancelled' } });
-});
 
-t.test('outputs expire: deleted, told of, and the record stays', async (t) => {
-  const house = await startHouse(t);
-  const job = videoJob();
-  await house.jobs.create(job);
-  (await underWay(house, job)).finish();
-  const { job: record } = await statusIs(house, job, 'completed');
-  await until('told', () => house.told.length === 1);
-  house.clock.now += 3_599_999;
-  t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'completed');
-  house.clock.now += 1;
-  const expired = await statusIs(house, job, 'expired');
-  t.equal(expired.progress, 100);
-  await until('told', () => house.told.length === 2);
-  t.strictSame(house.told, [`${job.id}-completed`, `${job.id}-expired`]);
-  t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
-  t.equal(house.charges.length, 1);
-  t.equal(await house.jobs.remove('video', job.id, owner), 'deleted');
-});
+  t.test('a model that is no longer served fails its jobs', async (t) => {
+    const house = await open(t);
+    const job = videoJob();
+    await house.jobs.create({ ...job, model: { ...job.model, id: 'test/gone' } });
+    const { job: record } = await statusIs(house, job, 'failed');
+    t.strictSame([record.error_code, record.error], ['engine_unavailable', 'test/gone is no longer served']);
+  });
 
-t.test('inputs go with the end of the job', async (t) => {
-  const house = await startHouse(t);
-  await house.blobs.put('inputs/a', Buffer.from('x'), { mediaType: 'image/png' });
-  const job = videoJob();
-  const input = { kind: 'image', use: 'reference', blob: 'inputs/a', mediaType: 'image/png' } as const;
-  await house.jobs.create({ ...job, call: { ...job.call, inputs: [input] } as never });
-  (await underWay(house, job)).finish();
-  await until('gone', async () => (await house.blobs.stat('inputs/a')) === undefined);
-  t.equal((await statusIs(house, job, 'completed')).progress, 100);
+  t.test('DELETE in every state', async (t) => {
+    const house = await open(t);
+    const [rendering, waiting] = [videoJob(), videoJob()];
+    await house.jobs.create(rendering);
+    const render = await underWay(house, rendering);
+    await house.jobs.create(waiting);
+
+    t.match(await house.jobs.remove('video', waiting.id, owner), {
+      job: { status: 'cancelled', outputs: [] },
+    });
+    t.match(await house.jobs.remove('video', rendering.id, owner), { job: { status: 'cancelled' } });
+    t.equal(render.stopped, true, 'in process at once');
+    await until('both told', () => house.told.length === 2);
+    t.equal(await house.jobs.remove('video', waiting.id, owner), 'deleted');
+    await t.rejects(house.jobs.remove('video', waiting.id, owner), missing);
+
+    const done = videoJob();
+    await house.jobs.create(done);
+    (await underWay(house, done)).finish();
+    const { job: record } = await statusIs(house, done, 'completed');
+    await t.rejects(house.jobs.remove('video', done.id, 'sub_other'), missing);
+    await t.rejects(house.jobs.remove('music', done.id, owner), missing);
+    t.equal(await house.jobs.remove('video', done.id, owner), 'deleted');
+    t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
+    await t.rejects(house.jobs.get('video', done.id, owner), missing);
+    t.strictSame(house.told, [
+      `${waiting.id}-cancelled`,
+      `${rendering.id}-cancelled`,
+      `${done.id}-completed`,
+    ]);
+    t.strictSame(
+      house.charges.map(({ id }) => id),
+      [`usage_${done.id}`],
+    );
+    await t.rejects(house.jobs.get('video', 'video_1', owner), missing);
+  });
+
+  t.test('a job that moves during DELETE answers 409, not to be retried by itself', async (t) => {
+    const house = await open(t, { renders: 0 });
+    const job = videoJob();
+    await house.jobs.create(job);
+    // It is read as pending; then it starts, before the cancelling move arrives.
+    const { update } = house.state;
+    house.state.update = async (kind, id, version, change) => {
+      if (JSON.stringify(change.value).includes('"status":"cancelled"')) {
+        house.state.update = update;
+        await underWay(house.another({ renders: 1 }), job);
+      }
+      return update(kind, id, version, change);
+    };
+    await t.rejects(house.jobs.remove('video', job.id, owner), {
+      kind: 'conflict',
+      message: `${job.id} changed its state meanwhile: read it again before you retry`,
+      headers: { 'x-should-retry': 'false' },
+    });
+    t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'in_progress');
+    t.match(await house.jobs.remove('video', job.id, owner), { job: { status: 'cancelled' } });
+  });
+
+  t.test('a worker that falls silent loses its job; what it still brings changes nothing', async (t) => {
+    const house = await open(t, { renders: 0 });
+    // It gives no signs of life, but lives.
+    const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+    const job = videoJob();
+    await house.jobs.create(job);
+    const zombie = await underWay(silent, job);
+    house.clock.now += 14_999;
+    const healthy = house.another({ renders: 1, pollMs: 10 });
+    t.equal(healthy.renderer.of(job.id), undefined, 'not while the lease holds');
+    house.clock.now += 1;
+    const render = await underWay(healthy, job);
+    zombie.finish();
+    render.progress(0.5);
+    await until('told', async () => (await house.jobs.get('video', job.id, owner)).progress === 50);
+    render.finish();
+    const { job: record } = await statusIs(house, job, 'completed');
+    t.match(record, { attempts: 2, lapses: 1, outputs: [{ blob: `video/${job.id}/2-0` }] });
+    await until('told', () => house.told.length > 0);
+    t.strictSame(house.told, [`${job.id}-completed`]);
+    t.equal(house.charges.length, 1);
+    t.equal(await house.blobs.stat(`video/${job.id}/1-0`), undefined, 'what the first one brought is gone');
+  });
+
+  t.test('a job that takes its workers with it fails after the fourth', async (t) => {
+    const house = await open(t, { renders: 0 });
+    const job = videoJob();
+    await house.jobs.create(job);
+    for (let death = 0; death < 4; death++) {
+      const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+      await underWay(silent, job);
+      house.clock.now += 15_000;
+    }
+    house.another({ renders: 1 });
+    const { job: record } = await statusIs(house, job, 'failed');
+    t.match(record, { error_code: 'internal_error', error: 'The render was interrupted too often' });
+    await until('told', () => house.told.length > 0);
+    t.strictSame(house.told, [`${job.id}-failed`]);
+    t.strictSame(house.charges, []);
+  });
+
+  t.test('what follows from an end is made good when it could not be done at once', async (t) => {
+    const house = await open(t);
+    const refusals = { left: 3 };
+    house.refuseCharges(refusals);
+    const job = videoJob();
+    await house.jobs.create(job);
+    (await underWay(house, job)).finish();
+    await statusIs(house, job, 'completed');
+    t.strictSame([house.charges, house.told], [[], []]);
+    await t.rejects(house.jobs.remove('video', job.id, owner), { message: 'No room for usage' });
+    house.clock.now += 10_000;
+    await until('told', () => house.told.length > 0);
+    t.strictSame(house.told, [`${job.id}-completed`]);
+    t.equal(house.charges.length, 1);
+    t.equal(refusals.left, 0);
+    t.equal(await house.jobs.remove('video', job.id, owner), 'deleted');
+  });
+
+  t.test('outputs expire: deleted, told of, and the record stays', async (t) => {
+    const house = await open(t);
+    const job = videoJob();
+    await house.jobs.create(job);
+    (await underWay(house, job)).finish();
+    const { job: record } = await statusIs(house, job, 'completed');
+    await until('told', () => house.told.length === 1);
+    house.clock.now += 3_599_999;
+    t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'completed');
+    house.clock.now += 1;
+    const expired = await statusIs(house, job, 'expired');
+    t.equal(expired.progress, 100);
+    await until('told', () => house.told.length === 2);
+    t.strictSame(house.told, [`${job.id}-completed`, `${job.id}-expired`]);
+    t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
+    t.equal(house.charges.length, 1);
+    t.equal(await house.jobs.remove('video', job.id, owner), 'deleted');
+  });
+
+  t.test('inputs go with the end of the job', async (t) => {
+    const house = await open(t);
+    await house.blobs.put('inputs/a', Buffer.from('x'), { mediaType: 'image/png' });
+    const job = videoJob();
+    const input = { kind: 'image', use: 'reference', blob: 'inputs/a', mediaType: 'image/png' } as const;
+    await house.jobs.create({ ...job, call: { ...job.call, inputs: [input] } as never });
+    (await underWay(house, job)).finish();
+    await until('gone', async () => (await house.blobs.stat('inputs/a')) === undefined);
+    t.equal((await statusIs(house, job, 'completed')).progress, 100);
+  });
+};
+
+t.test('SQLite', async (t) => suite(t, startHouse));
+
+t.test('Redis', { skip: redisMissing() ?? false }, async (t) => {
+  const redis = await startRedis();
+  t.teardown(() => redis.stop());
+  suite(t, async (t, options = {}) => {
+    const state = openRedisState(redis.url, { prefix: `test-${randomBytes(6).toString('hex')}:` });
+    t.teardown(() => state.close());
+    return startHouse(t, { ...options, state });
+  });
 });

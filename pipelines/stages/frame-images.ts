@@ -11,7 +11,7 @@ import { type BodyPiece, PacedBytes } from './paced-bytes.ts';
 import type { ImageTask } from './read-image-inputs.ts';
 import { streamHead } from './stream-head.ts';
 
-const head: Head = { kind: 'head', status: 200, headers: { 'content-type': 'application/json' } };
+const jsonHeaders = { 'content-type': 'application/json' };
 const eventHead = streamHead(':\n\n');
 
 /** A failure within this time has its own status; one that comes later finds the stream begun. */
@@ -25,31 +25,34 @@ export const frameImages =
       let paced: PacedBytes | undefined;
       let hasBegun = false;
 
-      const begin = (): void => {
-        if (!hasBegun) subscriber.next(task.stream ? eventHead : head);
+      const begin = (head: Head): void => {
+        if (!hasBegun) subscriber.next(head);
         hasBegun = true;
       };
-      const send = (pieces: Iterable<BodyPiece>): void => {
-        begin();
-        paced = new PacedBytes(pieces, exchange.demand, subscriber);
+      const send = (head: Head, parts: readonly Part[]): void => {
+        begin(head);
+        paced = new PacedBytes(piecesOf(parts), exchange.demand, subscriber);
         paced.start();
       };
-      const clock = task.stream ? setTimeout(begin, patienceMs) : undefined;
+      const clock = task.stream ? setTimeout(begin, patienceMs, eventHead) : undefined;
 
       const engine = source.subscribe({
         next: (image) => images.push(image),
         complete: () => {
           clearTimeout(clock);
           images.sort((one, other) => one.index - other.index);
-          if (task.stream) send(eventPieces(task, images));
+          if (task.stream) send(eventHead, eventParts(task, images));
           else if (images.every(({ url }) => url !== undefined)) {
             subscriber.next(jsonTextAnswer(linksText(task, images)));
             subscriber.complete();
-          } else send(answerPieces(task, images));
+          } else {
+            const parts = answerParts(task, images);
+            send({ kind: 'head', status: 200, headers: jsonHeaders, length: lengthOf(parts) }, parts);
+          }
         },
         error: (error) => {
           clearTimeout(clock);
-          if (hasBegun) send([failureEvent(error)]);
+          if (hasBegun) send(eventHead, [failureEvent(error)]);
           else subscriber.error(error);
         },
       });
@@ -67,27 +70,30 @@ const linksText = (task: ImageTask, images: readonly KeptImage[]): string => {
   return `{"created":${now()},"data":[${data.join()}],${aboutText(task, images)}}`;
 };
 
-function* answerPieces(task: ImageTask, images: readonly KeptImage[]): Generator<BodyPiece> {
-  yield `{"created":${now()},"data":[`;
-  for (const [index, image] of images.entries()) {
-    yield `${index === 0 ? '' : ','}{"b64_json":"`;
-    yield* base64Pieces(image.image);
-    yield Buffer.from(`",${itemText(image)}}`);
-  }
-  yield `],${aboutText(task, images)}}`;
-}
+/** Text in UTF-8, or an image whose base64 stands there. */
+type Part = Buffer | MediaData;
+
+const answerParts = (task: ImageTask, images: readonly KeptImage[]): readonly Part[] => [
+  Buffer.from(`{"created":${now()},"data":[`),
+  ...images.flatMap((image, index) => [
+    Buffer.from(`${index === 0 ? '' : ','}{"b64_json":"`),
+    image.image,
+    Buffer.from(`",${itemText(image)}}`),
+  ]),
+  Buffer.from(`],${aboutText(task, images)}}`),
+];
 
 /** Both `created`: one client reads the one, another the other. */
-function* eventPieces(task: ImageTask, images: readonly KeptImage[]): Generator<BodyPiece> {
+const eventParts = (task: ImageTask, images: readonly KeptImage[]): readonly Part[] => {
   const created = now();
-  yield 'event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"';
-  for (const image of images) {
-    yield* base64Pieces(image.image);
-    yield Buffer.from(`",${itemText(image)}`);
-  }
-  yield `,"created":${created},"created_at":${created},"quality":"auto",${aboutText(task, images)}}\n\n`;
-  yield done;
-}
+  return [
+    Buffer.from('event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"'),
+    ...images.flatMap((image) => [image.image, Buffer.from(`",${itemText(image)}`)]),
+    Buffer.from(
+      `,"created":${created},"created_at":${created},"quality":"auto",${aboutText(task, images)}}\n\n${done}`,
+    ),
+  ];
+};
 
 const done = 'data: [DONE]\n\n';
 
@@ -114,6 +120,19 @@ const aboutText = (task: ImageTask, images: readonly KeptImage[]): string => {
     `"input_tokens_details":{"text_tokens":0,"image_tokens":0},"cost":${cost},"megapixels":${megapixels}}`
   );
 };
+
+const lengthOf = (parts: readonly Part[]): number =>
+  parts.reduce((sum, part) => sum + (Buffer.isBuffer(part) ? part.length : base64Length(part)), 0);
+
+const base64Length = (image: MediaData): number =>
+  image.held === 'bytes' ? Math.ceil(image.size / 3) * 4 : image.base64.length;
+
+function* piecesOf(parts: readonly Part[]): Generator<BodyPiece> {
+  for (const part of parts) {
+    if (Buffer.isBuffer(part)) yield part;
+    else yield* base64Pieces(part);
+  }
+}
 
 /** Bytes of a piece, a multiple of three. */
 const piece = 48 * 1024;

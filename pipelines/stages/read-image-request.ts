@@ -84,9 +84,11 @@ const checkSupported = (
     if (isSent(name)) throw fail('invalid_request', `${name} is not supported`);
   if (!isForm && isSent('image'))
     throw fail('invalid_request', 'image must be a file of a form; in JSON, send images');
-  const optional = ['n', 'aspect_ratio', 'resolution', 'seed', 'output_compression', 'background'] as const;
+  // Many clients send n 1 whatever the model.
+  const optional = ['aspect_ratio', 'resolution', 'seed', 'output_compression', 'background'] as const;
   const declared = new Set(settings.flatMap((setting) => namesOf(setting, parameters)));
   const unsupported =
+    (parameters.n === undefined && isSent('n') && fields.n !== 1 ? 'n' : undefined) ??
     optional.find((name) => isSent(name) && parameters[name] === undefined) ??
     [...settings, 'num_inference_steps'].find((name) => isSent(name) && !declared.has(name));
   if (unsupported !== undefined)

@@ -12,11 +12,12 @@ export interface PicturesOptions {
 
 /** Pixels of an image that an engine made: none of ours comes near. */
 const maxMadePixels = 2 ** 28;
+const busy = 'The service is busy looking at other pictures; retry in a moment';
 /** Any size will do: to make the picture this small, each of its pixels is read. */
 const small = 8;
 
 export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
-  const turnstile = new Turnstile(atOnce, maxWaiting);
+  const turnstile = new Turnstile(atOnce, maxWaiting, busy);
   const look = <T>(
     bytes: Buffer,
     limitInputPixels: number,

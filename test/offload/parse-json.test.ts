@@ -181,3 +181,35 @@ t.test('as JSON.parse, for any text', async () => {
     { numRuns: 500 },
   );
 });
+
+t.test('one integer may keep its digits, wherever else its name stands', async (t) => {
+  const withKey = (text: string) =>
+    (parseJson(Buffer.from(text), bounds, 'seed').value as { seed: unknown }).seed;
+  for (const [text, seed] of [
+    ['{"seed":9223372036854775807}', 9223372036854775807n],
+    ['{"a":{"seed":1234567890123456789},"seed" :\n-9007199254740993 }', -9007199254740993n],
+    ['{"seed":1234567890123456,"seed":7}', 7],
+    ['{"b":"seed","c":["seed",12345678901234567],"seed":1}', 1],
+    ['{"d":"\\"seed","seed":123456789012345678}', 123456789012345678n],
+    ['{"seed":12345678901234567.5}', Number('12345678901234567.5')],
+    ['{"seed":1e30}', 1e30],
+    ['{"seed":"9223372036854775807"}', '9223372036854775807'],
+  ] as const)
+    t.same(withKey(text), seed, text);
+  fc.assert(
+    fc.property(
+      fc.bigInt({ min: 10n ** 15n, max: 2n ** 90n }),
+      fc.jsonValue({ maxDepth: 2 }),
+      (seed, other) =>
+        withKey(`{"other":${JSON.stringify(other)},"seed":${seed},"last":${JSON.stringify(other)}}`) === seed,
+    ),
+  );
+  t.equal(
+    failure(() => withKey('{"seed":9223372036854775807')),
+    'SyntaxError',
+  );
+  t.equal(
+    failure(() => withKey('{"seed":9223372036854775807 1}')),
+    'SyntaxError',
+  );
+});

@@ -1,0 +1,177 @@
+/** Texts parted into passages: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
+import fc from 'fast-check';
+import t from 'tap';
+import { UploadFormat, wholeCharacters } from '../../src/collections/upload-format.ts';
+import { countTokens } from '../../src/engines/simulator/tokens.ts';
+import { splitText } from '../../src/passages/split.ts';
+import type { SplitRules } from '../../src/ports/offload.ts';
+import { tokenCounter } from '../../src/tokens/count.ts';
+
+const rules: SplitRules = { maxTokens: 20, overlapTokens: 6 };
+const split = (text: string, by: SplitRules = rules): readonly string[] =>
+  splitText({ text, covered: 0, final: true }, by, countTokens).passages;
+
+/** The same in windows of so many characters, as a file is read. */
+const splitInWindows = (text: string, size: number, by: SplitRules = rules): readonly string[] => {
+  const passages: string[] = [];
+  let rest = '';
+  let covered = 0;
+  for (let start = 0; start < text.length; start += size) {
+    const final = start + size >= text.length;
+    const window = { text: rest + text.slice(start, start + size), covered, final };
+    const found = splitText(window, by, countTokens);
+    passages.push(...found.passages);
+    rest = found.rest;
+    covered = found.covered;
+  }
+  return passages;
+};
+
+t.test('borders', async (t) => {
+  t.same(split(''), []);
+  t.same(split(' \n '), []);
+  t.same(split('One short text.'), ['One short text.']);
+  const none = { maxTokens: 12, overlapTokens: 0 };
+  t.same(
+    split('The first sentence has six words. The second one has seven words. The third, too.', none),
+    ['The first sentence has six words.', 'The second one has seven words. The third, too.'],
+    'sentences stay whole',
+  );
+  t.same(
+    split('Aa bb cc dd. Ee ff.\n\nGg hh ii jj kk ll mm.', none),
+    ['Aa bb cc dd. Ee ff.', 'Gg hh ii jj kk ll mm.'],
+    'paragraphs before sentences',
+  );
+  t.same(
+    split('Aa bb cc dd ee ff.\n\nGg.\n# New part\nHh ii jj kk ll mm nn.', {
+      maxTokens: 16,
+      overlapTokens: 6,
+    }),
+    ['Aa bb cc dd ee ff.\n\nGg.', '# New part\nHh ii jj kk ll mm nn.'],
+    'headings before paragraphs, and nothing is carried over them',
+  );
+  t.same(
+    split('See e.g. J. Doe here. Then go.', none),
+    ['See e.g. J. Doe here.', 'Then go.'],
+    'a point does not always end a sentence',
+  );
+  t.same(split('月が海を引く。潮が満ちる。', { maxTokens: 8, overlapTokens: 0 }), [
+    '月が海を引く。',
+    '潮が満ちる。',
+  ]);
+  t.same(
+    split('Aa bb cc dd ee. Ff gg hh. Ii jj kk ll mm nn oo. Pp qq.', { maxTokens: 14, overlapTokens: 5 }),
+    ['Aa bb cc dd ee. Ff gg hh.', 'Ff gg hh. Ii jj kk ll mm nn oo.', 'Pp qq.'],
+    'each begins with the end of the one before, where a sentence fits',
+  );
+  t.same(
+    split('a'.repeat(400), { maxTokens: 20, overlapTokens: 0 }).join(''),
+    'a'.repeat(400),
+    'what has no border is cut anywhere',
+  );
+});
+
+/** Words, sentences, lines, headings, tables, long runs, wide characters and emoji, in any order. */
+const wild = fc
+  .array(
+    fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.constantFrom('word ', 'water ', 'a ', 'tide, ', 'end. ', 'What? ', '12 ', '\n'),
+      },
+      {
+        weight: 2,
+        arbitrary: fc.constantFrom('\n\n', '\n# Part\n', '| a | b |\n', '。', '月', '👩‍🚀', '\r\n\r\n', '\t'),
+      },
+      { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 60 }) },
+      { weight: 1, arbitrary: fc.constant('x'.repeat(100)) },
+    ),
+    { maxLength: 500, size: 'max' },
+  )
+  .map((parts) => parts.join(''));
+
+const wildRules = fc
+  .tuple(fc.integer({ min: 100, max: 160 }), fc.integer({ min: 0, max: 60 }))
+  .map(([maxTokens, overlap]) => ({ maxTokens, overlapTokens: Math.min(overlap, maxTokens / 2) }));
+
+/** Every passage stands in the text, each begins no later than the one before ended, and together they leave nothing out. */
+const covers = (text: string, passages: readonly string[]): boolean => {
+  let done = 0;
+  for (const passage of passages) {
+    const blanks = text.length - done - text.slice(done).trimStart().length;
+    const at = text.lastIndexOf(passage, done + blanks);
+    if (at < 0 || at + passage.length <= done) return false;
+    done = at + passage.length;
+  }
+  return text.slice(done).trim() === '';
+};
+
+t.test('whatever the text, nothing is lost and no passage is too long', async (t) => {
+  fc.assert(
+    fc.property(wild, wildRules, (text, by) => {
+      const passages = split(text, by);
+      for (const passage of passages)
+        if (countTokens(passage) > by.maxTokens || passage.trim() === '') return false;
+      return covers(text, passages);
+    }),
+    { numRuns: 100 },
+  );
+  t.pass();
+});
+
+t.test('read in windows, nothing is lost either, and the same windows give the same passages', async (t) => {
+  fc.assert(
+    fc.property(wild, wildRules, fc.integer({ min: 1, max: 900 }), (text, by, size) => {
+      const passages = splitInWindows(text, size, by);
+      for (const passage of passages) if (countTokens(passage) > by.maxTokens) return false;
+      return covers(text, passages) && String(splitInWindows(text, size, by)) === String(passages);
+    }),
+    { numRuns: 100 },
+  );
+  t.pass();
+});
+
+t.test("by a real model's vocabulary", async (t) => {
+  const count = await tokenCounter('cl100k_base');
+  const text = 'The moon pulls on the sea. Unbelievably so, 海は広い! '.repeat(60);
+  const { passages } = splitText(
+    { text, covered: 0, final: true },
+    { maxTokens: 100, overlapTokens: 20 },
+    count,
+  );
+  t.ok(passages.length > 5);
+  for (const passage of passages) t.ok(count(passage) <= 100);
+});
+
+t.test('a large text takes time in proportion', async (t) => {
+  const text = `${' \n'.repeat(50_000)}${'. '.repeat(50_000)}${'\n \t'.repeat(50_000)}${'"'.repeat(50_000)}`;
+  t.ok(split(text, { maxTokens: 320, overlapTokens: 40 }).length > 0);
+});
+
+const verdict = (bytes: Buffer, name: string, chunk: number, type = '') => {
+  const format = new UploadFormat();
+  for (let start = 0; start < bytes.length; start += chunk) format.push(bytes.subarray(start, start + chunk));
+  return format.verdict(name, type);
+};
+
+t.test('what an upload is, its bytes tell, however they are cut', async (t) => {
+  const utf8 = Buffer.from('Käfer 月 👩‍🚀 fliegen.');
+  for (let chunk = 1; chunk <= utf8.length; chunk++)
+    t.same(verdict(utf8, 'a.md', chunk), {
+      readable: true,
+      format: { kind: 'text', encoding: 'utf-8' },
+      mediaType: 'text/markdown',
+    });
+  t.match(
+    verdict(utf8.subarray(0, 2), 'a', 1),
+    { format: { encoding: 'windows-1252' } },
+    'half a character is none',
+  );
+  t.match(verdict(Buffer.from([0x4b, 0xe4, 0x66]), 'a', 2), { format: { encoding: 'windows-1252' } });
+  t.match(verdict(Buffer.from('about %PDF-1.4 files'), 'a', 5), { mediaType: 'text/plain' });
+  t.match(verdict(Buffer.from('a,b'), 'a.bin', 5, 'text/csv; charset=utf-8'), { mediaType: 'text/csv' });
+  t.match(verdict(Buffer.from('{}'), 'a.bin', 5, 'application/json'), { mediaType: 'application/json' });
+  t.same(verdict(Buffer.alloc(0), 'a', 1), { readable: false, reason: 'the file is empty' });
+  t.equal(wholeCharacters(Buffer.from('aé').subarray(0, 2)), 1);
+  t.equal(wholeCharacters(Buffer.from('aé')), 3);
+});

@@ -41,7 +41,7 @@ export const readSpeechOptions = (body: Fields): GivenOptions => {
 /** A fault is named by the whole way to it. */
 const checked = (options: Fields, path: string): Fields => {
   try {
-    return speechOptions(Object.fromEntries(names.map((name) => [name, options[name] ?? undefined])));
+    return speechOptions(Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))));
   } catch (error) {
     throw error instanceof ApiError ? fail(error.kind, path + error.message) : error;
   }

@@ -2,7 +2,7 @@
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Observable } from 'rxjs';
+import type { Observable, Subscription } from 'rxjs';
 import { fail } from '../errors.ts';
 import { headLength } from '../media/media-type.ts';
 import { Demand } from '../ports/demand.ts';

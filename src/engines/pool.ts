@@ -155,6 +155,8 @@ export class ReplicaPool {
     if (error.misconfigured)
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
+    // The last one is not given up while it answers others.
+    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && !other.out)) return;
     if (replica.failed(error.fault, performance.now())) {
       this.#log.warn({ replica: replica.url, err: error.cause }, 'engine replica is left alone for a while');
     }
@@ -215,6 +217,7 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
 
   head(head: EngineHead): void {
     this.#answered = true;
+    if (this.#replica !== undefined) this.#replica.answering++;
     // A replica that was out is back with its first word; one that was not must also end well.
     if (this.#replica?.out === true) this.#pool.succeeded(this.#replica);
     this.#reader.head(head);
@@ -266,6 +269,7 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
     this.#replica = undefined;
     if (replica === undefined) return undefined;
     replica.busy--;
+    if (this.#answered) replica.answering--;
     const now = performance.now();
     this.#pool.released(now - this.#startedAt, now);
     return replica;

@@ -13,6 +13,8 @@ export class Replica {
   readonly dispatch: Dispatch;
   /** Calls running now. */
   busy = 0;
+  /** Those of them whose answer has begun. */
+  answering = 0;
   #connectionFailures = 0;
   #serverFailures = 0;
   #pause = 0;

@@ -48,6 +48,7 @@ export class Connection {
   readonly #socket: Socket;
   readonly #parser = new ResponseParser();
   readonly #connectTimer: NodeJS.Timeout;
+  #lastLook: NodeJS.Immediate | undefined;
   /** What is to be sent once the connection stands. */
   #first: Outgoing | undefined;
   #exchange: Exchange | undefined;
@@ -67,9 +68,13 @@ export class Connection {
     this.#socket.on('end', () => this.#ended());
     this.#socket.on('error', (error) => this.#fail(error));
     this.#socket.on('close', () => this.#fail(new Error('The connection is gone')));
-    this.#connectTimer = setTimeout(() => {
+    const late = (): void => {
       const error = new Error(`No connection within ${connectLimit} ms`);
       this.#fail(Object.assign(error, { code: CONNECT_TIMEOUT }));
+    };
+    // One more look at the sockets: after a long turn of the event loop it may only be the news that is late.
+    this.#connectTimer = setTimeout(() => {
+      this.#lastLook = setImmediate(late);
     }, connectLimit);
   }
 
@@ -95,14 +100,19 @@ export class Connection {
     if (this.#dead) return;
     this.#dead = true;
     this.#exchange = undefined;
-    clearTimeout(this.#connectTimer);
+    this.#stopWaiting();
     this.#upload?.destroy();
     this.#socket.destroy();
     this.#owner.gone(this);
   }
 
-  #connected(): void {
+  #stopWaiting(): void {
     clearTimeout(this.#connectTimer);
+    clearImmediate(this.#lastLook);
+  }
+
+  #connected(): void {
+    this.#stopWaiting();
     const request = this.#first;
     this.#first = undefined;
     if (request !== undefined && this.#exchange !== undefined) this.send(request, this.#exchange);

@@ -19,7 +19,7 @@ export const WholeNumber = (options: { readonly description?: string } = {}) =>
 export const PositiveNumber = (options: { readonly description?: string } = {}) =>
   Type.Union(
     [
-      Type.Number({ minimum: 0 }),
+      Type.Number({ minimum: 0, expected: 'a number of at least 0' }),
       Type.String({ pattern: '^(0|[1-9][0-9]{0,14})$', expected: 'a number of at least 0' }),
     ],
     options,

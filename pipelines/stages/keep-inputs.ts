@@ -1,6 +1,7 @@
 /** The media that a render needs in; their bytes kept as blobs, one after another, and where they are out. 400 413 name the field. */
 import { concat, defer, from, map, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
+import { decodeInTurns } from '../../src/media/decode-in-turns.ts';
 import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
 import { offloaded } from '../../src/ports/offload.ts';
@@ -53,13 +54,20 @@ export const keepInputs = (
     ),
   ).pipe(toArray());
 
-const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Bytes> =>
-  source instanceof FormFile
-    ? of({
-        bytes: source.bytes,
-        mediaType: mediaTypeOf(source.bytes.subarray(0, headLength), source.mediaType),
-      })
-    : media.read(source, { field, maxBytes: mediaLimits[kind].maxBytes });
+const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Bytes> => {
+  if (source instanceof FormFile)
+    return of({
+      bytes: source.bytes,
+      mediaType: mediaTypeOf(source.bytes.subarray(0, headLength), source.mediaType),
+    });
+  return media
+    .read(source, { field, maxBytes: mediaLimits[kind].maxBytes })
+    .pipe(
+      switchMap(({ base64, mediaType }) =>
+        offloaded((signal) => decodeInTurns(base64, signal)).pipe(map((bytes) => ({ bytes, mediaType }))),
+      ),
+    );
+};
 
 const checkBytes = (
   codec: Codec,

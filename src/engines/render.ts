@@ -21,8 +21,10 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
+import { Base64Writer } from '../media/base64-writer.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
 import { EngineError } from './engine-error.ts';
 import { hearSongs } from './render-samples.ts';
@@ -39,6 +41,9 @@ const patience = 15;
 const beginnings = 6;
 const firstPause = 1000;
 
+/** Bytes: more than any input may have. */
+const longestInput = 64 * 1024 * 1024;
+
 /** A job and the replica that has it. */
 export interface Begun {
   readonly replica: Replica;
@@ -50,7 +55,7 @@ export const renderOverHttp =
   (wire: RenderWire, calls: ReplicaCalls) =>
   (model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent> => {
     const own: Flow = { requestId: flow.jobId, subscription: flow.subscription, demand: new Demand() };
-    const create = (media: readonly string[]): Observable<Begun> => {
+    const create = (media: readonly Base64[]): Observable<Begun> => {
       const tried: Replica[] = [];
       return defer(() => {
         const replica = calls.pick(tried) ?? calls.pick([]);
@@ -135,16 +140,19 @@ const isPassing = (error: unknown): boolean =>
   !(error instanceof EngineError && error.misconfigured);
 
 /** One after another, as base64. */
-const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly string[]> =>
+const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly Base64[]> =>
   concat(
     ...(call.type === 'video' ? call.inputs : []).map((input) =>
-      defer(() => flow.input(input, new Demand())).pipe(
-        reduce((pieces: Buffer[], piece) => {
-          pieces.push(piece);
-          return pieces;
-        }, []),
-        map((pieces) => Buffer.concat(pieces).toString('base64')),
-      ),
+      defer(() => {
+        const empty = new Base64Writer(longestInput, undefined);
+        return flow.input(input, new Demand()).pipe(
+          reduce((writer, piece) => {
+            writer.write(piece);
+            return writer;
+          }, empty),
+          map((writer) => writer.end()),
+        );
+      }),
     ),
   ).pipe(toArray());
 

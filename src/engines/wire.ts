@@ -7,7 +7,7 @@ import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts'
 import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { ImageCall } from '../ports/image.ts';
-import type { MediaData } from '../ports/media.ts';
+import type { Base64, MediaData } from '../ports/media.ts';
 import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
@@ -79,7 +79,7 @@ export interface RenderWire {
   /** Where jobs are made; one is below it, by its id. */
   path(call: RenderCall): string;
   /** `media`: base64 of the call's inputs, in their order. */
-  encode(model: Model, call: RenderCall, media: readonly string[]): RequestBody;
+  encode(model: Model, call: RenderCall, media: readonly Base64[]): RequestBody;
   /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
   decode(call: RenderCall, body: Buffer): EngineJob;
   /** Below a job: the bytes of an output, and a song as WAV while it renders. */

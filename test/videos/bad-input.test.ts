@@ -203,7 +203,7 @@ const rows: [string, object, string, Kind?][] = [
   ['seed with a fraction', { seed: 1.5 }, 'seed must be an integer'],
   ['seed in words', { seed: 'lucky' }, 'seed must be an integer'],
   ['seed beyond exact numbers', { seed: 2 ** 60 }, 'seed must be an integer'],
-  ['start below zero', { start_time_seconds: -1 }, 'start_time_seconds must be at least 0'],
+  ['start below zero', { start_time_seconds: -1 }, 'start_time_seconds must be a number of at least 0'],
   [
     'start as a fraction in text',
     { start_time_seconds: '1.5' },
@@ -212,7 +212,7 @@ const rows: [string, object, string, Kind?][] = [
   [
     'start of a wrong type',
     { start_time_seconds: false },
-    'start_time_seconds must be a number or a number of at least 0',
+    'start_time_seconds must be a number of at least 0',
   ],
   // ── callback
   ['callback of a wrong type', { callback_url: 7 }, 'callback_url must be a string'],

@@ -1,4 +1,5 @@
 /** Renders on engines over HTTP: a Sluice behind a Sluice, and engines that are odd, down, forgetful or left in the middle. */
+import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -93,6 +94,8 @@ t.test('a video through two gateways', async (t) => {
     seen.push({ id: job.id, status: '', call: job.call });
     return made(job);
   };
+  // A picture goes on being one with something behind it; this much is sent on as bytes.
+  const large = Buffer.concat([await picture('png'), randomBytes(200_000)]);
   const job = await create('/videos', {
     model: 'far/video',
     prompt: '/sim render=200ms\nTwo houses',
@@ -102,7 +105,7 @@ t.test('a video through two gateways', async (t) => {
     seed: 11,
     quality: 'standard',
     frame_images: [
-      { type: 'image_url', image_url: { url: dataUri(await picture('png')) }, frame_type: 'first_frame' },
+      { type: 'image_url', image_url: { url: dataUri(large) }, frame_type: 'first_frame' },
       { type: 'image_url', image_url: { url: dataUri(await picture('jpeg')) }, frame_type: 'last_frame' },
     ],
   });

@@ -1,5 +1,6 @@
 /** Base64 of many megabytes is kept out of the JSON while that is made: scanning and copying it would hold up every other call. */
 import { randomUUID } from 'node:crypto';
+import type { Base64 } from '../../../ports/media.ts';
 import type { RequestBody } from '../../request-body.ts';
 
 const LARGE = 64 * 1024;
@@ -7,11 +8,11 @@ const LARGE = 64 * 1024;
 const MARK = randomUUID();
 
 export class LargeMedia {
-  #kept: string[] | undefined;
+  #kept: Base64[] | undefined;
 
   /** What to write into the JSON in its place. Must be called in the order in which the JSON is written. */
-  setAside(base64: string): string {
-    if (base64.length < LARGE) return base64;
+  setAside(base64: Base64): string {
+    if (typeof base64 === 'string' && base64.length < LARGE) return base64;
     this.#kept ??= [];
     this.#kept.push(base64);
     return MARK;

@@ -1,6 +1,7 @@
 /** Videos and songs in the words of OpenAI's video routes, and of another Sluice, which has more of them: a call → the request of a job, the record of a job → how far it is. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { fail, firstLine } from '../../../errors.ts';
+import type { Base64 } from '../../../ports/media.ts';
 import {
   type RenderCall,
   RenderError,
@@ -62,7 +63,7 @@ const scheduleFields = (
 };
 
 /** A first frame alone has a field that every engine of this kind knows. */
-const mediaFields = (inputs: readonly RenderInput[], media: readonly string[], large: LargeMedia): Json => {
+const mediaFields = (inputs: readonly RenderInput[], media: readonly Base64[], large: LargeMedia): Json => {
   const given = inputs.map((input, index) => ({
     ...input,
     url: () => `data:${input.mediaType};base64,${large.setAside(media[index] ?? '')}`,

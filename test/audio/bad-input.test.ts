@@ -67,14 +67,23 @@ t.test('speech', async (t) => {
     [{ voice: {} }, 'voice.id is required'],
     [{ voice: { id: 'zoe' } }, 'voice.id must be one of ada, ben, design, clone, not "zoe"'],
     [{ voice: 'design' }, 'instructions is required with voice design: it describes the voice'],
-    [{ voice: 'design', instructions: ' ' }, 'instructions is required with voice design: it describes the voice'],
+    [
+      { voice: 'design', instructions: ' ' },
+      'instructions is required with voice design: it describes the voice',
+    ],
     [
       { voice: 'design', instructions: 'Old', input_references: [audio()] },
       'input_references is for voice clone only, not for voice design',
     ],
-    [{ voice: 'ada', input_references: [audio()] }, 'input_references is for voice clone only, not for voice ada'],
+    [
+      { voice: 'ada', input_references: [audio()] },
+      'input_references is for voice clone only, not for voice ada',
+    ],
     [{ voice: 'clone' }, 'input_references must hold an input_audio clip for voice clone'],
-    [{ voice: 'clone', input_references: [] }, 'input_references must hold an input_audio clip for voice clone'],
+    [
+      { voice: 'clone', input_references: [] },
+      'input_references must hold an input_audio clip for voice clone',
+    ],
     [
       { voice: 'clone', input_references: [{ type: 'text', text: 'Hi' }] },
       'input_references must hold an input_audio clip for voice clone',
@@ -110,8 +119,14 @@ t.test('speech', async (t) => {
       'input_references[0].input_audio.data is larger than the limit of 26214400 bytes',
       413,
     ],
-    [{ model: 'sluice/plain', voice: 'design', instructions: 'Old' }, 'voice must be one of ada, not "design"'],
-    [{ model: 'sluice/plain', input_references: [audio()] }, 'input_references is not accepted: model sluice/plain clones no voices'],
+    [
+      { model: 'sluice/plain', voice: 'design', instructions: 'Old' },
+      'voice must be one of ada, not "design"',
+    ],
+    [
+      { model: 'sluice/plain', input_references: [audio()] },
+      'input_references is not accepted: model sluice/plain clones no voices',
+    ],
     [{ model: 'sluice/mute' }, 'voice is required: model sluice/mute has no default speaker'],
     [{ response_format: 'aac' }, oneOf('response_format', '"mp3"', '"opus"', '"flac"', '"wav"', '"pcm"')],
     [{ response_format: 5 }, oneOf('response_format', '"mp3"', '"opus"', '"flac"', '"wav"', '"pcm"')],
@@ -126,12 +141,21 @@ t.test('speech', async (t) => {
     [{ temperature: -1 }, 'temperature must be between 0 and 2'],
     [{ top_p: 1.1 }, 'top_p must be between 0 and 1'],
     [{ top_k: -2 }, 'top_k must be between -1 and 2147483647'],
-    [{ language: 'Klingon' }, 'language must be auto, an ISO 639-1 code such as en or a name such as English, not "Klingon"'],
+    [
+      { language: 'Klingon' },
+      'language must be auto, an ISO 639-1 code such as en or a name such as English, not "Klingon"',
+    ],
     [{ language: 4 }, 'language must be a string'],
     [{ instructions: {} }, 'instructions must be a string'],
     [{ model: 'nobody/speaks' }, 'No model named "nobody/speaks"', 404],
   ] as const)
-    await refused(t, await post('/audio/speech', { ...good, ...change }), status, message, JSON.stringify(change).slice(0, 60));
+    await refused(
+      t,
+      await post('/audio/speech', { ...good, ...change }),
+      status,
+      message,
+      JSON.stringify(change).slice(0, 60),
+    );
   const kind = await post('/audio/speech', { ...good, model: 'sluice/chat' });
   t.equal(kind.status, 404);
   t.match(await kind.json(), { error: { message: /chat/ } }, 'a model of another kind says which it is');
@@ -140,7 +164,12 @@ t.test('speech', async (t) => {
 
 t.test('every language form is taken', async (t) => {
   for (const language of ['auto', 'Auto', 'en', 'DE', 'English', 'german', null])
-    t.equal((await bytesOf(await post('/audio/speech', { model: 'sluice/speech', input: 'Hi', language }))).length > 500, true, String(language));
+    t.equal(
+      (await bytesOf(await post('/audio/speech', { model: 'sluice/speech', input: 'Hi', language }))).length >
+        500,
+      true,
+      String(language),
+    );
 });
 
 t.test('transcription as JSON', async (t) => {
@@ -148,8 +177,10 @@ t.test('transcription as JSON', async (t) => {
   const good = { model: 'sluice/transcribe', input_audio: { data, format: 'mp3' } };
   const named = (value: unknown) => ({ input_audio: { data: value, format: 'wav' } });
   const encoded = (bytes: Uint8Array) => named(Buffer.from(bytes).toString('base64'));
-  const unreadable = 'input_audio.data cannot be decoded: it is damaged, incomplete or not what it looks like';
-  const unknown = 'input_audio.data is not in a format that can be read: its first bytes are not those of one';
+  const unreadable =
+    'input_audio.data cannot be decoded: it is damaged, incomplete or not what it looks like';
+  const unknown =
+    'input_audio.data is not in a format that can be read: its first bytes are not those of one';
   const format = oneOf('input_audio.format', '"wav"', '"mp3"', '"flac"', '"m4a"', '"ogg"', '"webm"', '"aac"');
   const hours = wave(new Uint8Array(14_410_000), { rate: 1000, bits: 8 });
   for (const [change, message, status = 400] of [
@@ -166,7 +197,10 @@ t.test('transcription as JSON', async (t) => {
     [named('ä'), 'input_audio.data is not valid base64'],
     [named('AAA'), 'input_audio.data is not valid base64'],
     [named(`data:audio/mp3;base64,${data}`), 'input_audio.data must be raw base64, not a data URI'],
-    [named(`data:audio/mp3;base64,${'A'.repeat(400_000)}`), 'input_audio.data must be raw base64, not a data URI'],
+    [
+      named(`data:audio/mp3;base64,${'A'.repeat(400_000)}`),
+      'input_audio.data must be raw base64, not a data URI',
+    ],
     [named('http://example.com/a.mp3'), 'input_audio.data must be raw base64; URLs are not accepted'],
     [named('https://example.com/a.mp3'), 'input_audio.data must be raw base64; URLs are not accepted'],
     [encoded(Buffer.from('Dear Sir or Madam')), unknown],
@@ -177,8 +211,15 @@ t.test('transcription as JSON', async (t) => {
     [encoded(clip.subarray(0, 50)), unreadable],
     [encoded(await film(1, false)), 'input_audio.data holds no sound'],
     [encoded(hours), 'input_audio.data is longer than the limit of 14400 seconds'],
-    [encoded(wave(new Uint8Array(15_000), { rate: 1, bits: 8 })), 'input_audio.data is longer than the limit of 14400 seconds'],
-    [encoded(new Uint8Array(25 * 1024 * 1024 + 1)), 'input_audio.data is larger than the limit of 26214400 bytes', 413],
+    [
+      encoded(wave(new Uint8Array(15_000), { rate: 1, bits: 8 })),
+      'input_audio.data is longer than the limit of 14400 seconds',
+    ],
+    [
+      encoded(new Uint8Array(25 * 1024 * 1024 + 1)),
+      'input_audio.data is larger than the limit of 26214400 bytes',
+      413,
+    ],
     [{ language: 'english' }, 'language must be an ISO 639-1 code such as en, not "english"'],
     [{ language: 'en-US' }, 'language must be an ISO 639-1 code such as en, not "en-US"'],
     [{ language: 'xx' }, 'language must be an ISO 639-1 code such as en, not "xx"'],
@@ -190,27 +231,73 @@ t.test('transcription as JSON', async (t) => {
     [{ response_format: 'srt' }, oneOf('response_format', '"json"', '"text"')],
     [{ response_format: 'vtt' }, oneOf('response_format', '"json"', '"text"')],
     [{ stream: 'true' }, 'stream must be true or false'],
-    [{ timestamp_granularities: ['word'] }, 'timestamp_granularities is not supported: transcripts have no timestamps'],
-    [{ timestamp_granularities: [] }, 'timestamp_granularities is not supported: transcripts have no timestamps'],
+    [
+      { timestamp_granularities: ['word'] },
+      'timestamp_granularities is not supported: transcripts have no timestamps',
+    ],
+    [
+      { timestamp_granularities: [] },
+      'timestamp_granularities is not supported: transcripts have no timestamps',
+    ],
     [{ prompt: '/sim volume=9' }, 'prompt: unknown /sim directive "volume"'],
     [{ model: 'nobody/hears' }, 'No model named "nobody/hears"', 404],
   ] as const)
-    await refused(t, await post('/audio/transcriptions', { ...good, ...change }), status, message, JSON.stringify(change).slice(0, 60));
+    await refused(
+      t,
+      await post('/audio/transcriptions', { ...good, ...change }),
+      status,
+      message,
+      JSON.stringify(change).slice(0, 60),
+    );
   const huge = await post('/audio/transcriptions', `{"model":"${'x'.repeat(49 * 1024 * 1024)}"}`);
   t.equal(huge.status, 413, 'a body beyond every limit');
 });
 
 t.test('transcription as a form', async (t) => {
   const file = fileOf(clip, 'a.mp3');
-  const base = [['model', 'sluice/transcribe'], ['file', file]] as const;
+  const base = [
+    ['model', 'sluice/transcribe'],
+    ['file', file],
+  ] as const;
   for (const [fields, message, status = 400] of [
     [[['file', file]], 'model is required'],
     [[['model', 'sluice/transcribe']], 'file is required'],
-    [[['model', 'sluice/transcribe'], ['file', 'https://example.com/a.mp3']], 'file must be a file of sound, with a file name; URLs are not accepted'],
-    [[['model', 'sluice/transcribe'], ['file', fileOf(Buffer.alloc(0))]], 'file is empty'],
-    [[['model', 'sluice/transcribe'], ['file', fileOf(Buffer.from('text'), 'a.mp3')]], 'file is not in a format that can be read: its first bytes are not those of one'],
-    [[['model', 'sluice/transcribe'], ['file', fileOf(clip.subarray(0, 50))]], 'file cannot be decoded: it is damaged, incomplete or not what it looks like'],
-    [[['model', 'sluice/transcribe'], ['file', fileOf(Buffer.alloc(25 * 1024 * 1024 + 1))]], 'file is larger than the limit of 26214400 bytes', 413],
+    [
+      [
+        ['model', 'sluice/transcribe'],
+        ['file', 'https://example.com/a.mp3'],
+      ],
+      'file must be a file of sound, with a file name; URLs are not accepted',
+    ],
+    [
+      [
+        ['model', 'sluice/transcribe'],
+        ['file', fileOf(Buffer.alloc(0))],
+      ],
+      'file is empty',
+    ],
+    [
+      [
+        ['model', 'sluice/transcribe'],
+        ['file', fileOf(Buffer.from('text'), 'a.mp3')],
+      ],
+      'file is not in a format that can be read: its first bytes are not those of one',
+    ],
+    [
+      [
+        ['model', 'sluice/transcribe'],
+        ['file', fileOf(clip.subarray(0, 50))],
+      ],
+      'file cannot be decoded: it is damaged, incomplete or not what it looks like',
+    ],
+    [
+      [
+        ['model', 'sluice/transcribe'],
+        ['file', fileOf(Buffer.alloc(25 * 1024 * 1024 + 1))],
+      ],
+      'file is larger than the limit of 26214400 bytes',
+      413,
+    ],
     [[...base, ['file', file]], 'file is given more than once'],
     [[...base, ['temperature', 'hot']], 'temperature must be a number'],
     [[...base, ['temperature', '2']], 'temperature must be between 0 and 1'],
@@ -218,8 +305,18 @@ t.test('transcription as a form', async (t) => {
     [[...base, ['language', 'xx']], 'language must be an ISO 639-1 code such as en, not "xx"'],
     [[...base, ['language', fileOf(clip)]], 'language must be text, not a file'],
     [[...base, ['response_format', 'verbose_json']], oneOf('response_format', '"json"', '"text"')],
-    [[...base, ['timestamp_granularities[]', 'word']], 'timestamp_granularities is not supported: transcripts have no timestamps'],
-    [[['model', 'nobody'], ['file', file]], 'No model named "nobody"', 404],
+    [
+      [...base, ['timestamp_granularities[]', 'word']],
+      'timestamp_granularities is not supported: transcripts have no timestamps',
+    ],
+    [
+      [
+        ['model', 'nobody'],
+        ['file', file],
+      ],
+      'No model named "nobody"',
+      404,
+    ],
   ] as const)
     await refused(t, await postForm(fields), status, message, fields.map(([name]) => name).join());
 });
@@ -228,14 +325,29 @@ t.test('bodies of another kind', async (t) => {
   const send = (type: string | undefined, path = '/audio/transcriptions') =>
     fetch(gateway.url + path, {
       method: 'POST',
-      headers: { authorization: `Bearer ${gateway.key}`, ...(type === undefined ? {} : { 'content-type': type }) },
+      headers: {
+        authorization: `Bearer ${gateway.key}`,
+        ...(type === undefined ? {} : { 'content-type': type }),
+      },
       body: new Uint8Array([1, 2, 3]),
     });
   const either = 'content-type must be application/json or multipart/form-data';
   await refused(t, await send('audio/wav'), 400, `${either}, not "audio/wav"`, 'sound itself');
   await refused(t, await send(undefined), 400, `${either}, but none was sent`, 'no type');
-  await refused(t, await send('multipart/form-data'), 400, 'content-type multipart/form-data must name a boundary of 1 to 70 characters', 'no boundary');
-  await refused(t, await send('multipart/form-data; boundary=x', '/audio/speech'), 400, 'content-type must be application/json, not "multipart/form-data; boundary=x"', 'speech as a form');
+  await refused(
+    t,
+    await send('multipart/form-data'),
+    400,
+    'content-type multipart/form-data must name a boundary of 1 to 70 characters',
+    'no boundary',
+  );
+  await refused(
+    t,
+    await send('multipart/form-data; boundary=x', '/audio/speech'),
+    400,
+    'content-type must be application/json, not "multipart/form-data; boundary=x"',
+    'speech as a form',
+  );
 });
 
 t.test('keys and methods', async (t) => {

@@ -41,7 +41,9 @@ export const readSpeechOptions = (body: Fields): GivenOptions => {
 /** A fault is named by the whole way to it. */
 const checked = (options: Fields, path: string): Fields => {
   try {
-    return speechOptions(Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))));
+    return speechOptions(
+      Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))),
+    );
   } catch (error) {
     throw error instanceof ApiError ? fail(error.kind, path + error.message) : error;
   }

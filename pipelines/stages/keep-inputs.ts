@@ -1,5 +1,5 @@
-/** The media that a render needs in; their bytes kept as blobs, one after another, and where they are out. 400 413 name the field. */
-import { concat, defer, from, map, type Observable, of, switchMap, toArray } from 'rxjs';
+/** The media that a render needs in; their bytes kept as blobs, a few at a time, and where they are out. 400 413 name the field. */
+import { defer, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import { decodeInTurns } from '../../src/media/decode-in-turns.ts';
 import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
@@ -16,6 +16,9 @@ export type InputPorts = Pick<Ports, 'media' | 'codec' | 'blobs'>;
 
 /** A job that nobody removed its inputs of, because the house went down between two steps, leaves them for so long. */
 const keptMs = 14 * 24 * 60 * 60 * 1000;
+
+/** Read at once: so many may be in memory. */
+const atOnce = 3;
 
 interface Bytes {
   readonly bytes: Buffer;
@@ -35,24 +38,39 @@ export const keepInputs = (
   task: RenderTask,
   kept: KeptBlob[],
 ): Observable<readonly RenderInput[]> =>
-  concat(
-    ...task.media.map((wanted, index) =>
-      // Each is read when the one before is kept: one at a time is in memory.
-      defer(() => {
-        const blob = `inputs/${jobId}/${index}`;
-        return readBytes(ports, wanted).pipe(
-          switchMap((read) => checkBytes(ports.codec, wanted, read, task).pipe(map(() => read))),
-          switchMap(({ bytes, mediaType }) => {
-            const written = ports.blobs.put(blob, bytes, { mediaType, expiresAt: Date.now() + keptMs });
-            kept.push({ name: blob, written });
-            return from(written).pipe(
-              map((): RenderInput => ({ kind: wanted.kind, use: wanted.use, blob, mediaType })),
-            );
-          }),
-        );
-      }),
-    ),
-  ).pipe(toArray());
+  from(task.media).pipe(
+    mergeMap((wanted, index) => keepInput(ports, { jobId, task, kept }, wanted, index), atOnce),
+    toArray(),
+    map((placed) => placed.sort((one, other) => one.index - other.index).map(({ input }) => input)),
+  );
+
+interface PlacedInput {
+  readonly index: number;
+  readonly input: RenderInput;
+}
+
+interface Keeping {
+  readonly jobId: string;
+  readonly task: RenderTask;
+  readonly kept: KeptBlob[];
+}
+
+const keepInput = (
+  ports: InputPorts,
+  { jobId, task, kept }: Keeping,
+  wanted: WantedMedia,
+  index: number,
+): Observable<PlacedInput> =>
+  defer(() => readBytes(ports, wanted)).pipe(
+    switchMap((read) => checkBytes(ports.codec, wanted, read, task).pipe(map(() => read))),
+    switchMap(({ bytes, mediaType }) => {
+      const blob = `inputs/${jobId}/${index}`;
+      const written = ports.blobs.put(blob, bytes, { mediaType, expiresAt: Date.now() + keptMs });
+      kept.push({ name: blob, written });
+      const input: RenderInput = { kind: wanted.kind, use: wanted.use, blob, mediaType };
+      return from(written).pipe(map(() => ({ index, input })));
+    }),
+  );
 
 const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Bytes> => {
   if (source instanceof FormFile)

@@ -1,7 +1,10 @@
 /** The rules of a video render without a socket: sizes, schedules, bills, lengths and times, as the contract's numbers have them. */
 import fc from 'fast-check';
 import t from 'tap';
+import { readVideoRequest } from '../../pipelines/stages/read-video-request.ts';
+import { validate } from '../../pipelines/stages/validate.ts';
 import type { Model } from '../../schemas/catalog.ts';
+import { VideoFields } from '../../schemas/videos.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError } from '../../src/errors.ts';
 import { billedSeconds } from '../../src/video/bill.ts';
@@ -174,4 +177,62 @@ t.test('specs that contradict themselves are none', async (t) => {
     refusal(() => videoSpec({ ...model, capabilities: {} })),
     'The model sluice/video is not served: it has no valid capability spec',
   );
+});
+
+t.test('whatever is sent is either taken or refused by a field', async (t) => {
+  const values = fc.oneof(
+    {
+      weight: 3,
+      arbitrary: fc.constantFrom(
+        4,
+        6,
+        '6',
+        20,
+        '20',
+        'turbo',
+        'max',
+        '2K',
+        '768p',
+        '16:9',
+        '1344x768',
+        true,
+        null,
+        0,
+      ),
+    },
+    fc.constantFrom(
+      [],
+      {},
+      [{}],
+      [null],
+      { options: { quality: 'max' } },
+      { options: { sluice: [] } },
+      { image_url: 'x' },
+    ),
+    fc.constantFrom(
+      [{ type: 'image_url', image_url: { url: 'x' }, frame_type: 'last_frame' }],
+      [{ type: 'audio_url', audio_url: null }],
+    ),
+    fc.jsonValue({ maxDepth: 2 }),
+  );
+  const names = [...Object.keys(VideoFields.properties), 'other', 'constructor'];
+  const check = validate(VideoFields);
+  let taken = 0;
+  fc.assert(
+    fc.property(
+      fc.dictionary(fc.constantFrom(...names), values, { maxKeys: 4, noNullPrototype: true }),
+      (fields) => {
+        try {
+          const body = check({ prompt: 'A kite', ...structuredClone(fields), model: model.id });
+          const task = readVideoRequest({ body, model, variant: undefined });
+          taken++;
+          return task.billedSeconds >= 4 && task.billedSeconds <= 125 && task.expectedMs >= 12_000;
+        } catch (error) {
+          return error instanceof ApiError && /^(invalid_request|unsupported_parameter)$/.test(error.kind);
+        }
+      },
+    ),
+    { numRuns: 2000 },
+  );
+  t.ok(taken > 50, `${taken} were taken`);
 });

@@ -18,13 +18,13 @@ export const musicStream =
       const index = readIndex(new URLSearchParams(exchange.query)); // 400
       return defer(() => ports.jobs.get('music', id, subscription)).pipe(
         switchMap(({ job }) => {
-          checkStreams(job, index); // 404 409
           const samples = ports.jobs.samples(id, subscription, index, exchange.demand).pipe(map(asBytes));
           const layout = ports.catalog.find(job.model)?.capabilities?.music?.streaming ?? usualLayout;
           const beginning = headOf(job, layout);
-          const isOpen = job.status === 'pending' || job.status === 'in_progress';
           // A job that has ended may have lost its samples: 404 409 before anything is said.
-          return isOpen ? concat(beginning, samples) : behind(beginning, samples);
+          if (job.status !== 'pending' && job.status !== 'in_progress') return behind(beginning, samples);
+          checkStreams(job, index); // 404 409
+          return concat(beginning, samples);
         }),
       );
     });

@@ -33,15 +33,30 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
       key.slice(settings.prefix.length),
     );
   };
-  const uploads = async (): Promise<number> => {
-    const { words } = await client.ask({ method: 'GET', query: { uploads: '' } });
+  /** Unfinished ones of a blob. */
+  const uploads = async (name: string): Promise<number> => {
+    const query = { uploads: '', prefix: `${settings.prefix}files/${name}` };
+    const { words } = await client.ask({ method: 'GET', query });
     return [...words.matchAll(/<UploadId>/g)].length;
   };
 
   await t.test('contract', (t) => blobsContract(t, async () => openS3Blobs(settings, log)));
 
-  await t.test('no upload is left unfinished', async (t) => {
-    t.equal(await uploads(), 0);
+  await t.test('an upload in parts that is left is taken back', async (t) => {
+    const blobs = openS3Blobs(settings, log);
+    t.teardown(() => blobs.close());
+    const bytes = new Subject<Buffer>();
+    const writing = blobs.write('left', bytes, { ...png, demand: new Demand() }).subscribe();
+    bytes.next(Buffer.alloc(9 * 1024 * 1024));
+    const seen = async (count: number): Promise<boolean> => {
+      const late = Date.now() + 10_000;
+      while (Date.now() < late) if ((await uploads('left')) === count) return true;
+      return false;
+    };
+    t.ok(await seen(1), 'it has begun');
+    writing.unsubscribe();
+    t.ok(await seen(0), 'and is gone');
+    t.equal(await blobs.stat('left'), undefined);
   });
 
   await t.test('a link brings the blob without a key, in time and unaltered', async (t) => {

@@ -70,10 +70,10 @@ export const callsOf = (url: string, firstKey: string): Omit<Stores, 'gateway' |
     search: async (store, input, options = {}) =>
       (await call<SearchPage>('POST', `/vector_store/${store}/search`, { input, ...options })).body.data,
     settled: async (store, file) => {
-      for (let left = 2000; left > 0; left--) {
+      for (const deadline = Date.now() + 600_000; Date.now() < deadline; ) {
         const { body } = await call<VectorStoreFile>('GET', `/vector_store/${store}/files/${file}`);
         if (body.status !== 'in_progress') return body;
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
       throw new Error(`${file} is still in progress`);
     },

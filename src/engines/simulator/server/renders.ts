@@ -56,6 +56,10 @@ export class RenderShop {
         };
   }
 
+  close(): void {
+    for (const job of this.#jobs.values()) job.cancel();
+  }
+
   async #create(type: RenderCall['type'], request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { model, call, firstFrame, body } = await readRender(request, type);
     this.#options.onRequest?.({ body, headers: request.headers });

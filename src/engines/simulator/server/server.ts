@@ -18,7 +18,8 @@ export interface SimulatorServer {
 export async function startSimulatorServer(options: SimulatorServerOptions = {}): Promise<SimulatorServer> {
   const { host = '127.0.0.1', port = 0 } = options;
   const tally = new Tally();
-  const server = createServer(createService(options, tally));
+  const service = createService(options, tally);
+  const server = createServer(service.listener);
   // A gateway keeps its connections: they must not be closed under its next request.
   server.keepAliveTimeout = 120_000;
   await new Promise<void>((resolve, reject) => {
@@ -30,10 +31,12 @@ export async function startSimulatorServer(options: SimulatorServerOptions = {})
   return {
     url: `http://${name}:${address.port}/v1`,
     stats: () => tally.stats(),
-    close: () =>
-      new Promise((resolve) => {
+    close: async () => {
+      await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
-      }),
+      });
+      await service.close();
+    },
   };
 }

@@ -53,7 +53,13 @@ const routes: ReadonlyMap<string, Route> = new Map([
 
 const defaultModels = ['simulator', 'simulator-reasoning'];
 
-export function createService(options: SimulatorServerOptions, tally: Tally): RequestListener {
+export interface RunningService {
+  readonly listener: RequestListener;
+  /** Gives up what still renders, and ends the processes that do it. */
+  close(): Promise<void>;
+}
+
+export function createService(options: SimulatorServerOptions, tally: Tally): RunningService {
   const quirks = new Set(options.quirks);
   const ticker = new Ticker(options.clock ?? systemClock);
   const studio = new SoundStudio(ticker, paceOf(options).rate);
@@ -67,10 +73,16 @@ export function createService(options: SimulatorServerOptions, tally: Tally): Re
     studio,
     renders: new RenderShop({ codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 }, options),
   };
-  return (request, response) => {
-    serve(service, request, response).catch((thrown: unknown) =>
-      sendError(response, asApiError(thrown), quirks),
-    );
+  return {
+    listener: (request, response) => {
+      serve(service, request, response).catch((thrown: unknown) =>
+        sendError(response, asApiError(thrown), quirks),
+      );
+    },
+    close: () => {
+      service.renders.close();
+      return studio.codec.close();
+    },
   };
 }
 

@@ -28,7 +28,7 @@ export const readSpeechVoice = (
         throw fail('invalid_request', 'instructions is required with voice design: it describes the voice');
       return of({ kind: 'design', description: instructions.value });
     case 'clone':
-      if (instructions !== undefined)
+      if (instructions !== undefined && instructions.value !== '')
         throw fail('invalid_request', `${instructions.field} is not accepted with voice clone`);
       return readClone(ports, references);
   }

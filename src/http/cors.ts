@@ -3,7 +3,7 @@ import type { Answer } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
 
 export const allowOrigin = '*';
-export const exposedHeaders = 'x-request-id, request-id, retry-after';
+export const exposedHeaders = 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost';
 
 const usualHeaders = 'authorization, x-api-key, content-type, anthropic-version, anthropic-beta';
 const wellFormed = /^[\w!#$%&'*+.^`|~ ,-]{1,1024}$/;

@@ -9,7 +9,7 @@ import { byteStream, bytes, eventStream, open, Probe, text } from './probe.ts';
 
 const commonHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-request-id, request-id, retry-after',
+  'access-control-expose-headers': 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost',
 };
 
 const envelope = (code: number, message: string, type: string, errorType: string) => ({

@@ -1,0 +1,329 @@
+/** The stages and helpers that speech and transcription are made of, one at a time: what they emit, and what they hold on to. */
+import fc from 'fast-check';
+import { Observable, of, Subject, throwError } from 'rxjs';
+import t from 'tap';
+import { encodeSpeech } from '../../pipelines/stages/encode-speech.ts';
+import { frameTranscription } from '../../pipelines/stages/frame-transcription.ts';
+import { meterSeconds } from '../../pipelines/stages/meter-seconds.ts';
+import type { SpeechTask } from '../../pipelines/stages/read-speech-request.ts';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { playPieces, type Supply, supplyOf } from '../../src/engines/simulator/play-pieces.ts';
+import { resample } from '../../src/engines/simulator/resample.ts';
+import { Fingerprint, SpeechMemory } from '../../src/engines/simulator/speech-memory.ts';
+import { sayable, speechSentences } from '../../src/engines/simulator/speech-sentences.ts';
+import { type Clock, Ticker } from '../../src/engines/simulator/ticker.ts';
+import { transcriptionWire } from '../../src/engines/wires/openai/transcription.ts';
+import { fail } from '../../src/errors.ts';
+import type { Codec, Conversion } from '../../src/ports/codec.ts';
+import { Demand } from '../../src/ports/demand.ts';
+import type { Spoken } from '../../src/ports/speech.ts';
+import type { UsageLog } from '../../src/ports/usage.ts';
+import { caller, exchange, lease, model } from '../chat/hand-made.ts';
+import { pitch } from './sounds.ts';
+
+const pricing = { prompt: '0', completion: '0.0003' };
+
+t.test('meterSeconds', async (t) => {
+  const started = (record?: UsageLog['record']) => {
+    const events: UsageEvent[] = [];
+    const usage: UsageLog = {
+      record: (event) => {
+        events.push(event);
+        return record?.(event) ?? of(undefined);
+      },
+      ensureOpen: () => undefined,
+      close: async () => undefined,
+    };
+    const task = { model: { ...model(), pricing } };
+    const metered = { exchange: exchange(), caller, route: '/audio/speech', task, lease: lease(3) };
+    const source = new Subject<string>();
+    const seen: string[] = [];
+    const subscription = source
+      .pipe(meterSeconds(usage, metered, (answered) => (answered ? 7 : 0)))
+      .subscribe({
+        next: (value) => seen.push(value),
+        error: (error: Error) => seen.push(error.message),
+        complete: () => seen.push('end'),
+      });
+    return { events, source, seen, subscription };
+  };
+  const kept = new Subject<void>();
+  const slow = started(() => kept);
+  slow.source.next('a');
+  slow.source.complete();
+  t.same(slow.seen, ['a'], 'the end waits for the event');
+  t.match(slow.events, [
+    { outcome: 'completed', quantities: { seconds: '7' }, cost: '0.0021', queued_ms: 3 },
+  ]);
+  kept.complete();
+  t.same(slow.seen, ['a', 'end']);
+  slow.subscription.unsubscribe();
+  t.equal(slow.events.length, 1);
+
+  const silent = started();
+  silent.source.complete();
+  t.match(silent.events, [{ outcome: 'completed', cost: '0.0021' }], 'an empty answer is an answer');
+  const failed = started(() => throwError(() => fail('unavailable', 'disk full')));
+  failed.source.next('a');
+  failed.source.error(fail('timeout', 'too slow'));
+  t.same(failed.seen, ['a', 'too slow'], 'a failure is told as it was');
+  t.match(failed.events, [{ outcome: 'failed', status: 504, cost: '0' }]);
+  const left = started();
+  left.subscription.unsubscribe();
+  t.notOk(left.source.observed);
+  t.match(left.events, [{ outcome: 'cancelled', cost: '0' }]);
+});
+
+t.test('encodeSpeech', async (t) => {
+  const started = (subscribes: boolean) => {
+    const inputs: Buffer[] = [];
+    const state = { subscribed: 0, ended: false, left: 0, conversion: undefined as Conversion | undefined };
+    let open: (() => void) | undefined;
+    const codec: Pick<Codec, 'convert'> = {
+      convert: (input, conversion) =>
+        new Observable((subscriber) => {
+          state.conversion = conversion;
+          open = () => {
+            state.subscribed++;
+            if (!(input instanceof Observable)) return;
+            input.subscribe({
+              next: (bytes) => inputs.push(Buffer.from(bytes)),
+              complete: () => {
+                state.ended = true;
+                subscriber.next(Buffer.from('file'));
+                subscriber.complete();
+              },
+            });
+          };
+          if (subscribes) open();
+          return () => {
+            state.left++;
+          };
+        }),
+    };
+    const demand = new Demand();
+    const task: SpeechTask = {
+      ...{ model: model(), format: 'mp3', speed: 3, sse: false, streams: false, demand },
+      call: {
+        ...{
+          input: 'Hi',
+          voice: { kind: 'builtin', id: 'ada' },
+          instructions: undefined,
+          language: undefined,
+        },
+        ...{ seed: undefined, temperature: undefined, topP: undefined, topK: undefined },
+      },
+    };
+    const source = new Subject<Spoken>();
+    const seen: string[] = [];
+    const subscription = source
+      .pipe(encodeSpeech({ ...codec, probe: () => new Promise(() => {}), close: async () => {} }, task))
+      .subscribe({
+        next: (bytes) => seen.push(String(bytes)),
+        error: (error: Error) => seen.push(error.message),
+        complete: () => seen.push('end'),
+      });
+    return { inputs, state, demand, source, seen, subscription, open: () => open?.() };
+  };
+  const late = started(false);
+  t.equal(late.state.conversion, undefined, 'no process before the first piece');
+  late.source.next({ samples: Buffer.from('ab'), comment: 'said' });
+  t.match(late.state.conversion, { comment: 'said', seekableOutput: true });
+  t.ok(late.state.conversion?.arguments.includes('atempo=2,atempo=1.5'));
+  t.ok(late.demand.paused, 'the engine waits until the process reads');
+  late.source.next({ samples: Buffer.from('cd') });
+  late.open();
+  t.notOk(late.demand.paused);
+  late.source.next({ samples: Buffer.from('ef') });
+  late.source.complete();
+  t.equal(Buffer.concat(late.inputs).toString(), 'abcdef');
+  t.same(late.seen, ['file', 'end']);
+
+  const broken = started(true);
+  broken.source.next({ samples: Buffer.from('ab') });
+  broken.source.error(fail('timeout', 'too slow'));
+  t.same(broken.seen, ['too slow']);
+  t.equal(broken.state.left, 1, 'the process is ended with the engine');
+  const gone = started(true);
+  gone.source.next({ samples: Buffer.from('ab') });
+  gone.subscription.unsubscribe();
+  t.notOk(gone.source.observed);
+  t.equal(gone.state.left, 1);
+});
+
+t.test('frameTranscription', async (t) => {
+  const task = (stream: boolean, format: 'json' | 'text' = 'json') => ({
+    model: { ...model(), pricing: { prompt: '0.0001', completion: '0' } },
+    call: {
+      audio: { bytes: Buffer.alloc(0), container: 'wav', seconds: 1.2 },
+      ...{ language: undefined, prompt: undefined, temperature: undefined, stream },
+    },
+    format,
+    seconds: 2,
+  });
+  const framed = (source: Observable<{ text: string }>, stream: boolean) => {
+    const seen: unknown[] = [];
+    source.pipe(frameTranscription(task(stream))).subscribe({
+      next: (reply) => seen.push(reply.kind === 'bytes' ? String(reply.bytes).split('\n')[0] : reply.kind),
+      error: (error: Error) => seen.push(error.message),
+      complete: () => seen.push('end'),
+    });
+    return seen;
+  };
+  t.same(framed(of({ text: 'a' }, { text: 'b' }), false), ['answer', 'end']);
+  t.same(
+    framed(
+      throwError(() => fail('timeout', 'late')),
+      true,
+    ),
+    ['late'],
+    'nothing was sent: a status can tell',
+  );
+  t.same(framed(of(), true), ['head', 'event: transcript.text.done', 'end']);
+  const source = new Subject<{ text: string }>();
+  const seen = framed(source, true);
+  source.next({ text: 'a' });
+  source.error(fail('timeout', 'late'));
+  t.same(seen, ['head', 'event: transcript.text.delta', 'event: transcript.text.error', 'end']);
+});
+
+t.test('transcripts, cut at every byte', async (t) => {
+  const text = 'Grüße, 世界 🙂';
+  const events = [...text].map((delta) => JSON.stringify({ type: 'transcript.text.delta', delta }));
+  const done = JSON.stringify({ type: 'transcript.text.done', text });
+  const bytes = Buffer.from([...events, done].map((data) => `event: x\r\ndata: ${data}\r\n\r\n`).join(''));
+  for (let cut = 0; cut <= bytes.length; cut++) {
+    const decoder = transcriptionWire.decodeStream();
+    const found = decoder.push(bytes.subarray(0, cut)) + decoder.push(bytes.subarray(cut)) + decoder.end();
+    if (found !== text || !decoder.done) t.fail(`cut at ${cut}: ${found}`);
+  }
+  t.pass(`${bytes.length} cuts`);
+});
+
+t.test('playPieces', async (t) => {
+  const clockOf = () => {
+    let now = 0;
+    let next: { at: number; call: () => void } | undefined;
+    const clock: Clock = {
+      now: () => now,
+      after: (milliseconds, call) => {
+        const own = { at: now + milliseconds, call };
+        next = own;
+        return () => {
+          if (next === own) next = undefined;
+        };
+      },
+    };
+    const pass = (milliseconds: number): void => {
+      const until = now + milliseconds;
+      for (let turns = 0; turns < 1000 && next !== undefined && next.at <= until; turns++) {
+        const { at, call } = next;
+        next = undefined;
+        now = Math.max(now, at);
+        call();
+      }
+      now = until;
+    };
+    return { clock, pass };
+  };
+  const played = (supply: Supply<string>, wishes: object) => {
+    const { clock, pass } = clockOf();
+    const seen: string[] = [];
+    const demand = new Demand();
+    const subscription = playPieces(
+      () => supply,
+      { faults: [], ...wishes },
+      new Ticker(clock),
+      demand,
+    ).subscribe({
+      next: (piece) => seen.push(piece),
+      error: (error: Error) => seen.push(error.message),
+      complete: () => seen.push('end'),
+    });
+    return { seen, pass, demand, subscription };
+  };
+  const even = played(supplyOf('abcd'), { rate: 10, first: 1000 });
+  even.pass(999);
+  t.same(even.seen, []);
+  even.pass(250);
+  t.equal(even.seen.join(''), 'abc');
+  even.demand.pause();
+  even.pass(10_000);
+  t.equal(even.seen.join(''), 'abc', 'nothing while nobody reads');
+  even.demand.resume();
+  even.pass(300);
+  t.equal(even.seen.join(''), 'abcdend');
+  const faulty = played(supplyOf('abcd'), {
+    faults: [
+      { type: 'stall', after: 1, milliseconds: 500 },
+      { type: 'fail', after: 3, kind: 'unavailable', status: 503 },
+    ],
+  });
+  faulty.pass(100);
+  t.same(faulty.seen, ['a']);
+  faulty.pass(1000);
+  t.same(faulty.seen, ['a', 'b', 'c', 'Simulated failure 503']);
+  const short = played(supplyOf('a'), { faults: [{ type: 'end', after: 9 }] });
+  short.pass(100);
+  t.same(short.seen, ['a', 'The engine ended its answer early'], 'at the end of a shorter answer');
+  let stopped = 0;
+  const waiting = played({ take: () => undefined, done: false, stop: () => stopped++ }, {});
+  waiting.pass(100);
+  waiting.subscription.unsubscribe();
+  t.equal(stopped, 1, 'who makes the pieces hears of it');
+});
+
+t.test('sentences', async (t) => {
+  t.same(speechSentences('One. Two!\nThree'), ['One.', 'Two!', 'Three']);
+  await fc.assert(
+    fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 2000 }), async (text) => {
+      const pieces = speechSentences(text);
+      return pieces.every(
+        (piece) => piece.length <= 300 && piece !== '' && /^[\x20-\x7e]*$/.test(sayable(piece)),
+      );
+    }),
+    { numRuns: 100, seed: 5 },
+  );
+});
+
+t.test('resampling keeps the pitch', async (t) => {
+  for (const [from, to] of [
+    [16_000, 24_000],
+    [8000, 24_000],
+    [48_000, 24_000],
+  ] as const) {
+    const tone = Int16Array.from(
+      { length: from },
+      (_, at) => 9000 * Math.sin((2 * Math.PI * 440 * at) / from),
+    );
+    const other = resample(tone, from, to);
+    t.equal(other.length, to);
+    t.ok(Math.abs(pitch(other) - 440) < 5, `${from} to ${to}`);
+  }
+});
+
+t.test('a fingerprint does not depend on how the samples were cut', async (t) => {
+  const sound = Buffer.alloc(60_000);
+  for (let at = 0; at < 30_000; at++)
+    sound.writeInt16LE(Math.round(9000 * Math.sin(at / 9) * Math.abs(Math.sin(at / 2500))), at * 2);
+  const memory = new SpeechMemory();
+  const whole = new Fingerprint();
+  whole.add(sound);
+  memory.remember('waves', whole);
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 9999 }), { maxLength: 30 }), async (cuts) => {
+      const pieces = new Fingerprint();
+      let at = 0;
+      for (const cut of cuts) {
+        pieces.add(sound.subarray(at, at + cut));
+        at += cut;
+      }
+      pieces.add(sound.subarray(at));
+      return memory.recall(pieces) === 'waves';
+    }),
+    { numRuns: 50, seed: 3 },
+  );
+  const silence = new Fingerprint();
+  silence.add(Buffer.alloc(60_000));
+  t.equal(memory.recall(silence), undefined);
+});

@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { catchError, map, type Observable, throwError } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
-import { parseJson as parseWide } from '../../src/offload/parse-json.ts';
+import { notUtf8, parseJson as parseWide } from '../../src/offload/parse-json.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { jsonFault } from './json-fault.ts';
@@ -82,12 +82,7 @@ const wideBounds = {
 /** Compressed bodies, which we do not take, are never UTF-8. */
 const notText = (exchange: Exchange, kind: ErrorKind) => {
   const coding = exchange.header('content-encoding');
-  return fail(
-    kind,
-    coding === ''
-      ? 'The request body is not valid UTF-8'
-      : `content-encoding ${coding.slice(0, 100)} is not supported`,
-  );
+  return fail(kind, coding === '' ? notUtf8 : `content-encoding ${coding.slice(0, 100)} is not supported`);
 };
 
 const parseElsewhere = (
@@ -97,9 +92,9 @@ const parseElsewhere = (
   kind: ErrorKind,
   wideKey: string | undefined,
 ): Observable<JsonObject> => {
-  if (!isUtf8(bytes)) return throwError(() => notText(exchange, kind));
   return offloaded((signal) => offload.parseJson(bytes, signal, wideKey)).pipe(
     catchError((error: unknown) => {
+      if (error instanceof Error && error.message === notUtf8) throw notText(exchange, kind);
       if (!(error instanceof SyntaxError)) throw error;
       throw fail(kind, `The request body is not valid JSON: ${error.message}`);
     }),

@@ -77,7 +77,7 @@ const contentOf = (offload: Offload, reading: Reading, data: MediaData): Observa
   const mediaType = declared !== undefined && data.mediaType === unknownType ? declared : data.mediaType;
   if (!isOf(kind, mediaType))
     throw fail('invalid_request', `${field} must be ${described[kind]}, not ${mediaType}`);
-  const content: MediaContent = { type: kind, mediaType, base64: textOf(data.base64) };
+  const content: MediaContent = { type: kind, mediaType, base64: data.base64 };
   return of(detail === undefined ? content : { ...content, detail });
 };
 
@@ -92,12 +92,6 @@ const documentText = (offload: Offload, reading: Reading, data: MediaData): Obse
     }),
   );
 };
-
-/** ASCII, so that a byte is a character. */
-const textOf = (base64: Base64): string =>
-  typeof base64 === 'string'
-    ? base64
-    : Buffer.from(base64.buffer, base64.byteOffset, base64.byteLength).toString('latin1');
 
 const unknownType = 'application/octet-stream';
 

@@ -1,5 +1,5 @@
 /** What to do with the one value of a source in; an operator out. Steps that follow each other run as one. */
-import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import { Observable, type OperatorFunction, Subscriber, type Subscription } from 'rxjs';
 
 /** From one value to the next, at once or later. */
 export type Step<In, Out> = (value: In) => Out | Observable<Out>;
@@ -13,18 +13,23 @@ type AnyStep = Step<unknown, unknown>;
 export const step =
   <In, Out>(next: Step<In, Out>): OperatorFunction<In, Out> =>
   (source) =>
-    source instanceof Stepped
-      ? new Stepped(source.first, [...source.steps, next as AnyStep])
-      : new Stepped(source, [next as AnyStep]);
+    new Stepped(source, next as AnyStep);
 
 class Stepped<Out> extends Observable<Out> {
-  readonly first: Observable<unknown>;
-  readonly steps: readonly AnyStep[];
+  readonly #before: Observable<unknown>;
+  readonly #last: AnyStep;
 
-  constructor(first: Observable<unknown>, steps: readonly AnyStep[]) {
-    super((subscriber) => first.subscribe(new Walk(subscriber, steps, 0)));
-    this.first = first;
-    this.steps = steps;
+  constructor(before: Observable<unknown>, last: AnyStep) {
+    super((subscriber) => this.#walk(subscriber));
+    this.#before = before;
+    this.#last = last;
+  }
+
+  #walk(subscriber: Subscriber<Out>): Subscription {
+    const steps = [this.#last];
+    let first = this.#before;
+    for (; first instanceof Stepped; first = first.#before) steps.push(first.#last);
+    return first.subscribe(new Walk(subscriber, steps.reverse(), 0));
   }
 }
 

@@ -1,5 +1,6 @@
 /** The house's own words for a conversation: what every chat dialect is turned into and every engine wire speaks from. */
 import type { ApiError } from '../errors.ts';
+import type { Base64 } from './media.ts';
 
 // ── what an engine is asked ────────────────────────────────────────────────────────────────────────
 
@@ -65,7 +66,7 @@ export interface TextContent {
 export interface MediaContent {
   readonly type: 'image' | 'audio' | 'video';
   readonly mediaType: string;
-  readonly base64: string;
+  readonly base64: Base64;
   readonly detail?: string;
 }
 

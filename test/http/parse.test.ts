@@ -1,4 +1,5 @@
 /** Bodies as stages read them: JSON and forms, whatever the pieces they arrive in. */
+import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { concatMap, firstValueFrom, lastValueFrom, map, Observable, of, reduce, toArray } from 'rxjs';
@@ -10,7 +11,8 @@ import {
   type MultipartRules,
   parseMultipart,
 } from '../../pipelines/stages/parse-multipart.ts';
-import { ApiError } from '../../src/errors.ts';
+import { ApiError, fail } from '../../src/errors.ts';
+import { notUtf8 } from '../../src/offload/parse-json.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import { type Exchange, jsonAnswer } from '../../src/ports/exchange.ts';
 import { open } from '../contracts/edge/probe.ts';
@@ -102,6 +104,7 @@ t.test('large JSON is parsed elsewhere', async (t) => {
       signal?.addEventListener('abort', () => {
         aborted = true;
       });
+      if (!isUtf8(bytes)) throw fail('invalid_request', notUtf8);
       return JSON.parse(Buffer.from(bytes).toString()) as unknown;
     },
   };

@@ -1,5 +1,6 @@
 /** A chat call in; what the simulator understands of it out: the question, its topics, media, tool results and wishes. */
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
+import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';
 import { type Directives, readDirectives } from './directives.ts';
 import { hashText } from './random.ts';
@@ -76,7 +77,8 @@ function hashConversation(call: ChatCall, asked: number, question: string): numb
     // A picture is told by its size and both ends: hashing megabytes would hold up every other stream.
     for (const part of message.content) {
       if (part.type === 'text') continue;
-      hash = hashText(`${part.base64.length}${part.base64.slice(0, 64)}${part.base64.slice(-64)}`, hash);
+      const { base64 } = part;
+      hash = hashText(`${base64.length}${asText(base64.slice(0, 64))}${asText(base64.slice(-64))}`, hash);
     }
   }
   return hash;
@@ -126,11 +128,17 @@ function textOf(content: readonly UserContent[]): string {
 function describe({ type, mediaType, base64 }: MediaContent): string {
   const what = type === 'image' ? 'an image' : type === 'audio' ? 'an audio clip' : 'a video';
   if (base64.length === 0) return what;
-  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+  const end = asText(base64.slice(-2));
+  const padding = end.endsWith('==') ? 2 : end.endsWith('=') ? 1 : 0;
   return `${what} of ${sizeOf(Math.floor((base64.length * 3) / 4) - padding)}, ${mediaType}`;
 }
 
 function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   return bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** Long base64 comes as the bytes of its characters. */
+function asText(base64: Base64): string {
+  return typeof base64 === 'string' ? base64 : Buffer.from(base64).toString('latin1');
 }

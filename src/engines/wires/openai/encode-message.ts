@@ -1,5 +1,5 @@
 /** One message of a call → the message as OpenAI-like servers take it. */
-import type { ChatMessage, TextContent, UserContent } from '../../../ports/chat.ts';
+import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
 import type { LargeMedia } from './large-media.ts';
 
 export const encodeMessage = (message: ChatMessage, large: LargeMedia) => {
@@ -60,7 +60,7 @@ const encodePart = (part: UserContent, large: LargeMedia) => {
   }
 };
 
-const dataUri = (media: { mediaType: string; base64: string }, large: LargeMedia): string =>
+const dataUri = (media: Pick<MediaContent, 'mediaType' | 'base64'>, large: LargeMedia): string =>
   `data:${media.mediaType};base64,${large.setAside(media.base64)}`;
 
 const audioFormats: Readonly<Record<string, string>> = {

@@ -22,7 +22,11 @@ export const vectorStoreAddFile =
         // 400 413
         receiveUpload({ blobs }, exchange, catalog.find(collection.model)).pipe(
           switchMap((upload) => collections.add(collection, upload, caller)), // 400 when it cannot be read
-          map((view) => jsonAnswer(fileJson(collection, view), 201)),
+          // The first file may have told how long the vectors are.
+          switchMap(async (view) =>
+            fileJson(await collections.get(caller.subscription, collection.id, 'id'), view),
+          ),
+          map((file) => jsonAnswer(file, 201)),
         ),
       ),
     );

@@ -78,9 +78,14 @@ export class Ingestion {
   }
 
   /** Resolves when it has ended, or will be tried again later. */
-  begin(hold: Hold): Promise<Settled> {
+  async begin(hold: Hold): Promise<Settled> {
+    const waiting = this.#waiting[laneOf(hold)];
+    if (waiting.length >= maxWaiting) {
+      await hold.release({}, 0);
+      return 'later';
+    }
     return new Promise((settle) => {
-      this.#waiting[laneOf(hold)].push({ hold, settle });
+      waiting.push({ hold, settle });
       this.#startNext();
     });
   }

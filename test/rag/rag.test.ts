@@ -1,4 +1,6 @@
 /** Chat with a vector store at a real socket: what the model is given, what comes back, whole and streamed, and what it costs. */
+
+import { writeFileSync } from 'node:fs';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { OpenRouter } from '@openrouter/sdk';
 import { generateText, streamText } from 'ai';
@@ -18,18 +20,18 @@ const engine = await startScriptedEngine((visit: Visit) => {
       usage: { prompt_tokens: 7, completion_tokens: 4 },
     });
 });
-const { gateway, events, call, create, add } = await startStores({
-  catalog: `
+const catalog = `
 engines:
   lab: { wire: openai, replicas: ["${engine.url}"] }
 models:
   sluice/embed: { kind: embedding, engine: simulator, context_length: 8192, pricing: { prompt: '0.00000002' }, capabilities: { embedding: { dimensions: 384 } } }
   sluice/chat: { engine: simulator, context_length: 65536, pricing: { prompt: '0.000001', completion: '0.000002' } }
+  sluice/bare: { kind: embedding, engine: simulator, context_length: 512 }
   lab/chat: { engine: lab, context_length: 8192 }
   lab/small: { engine: lab, context_length: 1024, max_completion_tokens: 256 }
 defaults: { embedding: sluice/embed, chat: sluice/chat }
-`,
-});
+`;
+const { gateway, events, call, create, add, search } = await startStores({ catalog });
 t.teardown(async () => {
   await gateway.stop();
   await engine.close();
@@ -352,4 +354,34 @@ t.test('the model router SDK', async (t) => {
   let said = '';
   for await (const chunk of stream) said += chunk.choices[0]?.delta.content ?? '';
   t.equal(said, 'By the moon.');
+});
+
+t.test('a model whose row does not say how long its vectors are', async (t) => {
+  const bare = await create({ embedding_model: 'sluice/bare' });
+  t.same(await search(bare.id, 'tides'), []);
+  const { body } = await add(bare.id, text(tides));
+  t.match(body, { status: 'completed', usage_bytes: 384 * 4 });
+  t.equal((await search(bare.id, 'tides')).length, 1);
+});
+
+t.test('a model that is not served any more', async (t) => {
+  const bare = await create({ embedding_model: 'sluice/bare' });
+  await add(bare.id, text(tides));
+  writeFileSync(gateway.configFile, catalog.replace(/.*sluice\/bare.*\n/, ''));
+  gateway.reload();
+  const searched = await call('POST', `/vector_store/${bare.id}/search`, { input: 'tides' });
+  t.equal(searched.status, 503);
+  t.same(searched.body, {
+    error: {
+      code: 503,
+      message: 'Embeddings are unavailable: The embedding model sluice/bare is not served now',
+      type: 'server_error',
+      param: null,
+      metadata: { error_type: 'provider_overloaded' },
+    },
+  });
+  t.equal((await ask([user('tides?')], { collection: bare.id })).status, 503);
+  const { status, body } = await add(bare.id, text(bread));
+  t.match({ status, body }, { status: 201, body: { status: 'in_progress' } }, 'it waits for the model');
+  t.equal((await call('GET', `/vector_store/${bare.id}`)).status, 200);
 });

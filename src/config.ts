@@ -87,7 +87,7 @@ export const loadConfig = (env: Environment = process.env): Config => ({
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
   jobs: {
-    renders: integer(env, 'SLUICE_WORKERS', 4, 0, 1_000),
+    renders: renders(env),
     keptMs: integer(env, 'SLUICE_OUTPUT_HOURS', 24, 1, 8_760) * 3_600_000,
     longestMs: integer(env, 'SLUICE_RENDER_MINUTES', 60, 1, 1_440) * 60_000,
   },
@@ -199,6 +199,13 @@ const s3 = (env: Environment): Config['s3'] => {
     secretAccessKey,
     pathStyle: text(env, 'S3_PATH_STYLE') === undefined ? endpoint !== undefined : flag(env, 'S3_PATH_STYLE'),
   };
+};
+
+const renders = (env: Environment): number => {
+  const count = integer(env, 'SLUICE_WORKERS', 4, 0, 1_000);
+  if (count === 0 && text(env, 'REDIS_URL') === undefined)
+    throw new ConfigError('SLUICE_WORKERS=0 leaves renders to `sluice worker`, which needs REDIS_URL');
+  return count;
 };
 
 const kafka = (env: Environment): Config['kafka'] => {

@@ -4,10 +4,12 @@ import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
 import { openAccounts } from './billing/accounts.ts';
 import { openCatalog } from './catalog/watch.ts';
+import { createCodec } from './codec/codec.ts';
 import type { Config } from './config.ts';
 import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines } from './engines/table.ts';
 import { openJobs } from './jobs/open.ts';
+import { createMedia } from './media/media.ts';
 
 export interface RunningWorker {
   /** Reads `sluice.yaml` again; a bad file is refused and logged, the old one stays. */
@@ -34,8 +36,16 @@ export const startWorker = async (config: Config, log: Logger): Promise<RunningW
     const catalog = opened(
       openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
     );
+    const media = opened(createMedia({ allowPrivate: config.allowPrivateUrls }));
+    const codec = opened(createCodec());
     const engines = opened(
-      createEngines(catalog.config().engines, { simulator: createSimulator(), log, env: process.env }),
+      createEngines(catalog.config().engines, {
+        simulator: createSimulator({ codec }),
+        log,
+        env: process.env,
+        media,
+        codec,
+      }),
     );
     const { usage, events } = opened(await openAccounts(config, log));
     // Jobs carry the address of the gateway that made them.

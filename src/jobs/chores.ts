@@ -1,4 +1,4 @@
-/** Ended jobs whose time has come in; settled, without their samples, expired out. Any process may do it, several at once too. */
+/** Ended jobs whose time has come in; settled, without their samples, expired, forgotten out. Any process may do it, several at once too. */
 import type { Logger } from 'pino';
 import type { Blobs } from '../ports/blobs.ts';
 import { songsOf } from './listen.ts';
@@ -46,6 +46,7 @@ const doChore = async (
     await forgetSamples(blobs, job.id, job.attempts, songsOf(job));
     await store.move(record, { ...job, samples_gone: true });
   }
+  if (chore === 'forget') await store.remove(record);
   if (chore === 'expire') {
     const next = expire(job, now());
     const expired = next && (await store.move(record, next));

@@ -37,13 +37,26 @@ export const createSettle = ({ store, blobs, usage, tell }: SettleParts): Settle
     await tell({ job, queuePosition: undefined, progress: progressAtEnd(job) }, ending);
   };
 
-  return async (record) => {
-    const ending = endingOf(record.value);
-    if (ending === undefined || record.value.settled === true) return record;
+  const settle = async (record: StoredJob, ending: Ending): Promise<StoredJob | undefined> => {
     await follow(record.value, ending);
     const settled = await store.move(record, { ...record.value, settled: true });
     // Another process may have done the same at the same time.
     return settled ?? (await store.get(record.id));
+  };
+
+  /** Under way in this process: the one who ended a job and one who deletes it meet here. */
+  const underWay = new Map<string, Promise<StoredJob | undefined>>();
+
+  return async (record) => {
+    const ending = endingOf(record.value);
+    if (ending === undefined || record.value.settled === true) return record;
+    const key = `${record.id}-${ending}`;
+    let settling = underWay.get(key);
+    if (settling === undefined) {
+      settling = settle(record, ending).finally(() => underWay.delete(key));
+      underWay.set(key, settling);
+    }
+    return settling;
   };
 };
 

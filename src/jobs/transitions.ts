@@ -13,6 +13,8 @@ export interface Failure {
 
 /** How long samples can be heard after the end. */
 export const samplesKeptMs = 10 * 60_000;
+/** How long the record of a job that is over, outputs and all, can still be read. */
+export const recordsKeptMs = 30 * 86_400_000;
 /** Whoever ended a job settles it at once; past this somebody else does. */
 const settlingMs = 10_000;
 
@@ -95,7 +97,7 @@ const ended = (job: JobRecord, status: Ending, now: number): JobRecord => ({
   settled: false,
 });
 
-export type Chore = 'settle' | 'forget samples' | 'expire';
+export type Chore = 'settle' | 'forget samples' | 'expire' | 'forget';
 
 /** What is to be done next about an ended job, and when. */
 export const choreOf = (job: JobRecord): { readonly chore: Chore; readonly due: number } | undefined => {
@@ -104,7 +106,7 @@ export const choreOf = (job: JobRecord): { readonly chore: Chore; readonly due: 
   if (job.progressive && job.attempts > 0 && job.samples_gone !== true)
     return { chore: 'forget samples', due: (job.ended ?? 0) + samplesKeptMs };
   if (job.status === 'completed' && job.expires !== null) return { chore: 'expire', due: job.expires };
-  return undefined;
+  return { chore: 'forget', due: (job.moved ?? 0) + recordsKeptMs };
 };
 
 export const choresGroup = 'chores';

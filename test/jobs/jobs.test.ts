@@ -284,7 +284,16 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     t.strictSame(house.told, [`${job.id}-completed`, `${job.id}-expired`]);
     t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
     t.equal(house.charges.length, 1);
-    t.equal(await house.jobs.remove('video', job.id, owner), 'deleted');
+    house.clock.now += 30 * 86_400_000 - 60_000;
+    t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'expired');
+    house.clock.now += 60_000;
+    await until('forgotten', () =>
+      house.jobs.get('video', job.id, owner).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await t.rejects(house.jobs.get('video', job.id, owner), missing);
   });
 
   t.test('inputs go with the end of the job', async (t) => {

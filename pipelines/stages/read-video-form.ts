@@ -22,7 +22,8 @@ export class FormFile {
 const fileField = 'input_reference';
 const rules = {
   required: ['model', 'prompt'],
-  maxFieldBytes: 4 * 1024 * 1024,
+  // An image may also come as a data URI.
+  maxFieldBytes: Math.ceil((mediaLimits.image.maxBytes * 4) / 3) + 1024,
   maxFileBytes: mediaLimits.image.maxBytes,
 };
 

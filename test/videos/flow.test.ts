@@ -87,6 +87,23 @@ t.test('large media in a JSON body, in every place', async (t) => {
   }
 });
 
+t.test('a large data URI in a form, as openai writes it', async (t) => {
+  const form = new FormData();
+  form.append('model', good.model);
+  form.append('prompt', good.prompt);
+  const large = dataUri(Buffer.concat([await picture('jpeg'), randomBytes(5_000_000)]));
+  form.append('input_reference[image_url]', large);
+  const response = await fetch(`${gateway.url}/videos`, {
+    method: 'POST',
+    headers: { authorization },
+    body: form,
+  });
+  t.equal(response.status, 202);
+  const id = await idOf(response);
+  t.equal((await ports.blobs.stat(`inputs/${id}/0`))?.mediaType, 'image/jpeg');
+  await read(`/videos/${id}`, 'DELETE');
+});
+
 t.test('a client that leaves while its media are fetched', async (t) => {
   let isHeld = false;
   let isCut = false;

@@ -1,6 +1,6 @@
 /** Renders on engines over HTTP: a Sluice behind a Sluice, and engines that are odd, down, forgetful or left in the middle. */
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
@@ -10,6 +10,11 @@ import { dataUri, picture, wav } from './media-samples.ts';
 
 const codec = createCodec();
 const inner = await startGateway();
+
+const json = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+};
 
 /** An engine whose answers each test sets; it writes down what it is asked. */
 const asked: string[] = [];
@@ -22,24 +27,44 @@ const odd = createServer(async (request, response) => {
 });
 await new Promise<void>((ready) => odd.listen(0, '127.0.0.1', ready));
 
+/** Two replicas that know their own jobs only. */
+const created: number[] = [];
+const twins = [0, 1].map((number) => {
+  const id = `job-${number}`;
+  return createServer((request, response) => {
+    request.resume();
+    if (request.method === 'POST') created.push(number);
+    else if (!request.url?.startsWith(`/v1/videos/${id}`))
+      return json(response, 404, { error: 'no such job' });
+    if (request.url?.endsWith('/content')) return response.end(id);
+    return json(response, 200, { id, status: request.method === 'POST' ? 'queued' : 'completed' });
+  });
+});
+for (const twin of twins) await new Promise<void>((ready) => twin.listen(0, '127.0.0.1', ready));
+const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+
 process.env.RENDER_ENGINE_KEY = inner.key;
 const spec = `{ duration: { min: 4, max: 15, default: 6 }, resolutions: { 768p: { sizes: { '16:9': 1344x768, '1:1': 768x768 } } }, fps: 24, frame_step: 15, tiers: { turbo: { steps: 4, reference_steps: 8, price: 1 }, standard: { steps: 20, price: 3 } }, steps: { min: 4, max: 50, base: 10, per_price: 6 }, frame_images: [first_frame, last_frame], references: { images: 9, videos: 3, audio: 3, total: 12 }, render_time: { plain: 3, references: 5 } }`;
 const outer = await startGateway({
   catalog: `
 engines:
   sluice: { wire: openai, replicas: ['${inner.url}'], key_env: RENDER_ENGINE_KEY }
-  odd: { wire: openai, replicas: ['http://127.0.0.1:${(odd.address() as AddressInfo).port}/v1'] }
+  odd: { wire: openai, replicas: ['${urlOf(odd)}'] }
+  twins: { wire: openai, replicas: [${twins.map((twin) => `'${urlOf(twin)}'`).join(', ')}] }
 models:
   far/video: { kind: video, engine: sluice, served_as: sluice/video, pricing: { completion: '0.1' }, capabilities: { video: &spec ${spec} } }
   far/music: { kind: music, engine: sluice, served_as: sluice/music, capabilities: { music: { duration: { min: 5, max: 60, default: 10 }, formats: [wav, mp3], max_outputs: 2, max_lyrics: 100, streaming: { progressive: true, sample_rate: 32000, channels: 2 }, render_time: 0.5 } } }
   odd/video: { kind: video, engine: odd, served_as: sora, supported_parameters: [duration, size, frame_images], capabilities: { video: *spec } }
+  twin/video: { kind: video, engine: twins, capabilities: { video: *spec } }
 `,
 });
 t.teardown(async () => {
   await outer.stop();
   await inner.stop();
-  odd.close();
-  odd.closeAllConnections();
+  for (const server of [odd, ...twins]) {
+    server.close();
+    server.closeAllConnections();
+  }
   await codec.close();
 });
 
@@ -202,11 +227,6 @@ t.test('songs through two gateways, heard as they grow', async (t) => {
   t.ok(await eventually(isIdle, Boolean), 'the engine keeps nothing of them');
 });
 
-const json = (response: ServerResponse, status: number, body: object): void => {
-  response.writeHead(status, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(body));
-};
-
 t.test('an engine with few words', async (t) => {
   let sent = '';
   let looks = 0;
@@ -247,6 +267,18 @@ t.test('an engine with few words', async (t) => {
   );
   t.equal(asked[0], 'POST /v1/videos');
   t.ok(asked.includes('GET /v1/videos/v%201/content'));
+});
+
+t.test('all that is asked about a job is asked of the replica that has it', async (t) => {
+  const jobs = await Promise.all(
+    [1, 2, 3, 4].map((seed) => create('/videos', { model: 'twin/video', prompt: 'x', seed })),
+  );
+  for (const job of jobs) {
+    const done = await final('/videos', job);
+    t.equal(done.status, 'completed', JSON.stringify(done));
+    t.match((await bytesOf(done.unsigned_urls?.[0] ?? '')).toString(), /^job-[01]$/);
+  }
+  t.same([...created].sort(), [0, 0, 1, 1], 'both were used');
 });
 
 t.test('engines that refuse', async (t) => {

@@ -4,9 +4,11 @@ import t from 'tap';
 import { readVideoRequest } from '../../pipelines/stages/read-video-request.ts';
 import { validate } from '../../pipelines/stages/validate.ts';
 import type { Model } from '../../schemas/catalog.ts';
+import type { JobRecord } from '../../schemas/jobs.ts';
 import { VideoFields } from '../../schemas/videos.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError } from '../../src/errors.ts';
+import { plainRecord, renderRecord } from '../../src/jobs/render-record.ts';
 import { billedSeconds } from '../../src/video/bill.ts';
 import { readPicture } from '../../src/video/picture.ts';
 import { readSchedule, type ScheduleWish } from '../../src/video/schedule.ts';
@@ -235,4 +237,106 @@ t.test('whatever is sent is either taken or refused by a field', async (t) => {
     { numRuns: 2000 },
   );
   t.ok(taken > 50, `${taken} were taken`);
+});
+
+t.test('records in every state and both renderings', async (t) => {
+  const url = 'https://api.example.com/v1';
+  const job: JobRecord = {
+    id: 'video_0123456789abcdef01234567',
+    type: 'video',
+    subscription: 'sub',
+    key: 'key',
+    request_id: 'req_1',
+    model: 'sluice/video',
+    status: 'pending',
+    created: 1_700_000_000_999,
+    started: null,
+    ended: null,
+    expires: null,
+    expected_ms: 18_000,
+    done: 0,
+    call: {},
+    request: { prompt: 'A kite', duration: 6, size: '1344x768', fps: 24 },
+    billed_seconds: 6,
+    price: { completion: '0.04' },
+    cost: null,
+    progressive: false,
+    outputs: [],
+    error: null,
+    error_code: null,
+    callback_url: null,
+    attempts: 0,
+    worker: null,
+  };
+  const output = {
+    index: 0,
+    blob: 'b',
+    media_type: 'video/mp4',
+    size_bytes: 9,
+    duration: 6.25,
+    width: 1344,
+    height: 768,
+  };
+  const both = (change: Partial<JobRecord>, progress = 0, queuePosition?: number) => {
+    const view = { job: { ...job, ...change }, progress, queuePosition };
+    return { plain: plainRecord(view, url), openai: renderRecord(view, url, 'openai') };
+  };
+  const shown = {
+    id: job.id,
+    object: 'video',
+    model: 'sluice/video',
+    polling_url: `${url}/videos/${job.id}`,
+    progress: 0,
+    created_at: 1_700_000_000,
+    started_at: null,
+    completed_at: null,
+    expires_at: null,
+    prompt: 'A kite',
+    seconds: '6',
+    duration: 6,
+    size: '1344x768',
+    remixed_from_video_id: null,
+    generation_id: 'req_1',
+  };
+  t.same(both({}, 0, 3), {
+    plain: { ...shown, status: 'pending', queue_position: 3 },
+    openai: { ...shown, status: 'queued', queue_position: 3, error: null },
+  });
+  const started = { started: 1_700_000_001_000 };
+  t.same(both({ status: 'in_progress', ...started }, 40), {
+    plain: { ...shown, status: 'in_progress', progress: 40, started_at: 1_700_000_001 },
+    openai: { ...shown, status: 'in_progress', progress: 40, started_at: 1_700_000_001, error: null },
+  });
+  const ended = {
+    ...started,
+    ended: 1_700_000_002_000,
+    expires: 1_700_086_402_000,
+    outputs: [output],
+    cost: '0.24',
+  };
+  const endedShown = {
+    ...shown,
+    progress: 100,
+    started_at: 1_700_000_001,
+    completed_at: 1_700_000_002,
+    expires_at: 1_700_086_402,
+    usage: { billed_seconds: 6, cost: 0.24, is_byok: false },
+  };
+  t.same(both({ status: 'completed', ...ended }, 100).plain, {
+    ...endedShown,
+    status: 'completed',
+    output: { duration: 6.25, width: 1344, height: 768, fps: 24 },
+    unsigned_urls: [`${url}/videos/${job.id}/content?index=0`],
+  });
+  t.same(both({ status: 'expired', ...ended }, 100).plain, { ...endedShown, status: 'expired' });
+  t.same(both({ status: 'failed', error: 'No room', error_code: 'out_of_memory' }), {
+    plain: { ...shown, status: 'failed', error: 'No room', error_code: 'out_of_memory' },
+    openai: {
+      ...shown,
+      status: 'failed',
+      error: { code: 'out_of_memory', message: 'No room' },
+      error_code: 'out_of_memory',
+    },
+  });
+  t.same(both({ status: 'cancelled' }).plain, { ...shown, status: 'cancelled' });
 });

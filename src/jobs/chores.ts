@@ -1,7 +1,7 @@
 /** Ended jobs whose time has come in; settled, without their samples, expired, forgotten out. Any process may do it, several at once too. */
 import type { Logger } from 'pino';
 import type { Blobs } from '../ports/blobs.ts';
-import { songsOf } from './listen.ts';
+import { outputsOf } from './call.ts';
 import type { Notices } from './notices.ts';
 import { forgetSamples } from './sample-store.ts';
 import type { Settle } from './settle.ts';
@@ -43,7 +43,7 @@ const doChore = async (
   const chore = choreOf(job)?.chore;
   if (chore === 'settle') await settle(record);
   if (chore === 'forget samples') {
-    await forgetSamples(blobs, job.id, job.attempts, songsOf(job));
+    await forgetSamples(blobs, job.id, job.attempts, outputsOf(job));
     await store.move(record, { ...job, samples_gone: true });
   }
   if (chore === 'forget') await store.remove(record);

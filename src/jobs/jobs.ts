@@ -71,8 +71,9 @@ export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
     { renders: settings.renders, pollMs: settings.pollMs ?? 1_000, leaseMs },
   );
   const stopHearing = notices.hear((job, notice) => {
-    if (notice === 'queued') worker.wake();
     if (notice === 'ended') worker.stop(job);
+    // A job came, or a slot may have become free.
+    if (notice === 'queued' || notice === 'ended') worker.wake();
   });
   const sweep = startSweep(
     () => doChores({ store, blobs, settle, notices, log, now }),

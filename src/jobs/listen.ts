@@ -4,6 +4,7 @@ import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Demand } from '../ports/demand.ts';
+import { outputsOf } from './call.ts';
 import type { Notices } from './notices.ts';
 import { pieceName } from './sample-store.ts';
 import type { JobStore } from './store.ts';
@@ -71,7 +72,7 @@ export const listen = (
 const refusal = (job: JobRecord, output: number, now: number) => {
   if (job.status === 'expired') return fail('not_found', `${job.id} has expired`);
   if (!job.progressive) return conflict(`The model of ${job.id} does not stream: read its content instead`);
-  if (output >= songsOf(job)) return fail('not_found', `${job.id} has no output ${output}`);
+  if (output >= outputsOf(job)) return fail('not_found', `${job.id} has no output ${output}`);
   const over = (job.ended ?? now) + samplesKeptMs <= now || job.samples_gone === true;
   if (endingOf(job) !== undefined && (over || job.attempts === 0))
     return conflict(`The stream of ${job.id} is no longer kept: read its content instead`);
@@ -79,6 +80,3 @@ const refusal = (job: JobRecord, output: number, now: number) => {
 };
 
 const conflict = (message: string) => fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
-
-export const songsOf = ({ call }: JobRecord): number =>
-  typeof call === 'object' && call !== null && 'n' in call && typeof call.n === 'number' ? call.n : 1;

@@ -6,7 +6,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
-import { songsOf } from './listen.ts';
+import { outputsOf } from './call.ts';
 import { SampleWriter } from './sample-store.ts';
 
 export interface Production {
@@ -105,7 +105,7 @@ export const outputName = (
 
 /** As many as were asked for, each once. */
 const checkOutputs = (job: JobRecord, outputs: readonly JobOutput[]): void => {
-  const wanted = songsOf(job);
+  const wanted = outputsOf(job);
   const given = new Set(outputs.map(({ index }) => index)).size;
   if (given !== wanted || outputs.length !== wanted)
     throw new RenderError('render_failed', `The engine gave ${given} of ${wanted} outputs`);

@@ -2,7 +2,7 @@
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import { songsOf } from './listen.ts';
+import { outputsOf } from './call.ts';
 import { forgetSamples } from './sample-store.ts';
 import type { Settle } from './settle.ts';
 import type { JobStore, StoredJob } from './store.ts';
@@ -51,7 +51,7 @@ export const deleteJob = async ({ store, settle }: RemoveParts, record: StoredJo
 export const deleteFiles = async (blobs: Blobs, job: JobRecord): Promise<void> => {
   for (const { blob } of job.outputs) await blobs.remove(blob);
   if (job.progressive && job.attempts > 0 && endingOf(job) !== undefined && job.samples_gone !== true)
-    await forgetSamples(blobs, job.id, job.attempts, songsOf(job));
+    await forgetSamples(blobs, job.id, job.attempts, outputsOf(job));
 };
 
 /** Clients that repeat a 409 by themselves would delete what they meant to cancel. */

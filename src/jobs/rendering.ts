@@ -5,8 +5,8 @@ import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
+import { outputsOf } from './call.ts';
 import { failureOf } from './failure.ts';
-import { songsOf } from './listen.ts';
 import { endJob, type MoveParts, type Outcome } from './moves.ts';
 import type { Notices } from './notices.ts';
 import { persistently } from './persistently.ts';
@@ -165,7 +165,7 @@ export class Rendering {
   async #discardOutputs(): Promise<void> {
     const { blobs, log } = this.#parts;
     try {
-      for (let index = 0; index < songsOf(this.#job); index++)
+      for (let index = 0; index < outputsOf(this.#job); index++)
         await blobs.remove(outputName(this.#job, { index }));
     } catch (error) {
       log.warn({ err: error, job: this.#job.id }, 'outputs that nobody wants go when their time is over');

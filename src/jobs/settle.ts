@@ -6,8 +6,8 @@ import { lastValueFrom } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { JobView } from '../ports/jobs.ts';
-import type { RenderInput } from '../ports/render.ts';
 import type { UsageLog } from '../ports/usage.ts';
+import { inputsOf } from './call.ts';
 import type { JobStore, StoredJob } from './store.ts';
 import { type Ending, endingOf } from './transitions.ts';
 import { jobUsage } from './usage.ts';
@@ -62,8 +62,3 @@ export const createSettle = ({ store, blobs, usage, tell }: SettleParts): Settle
 
 export const progressAtEnd = ({ status, done }: JobRecord): number =>
   status === 'completed' || status === 'expired' ? 100 : Math.floor(done * 100);
-
-const inputsOf = ({ call }: JobRecord): readonly RenderInput[] =>
-  typeof call === 'object' && call !== null && 'inputs' in call && Array.isArray(call.inputs)
-    ? call.inputs
-    : [];

@@ -1,10 +1,9 @@
 /** The queues of all models in; renders under way out: first come first served per model, models in turn, never more at once than there are slots. */
-
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RenderModelRecord, SlotRecord } from '../../schemas/jobs.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import { songsOf } from './listen.ts';
+import { outputsOf } from './call.ts';
 import { beginJob, endJob, goOnWithJob } from './moves.ts';
 import { Rendering, type RenderingParts } from './rendering.ts';
 import { forgetSamples } from './sample-store.ts';
@@ -130,7 +129,10 @@ export class Worker {
     this.#run(slot, taken);
     if (job.attempts === 1) return;
     log.warn({ job: id, attempt: job.attempts }, 'a render is begun again');
-    if (job.progressive) await forgetSamples(blobs, id, job.attempts - 1, songsOf(job));
+    if (job.progressive)
+      await forgetSamples(blobs, id, job.attempts - 1, outputsOf(job)).catch((error: unknown) =>
+        log.warn({ err: error, job: id }, 'samples that nobody hears go when their time is over'),
+      );
   }
 
   #run(slot: Slot, record: StoredJob): void {
@@ -145,13 +147,15 @@ export class Worker {
 
   /** A job that takes its workers with it is not tried for ever. */
   async #giveUp(slot: Slot, record: StoredJob): Promise<void> {
-    const { settle, notices } = this.#parts;
+    const { settle, notices, log } = this.#parts;
     const failure = { code: 'internal_error', message: 'The render was interrupted too often' } as const;
     const ended = await endJob(this.#parts, record.id, slot.claim, { failure });
     await slot.free();
     if (ended === undefined) return;
     notices.tell(ended.value, 'ended');
-    await settle(ended);
+    await settle(ended).catch((error: unknown) =>
+      log.warn({ err: error, job: ended.id }, 'an ended job is settled later'),
+    );
   }
 
   #slotsOf({ model }: RenderModelRecord): number {

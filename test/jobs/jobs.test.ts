@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { openRedisState } from '../../src/adapters/state/redis.ts';
+import { fail } from '../../src/errors.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import {
   type HouseOptions,
@@ -248,6 +249,33 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     await until('told', () => house.told.length > 0);
     t.strictSame(house.told, [`${job.id}-failed`]);
     t.strictSame(house.charges, []);
+  });
+
+  t.test('moves whose answers are lost count once', async (t) => {
+    const house = await open(t);
+    const { update } = house.state;
+    const lost: string[] = [];
+    house.state.update = async (kind, id, version, change) => {
+      const moved = await update(kind, id, version, change);
+      const { status } = change.value as { status?: string };
+      if (kind !== 'video-job' || status === undefined || lost.includes(status)) return moved;
+      lost.push(status);
+      throw fail('unavailable', 'The state store is unavailable');
+    };
+    const job = videoJob();
+    await house.jobs.create(job);
+    await until('the start is lost', () => lost.length === 1);
+    t.equal(house.renderer.renders.length, 0, 'nobody knows that it began');
+    house.clock.now += 15_000; // patience after an outage, and the lease
+    house.clock.now += 15_000;
+    (await underWay(house, job)).finish();
+    const { job: record } = await statusIs(house, job, 'completed');
+    t.strictSame(lost, ['in_progress', 'completed']);
+    t.equal(record.attempts, 2);
+    await until('told', () => house.told.length > 0);
+    t.strictSame(house.told, [`${job.id}-completed`]);
+    t.equal(house.charges.length, 1);
+    t.match(await house.blobs.stat(record.outputs[0]?.blob ?? ''), { mediaType: 'video/mp4' });
   });
 
   t.test('what follows from an end is made good when it could not be done at once', async (t) => {

@@ -13,6 +13,7 @@ import { openAccounts } from '../../src/billing/accounts.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
+import { startWorker } from '../../src/worker.ts';
 import { startGateway } from '../gateway.ts';
 import { end } from '../services/child.ts';
 import { type RedisService, redisMissing, startRedis } from '../services/redis.ts';
@@ -247,3 +248,10 @@ t.test(
     t.equal(worker.exitCode, 0);
   },
 );
+
+t.test('settings that cannot work are refused in a sentence', async (t) => {
+  t.throws(() => loadConfig({ SLUICE_WORKERS: '0' }), { message: /^SLUICE_WORKERS=0 leaves renders to / });
+  await t.rejects(startWorker(loadConfig({}), log), { message: /^REDIS_URL is not set: / });
+  const config = loadConfig({ SLUICE_WORKERS: '0', REDIS_URL: 'redis://127.0.0.1:1' });
+  await t.rejects(startWorker(config, log), { message: /^SLUICE_WORKERS is 0: / });
+});

@@ -1,4 +1,4 @@
-/** Items of a vector store: list, describe anew, delete. */
+/** Items of a vector store: list, get, describe anew, delete. */
 import { defer, map, switchMap } from 'rxjs';
 import { UpdateItem } from '../schemas/vector-store.ts';
 import { type Answer, jsonAnswer, type KeyedPipeline } from '../src/ports/exchange.ts';
@@ -37,6 +37,15 @@ export const vectorStoreItems =
         }),
       );
     });
+
+/** GET /vector_store/{id}/items/{itemid} */
+export const vectorStoreItem =
+  ({ collections }: Needed): KeyedPipeline =>
+  ({ params: { id = '', itemid = '' } }, { subscription }) =>
+    defer(() => collections.get(subscription, id, 'id')).pipe(
+      switchMap((collection) => collections.item(collection, itemid)),
+      map((item) => jsonAnswer(itemJson(id, item))),
+    );
 
 /** PATCH /vector_store/{id}/items/{itemid}: a description in; the item out, found by it from now on. */
 export const vectorStoreItemUpdate =

@@ -6,7 +6,12 @@ import type { Route } from './route.ts';
 import { maxForm } from './stages/receive-upload.ts';
 import { vectorStoreAddFile } from './vector-store-add-file.ts';
 import { vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './vector-store-files.ts';
-import { vectorStoreItemDelete, vectorStoreItems, vectorStoreItemUpdate } from './vector-store-items.ts';
+import {
+  vectorStoreItem,
+  vectorStoreItemDelete,
+  vectorStoreItems,
+  vectorStoreItemUpdate,
+} from './vector-store-items.ts';
 import {
   vectorStoreCreate,
   vectorStoreDelete,
@@ -26,6 +31,14 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     bodyLimit: jsonLimit,
     pipeline: vectorStoreSearch(ports, readInputSearch),
     doc: vectorStoreDocs.search,
+  },
+  {
+    method: 'GET',
+    path: '/vector_store/{id}/items/{itemid}',
+    access: 'key',
+    bodyLimit: 0,
+    pipeline: vectorStoreItem(ports),
+    doc: vectorStoreDocs.item,
   },
   {
     method: 'PATCH',

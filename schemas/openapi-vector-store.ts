@@ -74,6 +74,7 @@ export const vectorStoreDocs = {
     answer: json(VectorStoreItemList),
     errors: [400, 503],
   },
+  item: { tag, summary: 'One item of a vector store', answer: json(VectorStoreItem), errors: [400, 503] },
   updateItem: {
     tag,
     summary: 'A new description of an item, which search finds it by from now on',

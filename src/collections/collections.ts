@@ -5,11 +5,11 @@ import type {
   CollectionRecord,
   IngestionRecord,
 } from '../../schemas/vector-store-records.ts';
-import { fail } from '../errors.ts';
-import type { Collections, CollectionView, FileView, FoundPassage, Upload } from '../ports/collections.ts';
+import { ApiError, fail } from '../errors.ts';
+import type { Collections, CollectionView, FileView, Upload } from '../ports/collections.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import type { Hit } from '../ports/vectors.ts';
+import { merged, withAttributes } from './found.ts';
 import { absent, blobOf, newCollectionId } from './ids.ts';
 import { Ingestion, type IngestionOptions, type IngestionSurroundings, smallBytes } from './ingestion.ts';
 import {
@@ -62,15 +62,19 @@ export const createCollections = (
     return record;
   };
 
-  const view = async (collection: CollectionRecord): Promise<CollectionView> => {
-    const { id, dimensions } = collection;
-    const [inProgress, completed, failed, items] = await Promise.all([
+  const counts = async (id: string): Promise<CollectionView['files']> => {
+    const [inProgress, completed, failed] = await Promise.all([
       countFiles(state, id, 'in_progress'),
       countFiles(state, id, 'completed'),
       countFiles(state, id, 'failed'),
-      dimensions === null ? 0 : vectors.count(id),
     ]);
-    return { collection, files: { inProgress, completed, failed }, items };
+    return { inProgress, completed, failed };
+  };
+
+  const view = async (collection: CollectionRecord): Promise<CollectionView> => {
+    const { id, dimensions } = collection;
+    const [files, items] = await Promise.all([counts(id), dimensions === null ? 0 : vectors.count(id)]);
+    return { collection, files, items };
   };
 
   const fileView = async (file: CollectionFileRecord): Promise<FileView> => {
@@ -159,7 +163,8 @@ export const createCollections = (
     },
 
     add: async (collection, upload, caller) => {
-      if ((await countFiles(state, collection.id, 'completed')) >= maxFiles)
+      const { inProgress, completed, failed } = await counts(collection.id);
+      if (inProgress + completed + failed >= maxFiles)
         throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
       const model = around.catalog.find(collection.model);
       const hold = await ingestion.claim(ingestionOf(collection, upload, caller, model));
@@ -217,7 +222,12 @@ export const createCollections = (
         queries.map((query) =>
           vectors.search(collection.id, query, { limit, ...(minimum === undefined ? {} : { minimum }) }),
         ),
-      );
+      ).catch((error: unknown) => {
+        // Deleted since its record was read.
+        if (error instanceof ApiError && error.kind === 'not_found')
+          throw absent('id', 'vector store', collection.id);
+        throw error;
+      });
       void touch(collection).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
       const hits = found.length === 1 ? (found[0] ?? []) : merged(found.flat(), limit);
       return withAttributes(hits, async (file) => {
@@ -263,27 +273,6 @@ const ingestionOf = (
   done: 0,
   attempts: 0,
 });
-
-/** Each passage once, with its best similarity. */
-const merged = (hits: readonly Hit[], limit: number): readonly Hit[] => {
-  const best = new Map<string, Hit>();
-  for (const hit of hits) {
-    const known = best.get(hit.id);
-    if (known === undefined || known.similarity < hit.similarity) best.set(hit.id, hit);
-  }
-  return [...best.values()].sort((one, other) => other.similarity - one.similarity).slice(0, limit);
-};
-
-const withAttributes = async (
-  hits: readonly Hit[],
-  attributesOf: (file: string) => Promise<CollectionFileRecord['attributes']>,
-): Promise<readonly FoundPassage[]> => {
-  const files = [...new Set(hits.map(({ file }) => file))];
-  const found = new Map(
-    await Promise.all(files.map(async (file) => [file, await attributesOf(file)] as const)),
-  );
-  return hits.map((hit) => ({ ...hit, attributes: found.get(hit.file) ?? {} }));
-};
 
 /** Undefined when the time was over first. */
 const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {

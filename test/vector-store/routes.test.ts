@@ -330,6 +330,7 @@ t.test('an item is described anew and found by it; then it is deleted and found 
     updated_at: said.body.updated_at,
   });
   t.match(events.slice(before), [{ route: '/vector_store/{id}/items/{itemid}', outcome: 'completed' }]);
+  t.same((await call('GET', path)).body, said.body);
   t.match((await search(store.id, 'zebra crossing'))[0], {
     id: item,
     description: 'zebra crossing in Nairobi',

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import {
   appendFileSync,
   existsSync,
@@ -14,8 +15,10 @@ import { firstValueFrom } from 'rxjs';
 import t from 'tap';
 import { decodeLine, LineEncoder } from '../../src/billing/journal/line.ts';
 import { readBatch } from '../../src/billing/journal/reader.ts';
+import { Recent } from '../../src/billing/journal/recent.ts';
 import { listSegments, segmentBytes, segmentPath, start } from '../../src/billing/journal/segments.ts';
 import { type JournalOptions, JournalWriter } from '../../src/billing/journal/writer.ts';
+import type { EventMessage } from '../../src/ports/events.ts';
 
 const log = pino({ level: 'silent' });
 
@@ -207,4 +210,60 @@ t.test('a line reads back exactly, and no single altered byte passes', async (t)
     }),
   );
   t.pass();
+});
+
+t.test('what was just written is at hand from any place a reader got to', async (t) => {
+  const message = (number: number): EventMessage => ({ key: 'sub', json: JSON.stringify({ number }) });
+  await fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 20 }),
+      fc.integer({ min: 1, max: 99 }),
+      (writes, maxBytes) => {
+        const recent = new Recent();
+        let offset = 0;
+        let number = 0;
+        for (const count of writes) {
+          const messages = Array.from({ length: count }, () => message(number++));
+          const bytes = 10 * count;
+          recent.add({ segment: 1, offset }, bytes, messages);
+          offset += bytes;
+        }
+        const seen: EventMessage[] = [];
+        let place = { segment: 1, offset: 0 };
+        for (
+          let batch = recent.from(place, maxBytes);
+          batch !== undefined;
+          batch = recent.from(place, maxBytes)
+        ) {
+          assert.ok(batch.next.offset - place.offset <= maxBytes);
+          seen.push(...batch.messages);
+          place = batch.next;
+        }
+        assert.deepEqual(
+          seen,
+          Array.from({ length: place.offset / 10 }, (_, index) => message(index)),
+        );
+        assert.ok(
+          place.offset === offset || maxBytes < 50,
+          'all of it, unless a write is larger than a batch',
+        );
+      },
+    ),
+  );
+  const recent = new Recent();
+  recent.add({ segment: 1, offset: 0 }, 10, [message(0)]);
+  recent.add({ segment: 2, offset: 0 }, 10, [message(1)]);
+  t.equal(recent.from({ segment: 1, offset: 5 }, 100), undefined, 'not from the middle of a write');
+  t.equal(recent.from({ segment: 1, offset: 10 }, 100), undefined, 'the next segment is begun by its file');
+  t.same(recent.from({ segment: 2, offset: 0 }, 100)?.next, { segment: 2, offset: 10 });
+});
+
+t.test('old writes give way to new ones', async (t) => {
+  const recent = new Recent();
+  const megabyte = 1024 * 1024;
+  for (let count = 0; count < 20; count++)
+    recent.add({ segment: 1, offset: count * megabyte }, megabyte, [{ key: 'sub', json: String(count) }]);
+  t.equal(recent.from({ segment: 1, offset: 0 }, 100 * megabyte), undefined, 'read from the file');
+  const last = recent.from({ segment: 1, offset: 19 * megabyte }, 100 * megabyte);
+  t.same(last?.messages, [{ key: 'sub', json: '19' }]);
 });

@@ -215,6 +215,24 @@ t.test('all replicas down is a 503, after the 502 that showed it', async (t) => 
   await subject.close();
 });
 
+t.test('the last replica is kept while it answers others', async (t) => {
+  const engine = await startScriptedEngine((visit) => {
+    visit.streamHead();
+    visit.chunk(token('Hello'));
+  });
+  const subject = engineOn([engine.url]);
+  const streaming = new Collected(subject);
+  await until(() => streaming.parts.length > 0);
+  engine.script = (visit) => visit.reset();
+  for (let count = 0; count < 4; count++)
+    t.equal((await ask(subject)).error?.[0], 'engine_unreachable', 'tried each time');
+  t.equal(subject.health(), 'ok');
+  streaming.subscription.unsubscribe();
+  for (let count = 0; count < 2; count++) await ask(subject);
+  t.equal(subject.health(), 'down', 'once it answers nobody, it goes out as any other');
+  await stopAll(subject, [engine]);
+});
+
 t.test('probes find out without being asked for an answer', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.json(500, {}));
   const subject = engineOn([engine.url], { probe: { path: '/health?x=1', interval: '20ms' } });

@@ -2,7 +2,18 @@
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
 import type { LargeMedia } from './large-media.ts';
 
-export const encodeMessage = (message: ChatMessage, large: LargeMedia) => {
+/** Most messages are one text: those are put together as text, at half the cost of an object. */
+export const messageJson = (message: ChatMessage, large: LargeMedia): string => {
+  const [only] = message.content;
+  return message.role === 'user' &&
+    message.content.length === 1 &&
+    only?.type === 'text' &&
+    message.name === undefined
+    ? `{"role":"user","content":${JSON.stringify(only.text)}}`
+    : JSON.stringify(encodeMessage(message, large));
+};
+
+const encodeMessage = (message: ChatMessage, large: LargeMedia) => {
   switch (message.role) {
     case 'system':
     case 'developer':

@@ -3,14 +3,14 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
 import type { RequestBody } from '../../request-body.ts';
-import { encodeMessage } from './encode-message.ts';
+import { messageJson } from './encode-message.ts';
 import { LargeMedia } from './large-media.ts';
 
 type Body = Record<string, unknown>;
 
 export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): RequestBody => {
   const large = new LargeMedia();
-  const messages = call.messages.map((message) => JSON.stringify(encodeMessage(message, large)));
+  const messages = call.messages.map((message) => messageJson(message, large));
   // What every call says is put together as text: half the cost of an object with all of it.
   const always =
     `{"model":${JSON.stringify(model.served_as)},"messages":[${messages.join()}],` +

@@ -1,6 +1,7 @@
 /** Speech as samples in; the bytes of the format and speed asked for out. Samples that are wanted as they are pass by. */
-import { map, Observable, type OperatorFunction, type Subscriber, type Subscription } from 'rxjs';
+import { defer, map, type Observable, type OperatorFunction, reduce, switchMap } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
+import { fail } from '../../src/errors.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import { type Spoken, speechRate } from '../../src/ports/speech.ts';
@@ -26,58 +27,43 @@ const encoders: Readonly<Record<SpeechFormat, Encoder>> = {
 };
 
 const maxBytes = 256 * 1024 * 1024;
-const timeoutMs = 10 * 60_000;
+const timeoutMs = 5 * 60_000;
+/** Of samples: three quarters of an hour. */
+const longestSpeech = 128 * 1024 * 1024;
 
-/** The first piece says what the tags will, so that the process starts with it; what comes until it runs is kept. */
+/** The process is started when all has been said: while an engine speaks, none stands idle. */
 const encoded = (codec: Codec, task: SpeechTask, source: Observable<Spoken>): Observable<Buffer> =>
-  new Observable((subscriber) => {
-    const kept: Buffer[] = [];
-    let input: Subscriber<Uint8Array> | undefined;
-    let over = false;
-    let encoding: Subscription | undefined;
-
-    const samples = new Observable<Uint8Array>((opened) => {
-      for (const piece of kept.splice(0)) opened.next(piece);
-      if (over) opened.complete();
-      input = opened;
-      task.demand.resume();
-    });
-    const start = (comment: string | undefined): void => {
+  defer(() => {
+    const nothing: Gathered = { pieces: [], length: 0, comment: undefined };
+    return source.pipe(reduce(gather, nothing));
+  }).pipe(
+    switchMap(({ pieces, comment }) => {
       const { arguments: format, seeks } = encoders[task.format];
       const conversion = {
         inputArguments: samplesOf,
         arguments: [...tempo(task.speed), ...format],
-        inputDemand: task.demand,
         seekableOutput: seeks,
         maxBytes,
         timeoutMs,
         ...(comment === undefined ? {} : { comment }),
       };
-      encoding = codec.convert(samples, conversion, new Demand()).subscribe(subscriber);
-    };
+      return codec.convert(Buffer.concat(pieces), conversion, new Demand());
+    }),
+  );
 
-    const engine = source.subscribe({
-      next: (spoken) => {
-        if (encoding === undefined) start(spoken.comment);
-        if (input !== undefined) {
-          input.next(spoken.samples);
-          return;
-        }
-        kept.push(spoken.samples);
-        task.demand.pause();
-      },
-      complete: () => {
-        over = true;
-        if (encoding === undefined) start(undefined);
-        input?.complete();
-      },
-      error: (error: unknown) => subscriber.error(error),
-    });
-    return () => {
-      engine.unsubscribe();
-      encoding?.unsubscribe();
-    };
-  });
+interface Gathered {
+  readonly pieces: Buffer[];
+  length: number;
+  comment: string | undefined;
+}
+
+const gather = (gathered: Gathered, { samples, comment }: Spoken): Gathered => {
+  gathered.pieces.push(samples);
+  gathered.length += samples.length;
+  gathered.comment ??= comment;
+  if (gathered.length > longestSpeech) throw fail('engine_unreachable', 'The model did not stop');
+  return gathered;
+};
 
 /** One filter halves or doubles at most; the pitch stays. */
 const tempo = (speed: number): readonly string[] => {

@@ -20,7 +20,7 @@ export interface SpeechTask {
   readonly sse: boolean;
   /** Samples as they are made are what is wanted: nothing stands between the engine and the client. */
   readonly streams: boolean;
-  /** What the engine obeys: the client's, or that of the process in between. */
+  /** What the engine obeys: the client's where it gets the samples; nobody's where they are gathered first. */
   readonly demand: Demand;
 }
 

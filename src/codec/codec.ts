@@ -14,8 +14,10 @@ import { ProcessFailure, runProcess } from './process.ts';
 import { readOut } from './read-out.ts';
 
 export interface CodecOptions extends Partial<BinaryOptions> {
-  /** Processes at once, and what may wait for one to end, … */
+  /** Processes at once whose input is all there, and of those that wait for a stream, … */
   readonly maxRuns?: number;
+  readonly maxStreams?: number;
+  /** … what may wait for one to end, … */
   readonly maxWaiting?: number;
   /** … each for so many milliseconds. */
   readonly maxWait?: number;
@@ -44,11 +46,11 @@ const progressTail = 2048;
 
 /** No process runs before the first call. */
 export const createCodec = (options: CodecOptions = {}): Codec => {
-  const turnstile = new Turnstile(
-    options.maxRuns ?? Math.max(2, availableParallelism()),
-    options.maxWaiting ?? 128,
-    busy,
-  );
+  const cores = availableParallelism();
+  const maxWaiting = options.maxWaiting ?? 128;
+  const runs = new Turnstile(options.maxRuns ?? Math.max(2, cores), maxWaiting, busy);
+  // These mostly wait for whoever makes the stream, and must not keep others waiting meanwhile.
+  const streams = new Turnstile(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   let command: Promise<Command> | undefined;
@@ -67,6 +69,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
   /** Work that gets its turn, and holds it until everything it started is gone. */
   const inTurn = async <T>(
+    turnstile: Turnstile,
     wantsFolder: boolean,
     caller: AbortSignal,
     work: (command: Command, folder: string, signal: AbortSignal) => Promise<T>,
@@ -125,7 +128,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
         });
         return readFacts(input.container ?? '', log, progress);
       };
-      const facts = await inTurn(needsFile(bytes), caller, work).catch((error: unknown) => {
+      const facts = await inTurn(runs, needsFile(bytes), caller, work).catch((error: unknown) => {
         // It would take as long again: nothing to be tried a second time.
         if (error instanceof ProcessFailure && error.reason === 'time')
           throw fail('invalid_request', 'takes too long to read', { cause: error });
@@ -162,7 +165,8 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
           await runProcess(task, signal, receive);
           if (seekableOutput) await readOut(target, { maxBytes, demand, signal }, receive);
         };
-        inTurn(wantsFile || seekableOutput, leaving.signal, work).then(
+        const turnstile = source instanceof Observable ? streams : runs;
+        inTurn(turnstile, wantsFile || seekableOutput, leaving.signal, work).then(
           () => subscriber.complete(),
           (error: unknown) => subscriber.error(explained(error, source !== undefined)),
         );

@@ -1,5 +1,15 @@
 /** A speech call for an engine over HTTP in; its speech as samples of the house's own kind out, as the engine sends it. */
-import { catchError, defer, Observable, type OperatorFunction, type Subscriber, tap } from 'rxjs';
+import {
+  catchError,
+  defer,
+  last,
+  map,
+  Observable,
+  type OperatorFunction,
+  type Subscriber,
+  switchMap,
+  tap,
+} from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
 import type { Codec } from '../ports/codec.ts';
@@ -10,9 +20,6 @@ import type { EngineHead, EngineReader } from './http-call.ts';
 import type { SendRequest, SpeechWire } from './wire.ts';
 
 type Speak = (model: Model, call: SpeechCall, flow: Flow) => Observable<Spoken>;
-
-const maxBytes = 512 * 1024 * 1024;
-const timeoutMs = 30 * 60_000;
 
 export const speakOverHttp = (wire: SpeechWire, send: SendRequest, codec: Codec | undefined): Speak => {
   const sound = (model: Model, call: SpeechCall, flow: Flow): Observable<Buffer> =>
@@ -25,58 +32,64 @@ export const speakOverHttp = (wire: SpeechWire, send: SendRequest, codec: Codec 
     });
 
   return (model, call, flow) => {
-    const format = decoderOf(model);
-    if (format === undefined) return sound(model, call, flow).pipe(wholeSamples);
+    const { engine_format: format = 'pcm', engine_rate: rate = speechRate } =
+      model.capabilities?.speech ?? {};
+    if (format === 'pcm' && rate === speechRate) return sound(model, call, flow).pipe(wholeSamples);
     if (codec === undefined)
       throw fail('internal', `The speech of model ${model.id} cannot be decoded on this server`);
-    return defer(() =>
-      decoded(codec, format, (demand) => sound(model, call, { ...flow, demand }), flow.demand),
+    if (format === 'pcm')
+      return defer(() => {
+        const demand = new Demand();
+        const source = sound(model, call, { ...flow, demand });
+        const inputArguments = ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
+        return codec.convert(source, { ...toSamples, inputArguments, inputDemand: demand }, flow.demand);
+      }).pipe(wholeSamples);
+    return sound(model, call, flow).pipe(
+      gathered,
+      switchMap((file) => decoded(codec, file, ['-f', demuxers[format]], flow.demand)),
+      wholeSamples,
     );
   };
 };
 
-/** What the engine says of itself stands; sound that cannot be decoded is a failure of the engine's as well. */
+const demuxers = { wav: 'wav', mp3: 'mp3', opus: 'ogg', flac: 'flac', aac: 'aac' } as const;
+const toSamples = {
+  arguments: ['-vn', '-ac', '1', '-ar', String(speechRate), '-f', 's16le'],
+  maxBytes: 512 * 1024 * 1024,
+  timeoutMs: 30 * 60_000,
+};
+
+const longestFile = 64 * 1024 * 1024;
+
+/** A file is decoded once it is there: no process waits for an engine. */
+const gathered: OperatorFunction<Buffer, Buffer> = (source) =>
+  defer(() => {
+    const pieces: Buffer[] = [];
+    let length = 0;
+    return source.pipe(
+      tap((piece) => {
+        length += piece.length;
+        if (length > longestFile) throw fail('engine_unreachable', 'The engine sent too long an answer');
+        pieces.push(piece);
+      }),
+      last(),
+      map(() => Buffer.concat(pieces)),
+    );
+  });
+
 const decoded = (
   codec: Codec,
-  format: readonly string[],
-  sound: (demand: Demand) => Observable<Buffer>,
-  wanted: Demand,
-): Observable<Spoken> => {
-  const demand = new Demand();
-  const conversion = {
-    inputArguments: format,
-    inputDemand: demand,
-    arguments: ['-vn', '-ac', '1', '-ar', String(speechRate), '-f', 's16le'],
-    maxBytes,
-    timeoutMs,
-  };
-  let said: unknown;
-  const source = sound(demand).pipe(
-    tap({
-      error: (error: unknown) => {
-        said = error;
-      },
-    }),
-  );
-  return codec.convert(source, conversion, wanted).pipe(
-    wholeSamples,
+  file: Buffer,
+  inputArguments: readonly string[],
+  demand: Demand,
+): Observable<Buffer> =>
+  codec.convert(file, { ...toSamples, inputArguments }, demand).pipe(
     catchError((error: unknown) => {
-      const isOurs = error === said || !(error instanceof ApiError) || error.kind !== 'invalid_request';
-      throw isOurs
-        ? error
-        : fail('engine_unreachable', 'The engine sent sound that cannot be decoded', { cause: error });
+      throw error instanceof ApiError && error.kind === 'invalid_request'
+        ? fail('engine_unreachable', 'The engine sent sound that cannot be decoded', { cause: error })
+        : error;
     }),
   );
-};
-
-const formats = { wav: 'wav', mp3: 'mp3', opus: 'ogg', flac: 'flac', aac: 'aac' } as const;
-
-/** What ffmpeg is told of the engine's format; undefined when its samples are as the house wants them. */
-const decoderOf = ({ capabilities }: Model): readonly string[] | undefined => {
-  const { engine_format: format = 'pcm', engine_rate: rate = speechRate } = capabilities?.speech ?? {};
-  if (format !== 'pcm') return ['-f', formats[format]];
-  return rate === speechRate ? undefined : ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
-};
 
 const longestFailure = 64 * 1024;
 

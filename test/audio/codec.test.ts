@@ -248,7 +248,7 @@ t.test('bounds', async (t) => {
     'arguments of ours that are wrong are our fault',
   );
 
-  const narrow = createCodec({ maxRuns: 1, maxWaiting: 1, maxWait: 200 });
+  const narrow = createCodec({ maxStreams: 1, maxWaiting: 1, maxWait: 200 });
   const endless = () => narrow.convert(NEVER, soundless, new Demand());
   const running = endless().subscribe();
   await until(() => ffmpegs().length === 1, 'a process runs');

@@ -200,9 +200,9 @@ export const serve = async (processes = 1): Promise<void> => {
   };
   if (config.sharedPort && process.send !== undefined) {
     const { joinProcesses } = await import('./processes/member.ts');
-    const reason = await joinProcesses(gateway, greeting).ended;
-    log.info({ reason }, 'draining');
-    await gateway.stop({ handOver: true });
+    const how = await joinProcesses(gateway, greeting).ended;
+    log.info(how, 'draining');
+    await gateway.stop(how);
     process.disconnect?.();
     return;
   }

@@ -46,7 +46,7 @@ export interface DrainOptions {
    * Another process takes over: kept connections are not closed but told to end with their next answer, so that no
    * client loses a request it sends on one just now; those that stay silent end by their own time-out.
    */
-  readonly handOver?: boolean;
+  readonly handOver: boolean;
 }
 
 export const listen = async (options: EdgeOptions): Promise<Edge> => {
@@ -87,7 +87,7 @@ const drain = async (
   core: EdgeCore,
   server: Server,
   graceMs: number,
-  { handOver = false }: DrainOptions = {},
+  { handOver }: DrainOptions = { handOver: false },
 ): Promise<void> => {
   core.draining = true;
   // Right after the turn's new connections were accepted: what waits in the queue of a closed port is lost.

@@ -2,6 +2,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { DrainOptions } from '../http/listen.ts';
 import type { Order, Word } from './messages.ts';
 
 export type Ready = Extract<Word, { word: 'ready' }>;
@@ -46,9 +47,9 @@ export class Child {
   }
 
   /** Lets what runs end, then ends. */
-  drain(): Promise<string> {
+  drain(options: DrainOptions): Promise<string> {
     this.leaving = true;
-    this.tell({ order: 'drain' });
+    this.tell({ order: 'drain', ...options });
     return this.exited;
   }
 

@@ -1,11 +1,12 @@
 /** A gateway that another process started: says when it listens, and obeys. */
+import type { DrainOptions } from '../http/listen.ts';
 import type { Gateway } from '../main.ts';
 import type { Welcome } from '../welcome.ts';
 import type { Order, Word } from './messages.ts';
 
 export interface Membership {
-  /** Resolves when it is to end: it was told to, or nobody is left to tell it. */
-  readonly ended: Promise<string>;
+  /** Resolves when it is to end, and how: it was told to, or nobody is left to tell it. */
+  readonly ended: Promise<DrainOptions>;
 }
 
 export const joinProcesses = (gateway: Gateway, { config: _, ...greeting }: Welcome): Membership => {
@@ -13,10 +14,10 @@ export const joinProcesses = (gateway: Gateway, { config: _, ...greeting }: Welc
     // Nobody listens any more: the end is near.
     process.send?.(word, undefined, {}, () => undefined);
   };
-  const ended = new Promise<string>((resolve) => {
-    process.once('disconnect', () => resolve('the first process is gone'));
+  const ended = new Promise<DrainOptions>((resolve) => {
+    process.once('disconnect', () => resolve({ handOver: false }));
     process.on('message', (message: Order) => {
-      if (message.order === 'drain') resolve('told to');
+      if (message.order === 'drain') resolve({ handOver: message.handOver });
       else if (message.order === 'reload') gateway.reload();
       else
         void gateway

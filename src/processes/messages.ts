@@ -6,7 +6,8 @@ import type { Welcome } from '../welcome.ts';
 export type Greeting = Pick<Welcome, 'url' | 'secret' | 'shownOnce' | 'models' | 'chatModel'>;
 
 export type Order =
-  | { readonly order: 'drain' }
+  /** To end; what is left of the port goes on with others, or not. */
+  | { readonly order: 'drain'; readonly handOver: boolean }
   | { readonly order: 'reload' }
   | { readonly order: 'look'; readonly number: number };
 

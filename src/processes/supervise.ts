@@ -50,14 +50,16 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
     await start().catch(() => undefined); // its end is seen as any other
   };
 
-  /** The next one listens before the one it replaces stops. */
+  /** The next one listens before the one it replaces stops; while that lets its last clients go, the next but one starts. */
   const replaceAll = async (): Promise<void> => {
+    const drained: Promise<string>[] = [];
     for (const child of [...children].filter(({ leaving }) => !leaving)) {
       if (ending) return;
       const next = await start();
       log.warn({ from: child.pid, to: next.pid }, 'a gateway process is replaced');
-      await child.drain();
+      drained.push(child.drain({ handOver: true }));
     }
+    await Promise.all(drained);
   };
 
   // The first one alone: it makes what the others find, keys and tables.
@@ -109,6 +111,6 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
     });
   });
   ending = true;
-  await Promise.all([...children].map((child) => child.drain()));
+  await Promise.all([...children].map((child) => child.drain({ handOver: false })));
   await admin?.close();
 };

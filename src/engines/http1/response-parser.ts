@@ -11,6 +11,7 @@ const CLOSE = 5;
 const COMPLETE = 6;
 
 const LINE_FEED = 10;
+const HEAD_END = Buffer.from('\r\n\r\n');
 const RETURN = '\r';
 
 /** Of a head with all the interim ones before it, and of trailers. */
@@ -87,9 +88,37 @@ export class ResponseParser {
       case CLOSE:
         this.#pieces.push(at, length);
         return length;
+      case START:
+        if (this.#line === '' && this.#lines === 0) return this.#readHead(bytes, at, length);
+        return this.#readLine(bytes, at, length);
       default:
         return this.#readLine(bytes, at, length);
     }
+  }
+
+  /** A head that came in one piece is one text, of which the lines are cut; any other is read line by line. */
+  #readHead(bytes: Buffer, at: number, length: number): number {
+    const end = bytes.indexOf(HEAD_END, at);
+    if (end < 0 || end + HEAD_END.length > length || end - at > HEAD_LIMIT / 2)
+      return this.#readLine(bytes, at, length);
+    const text = bytes.toString('latin1', at, end + 2);
+    const head = new ResponseHead();
+    let from = text.indexOf('\r\n') + 2;
+    let fault = head.start(text.slice(0, from - 2));
+    let lines = 1;
+    while (fault === undefined && from < text.length) {
+      const next = text.indexOf('\r\n', from);
+      fault = head.header(text.slice(from, next));
+      from = next + 2;
+      lines++;
+    }
+    // What is wrong with it is found again, and named, line by line.
+    if (fault !== undefined || lines > LINE_LIMIT) return this.#readLine(bytes, at, length);
+    this.#reading = head;
+    this.#headBytes += end + HEAD_END.length - at;
+    this.#lines += lines + 1;
+    this.fault = this.#headBytes > HEAD_LIMIT ? 'too long a head' : this.#endHead();
+    return end + HEAD_END.length;
   }
 
   #readLine(bytes: Buffer, at: number, length: number): number {

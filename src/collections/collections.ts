@@ -1,25 +1,13 @@
 /** The stores behind them in; the Collections port out: vector stores, their files and what is found in them. */
-import type { Model } from '../../schemas/catalog.ts';
-import type {
-  CollectionFileRecord,
-  CollectionRecord,
-  IngestionRecord,
-} from '../../schemas/vector-store-records.ts';
+import type { CollectionRecord } from '../../schemas/vector-store-records.ts';
 import { ApiError, fail } from '../errors.ts';
-import type { Collections, CollectionView, FileView, Upload } from '../ports/collections.ts';
-import type { Caller } from '../ports/exchange.ts';
+import type { Collections, CollectionView } from '../ports/collections.ts';
 import type { StoredRecord } from '../ports/state.ts';
+import { Files } from './files.ts';
 import { merged, withAttributes } from './found.ts';
-import { absent, blobOf, newCollectionId } from './ids.ts';
-import { Ingestion, type IngestionOptions, type IngestionSurroundings, smallBytes } from './ingestion.ts';
-import {
-  collectionIndex,
-  collectionKind,
-  countCollections,
-  countFiles,
-  fileIndex,
-  fileKind,
-} from './records.ts';
+import { absent, newCollectionId } from './ids.ts';
+import { Ingestion, type IngestionOptions, type IngestionSurroundings } from './ingestion.ts';
+import { collectionIndex, collectionKind, countCollections } from './records.ts';
 import { Removal } from './removal.ts';
 
 export interface CollectionsOptions extends IngestionOptions {
@@ -29,16 +17,10 @@ export interface CollectionsOptions extends IngestionOptions {
 
 const defaults: CollectionsOptions = { leaseMs: 30_000, pollMs: 5000, retryMs: 2000, waitMs: 30_000 };
 
-/** Of a subscription, and of a collection. */
+/** Of a subscription. */
 const maxCollections = 10_000;
-const maxFiles = 10_000;
-/** Ids of items that a file tells by itself. */
-const toldItems = 100;
 /** How stale the time of last use may be: it is not worth a write for each search. */
 const activityMs = 60_000;
-/** Passages embedded at once where the model's row does not say, and at most. */
-const usualBatch = 128;
-const largestBatch = 256;
 
 export const createCollections = (
   around: IngestionSurroundings,
@@ -47,6 +29,7 @@ export const createCollections = (
   const { state, vectors, blobs, log } = around;
   const settings = { ...defaults, ...options };
   const ingestion = new Ingestion(around, settings);
+  const files = new Files(around, ingestion, settings.waitMs);
   const removal = new Removal(
     { state, vectors, blobs, log, forget: (file) => ingestion.forget(file) },
     { pollMs: settings.pollMs, graceMs: settings.leaseMs * 2 },
@@ -62,53 +45,13 @@ export const createCollections = (
     return record;
   };
 
-  const counts = async (id: string): Promise<CollectionView['files']> => {
-    const [inProgress, completed, failed] = await Promise.all([
-      countFiles(state, id, 'in_progress'),
-      countFiles(state, id, 'completed'),
-      countFiles(state, id, 'failed'),
-    ]);
-    return { inProgress, completed, failed };
-  };
-
   const view = async (collection: CollectionRecord): Promise<CollectionView> => {
     const { id, dimensions } = collection;
-    const [files, items] = await Promise.all([counts(id), dimensions === null ? 0 : vectors.count(id)]);
-    return { collection, files, items };
-  };
-
-  const fileView = async (file: CollectionFileRecord): Promise<FileView> => {
-    if (file.status !== 'completed') return { file, items: [] };
-    const page = { limit: toldItems, order: 'asc', file: file.id } as const;
-    const items = await vectors.list(file.collection, page);
-    return { file, items: items.map(({ id }) => id) };
-  };
-
-  const findFile = async (
-    collection: CollectionRecord,
-    id: string,
-    field: string,
-  ): Promise<StoredRecord<CollectionFileRecord>> => {
-    const record = await state.get<CollectionFileRecord>(fileKind, id);
-    if (record === undefined || record.owner !== collection.id) throw absent(field, 'file', id);
-    return record;
-  };
-
-  const removeFile = async (collection: CollectionRecord, id: string): Promise<void> => {
-    await state.remove(fileKind, id);
-    await ingestion.forget(id);
-    await vectors.removeFile(collection.id, id);
-    await blobs.remove(blobOf(id));
-  };
-
-  /** One passage less; whoever else counts at the same time makes it try again. */
-  const countDown = async (id: string): Promise<void> => {
-    for (;;) {
-      const record = await state.get<CollectionFileRecord>(fileKind, id);
-      if (record === undefined || record.value.items === 0) return;
-      const value = { ...record.value, items: record.value.items - 1 };
-      if (await state.update(fileKind, id, record.version, { value, index: fileIndex(value) })) return;
-    }
+    const [counts, items] = await Promise.all([
+      files.counts(id),
+      dimensions === null ? 0 : vectors.count(id),
+    ]);
+    return { collection, files: counts, items };
   };
 
   const touch = async (collection: CollectionRecord): Promise<void> => {
@@ -119,6 +62,10 @@ export const createCollections = (
     const value = { ...record.value, lastActive: now };
     const index = collectionIndex(record.owner, value);
     await state.update(collectionKind, record.id, record.version, { value, index });
+  };
+
+  const noteUse = (collection: CollectionRecord): void => {
+    touch(collection).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
   };
 
   return {
@@ -163,38 +110,13 @@ export const createCollections = (
     },
 
     add: async (collection, upload, caller) => {
-      const { inProgress, completed, failed } = await counts(collection.id);
-      if (inProgress + completed + failed >= maxFiles)
-        throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
-      const model = around.catalog.find(collection.model);
-      const hold = await ingestion.claim(ingestionOf(collection, upload, caller, model));
-      const file = fileOf(collection, upload);
-      await state.create(fileKind, {
-        id: file.id,
-        owner: collection.id,
-        value: file,
-        index: fileIndex(file),
-      });
-      const settled = ingestion.begin(hold);
-      void touch(collection).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
-      if (upload.bytes > smallBytes) return { file, items: [] };
-      const outcome = await withinTime(settled, settings.waitMs);
-      if (outcome === 'gone') throw absent('id', 'vector store', collection.id);
-      if (typeof outcome === 'object') {
-        await removeFile(collection, file.id);
-        throw fail('invalid_request', `file: ${outcome.unreadable}`);
-      }
-      return fileView((await findFile(collection, file.id, 'file')).value);
+      const added = await files.add(collection, upload, caller);
+      noteUse(collection);
+      return added;
     },
-    file: async (collection, id, field) => fileView((await findFile(collection, id, field)).value),
-    files: async (collection, page) => {
-      const records = await state.list<CollectionFileRecord>(fileKind, { owner: collection.id, ...page });
-      return Promise.all(records.map(({ value }) => fileView(value)));
-    },
-    removeFile: async (collection, id) => {
-      await findFile(collection, id, 'fileid');
-      await removeFile(collection, id);
-    },
+    file: (collection, id, field) => files.get(collection, id, field),
+    files: (collection, page) => files.list(collection, page),
+    removeFile: (collection, id) => files.remove(collection, id),
 
     item: async (collection, id) => {
       const passage = collection.dimensions === null ? undefined : await vectors.get(collection.id, id);
@@ -213,7 +135,7 @@ export const createCollections = (
       const passage = collection.dimensions === null ? undefined : await vectors.get(collection.id, id);
       if (passage === undefined || !(await vectors.remove(collection.id, id)))
         throw absent('itemid', 'item', id);
-      await countDown(passage.file);
+      await files.countDown(passage.file);
     },
 
     search: async (collection, queries, { limit, minimum }) => {
@@ -228,61 +150,13 @@ export const createCollections = (
           throw absent('id', 'vector store', collection.id);
         throw error;
       });
-      void touch(collection).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
+      noteUse(collection);
       const hits = found.length === 1 ? (found[0] ?? []) : merged(found.flat(), limit);
-      return withAttributes(hits, async (file) => {
-        const record = await state.get<CollectionFileRecord>(fileKind, file);
-        return record?.value.attributes ?? {};
-      });
+      return withAttributes(hits, (file) => files.attributes(file));
     },
     close: async () => {
       await removal.close();
       await ingestion.close();
     },
   };
-};
-
-const fileOf = (collection: CollectionRecord, upload: Upload): CollectionFileRecord => ({
-  id: upload.file,
-  collection: collection.id,
-  filename: upload.filename,
-  bytes: upload.bytes,
-  mediaType: upload.mediaType,
-  created: Date.now(),
-  status: 'in_progress',
-  error: null,
-  attributes: upload.attributes,
-  chunking: upload.chunking,
-  items: 0,
-});
-
-const ingestionOf = (
-  collection: CollectionRecord,
-  { file, blob, bytes, format }: Upload,
-  { subscription, key }: Caller,
-  model: Model | undefined,
-): IngestionRecord => ({
-  file,
-  collection: collection.id,
-  subscription,
-  key,
-  blob,
-  bytes,
-  format,
-  batch: Math.min(model?.capabilities?.embedding?.batch ?? usualBatch, largestBatch),
-  done: 0,
-  attempts: 0,
-});
-
-/** Undefined when the time was over first. */
-const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, undefined).unref();
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 };

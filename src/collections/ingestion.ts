@@ -81,7 +81,7 @@ export class Ingestion {
   async begin(hold: Hold): Promise<Settled> {
     const waiting = this.#waiting[laneOf(hold)];
     if (waiting.length >= maxWaiting) {
-      await hold.release({}, 0);
+      await this.#handOver(hold);
       return 'later';
     }
     return new Promise((settle) => {
@@ -101,11 +101,18 @@ export class Ingestion {
     for (const timer of this.#timers) clearInterval(timer);
     await this.#looking;
     for (const lane of Object.values(this.#waiting)) for (const { settle } of lane.splice(0)) settle('later');
-    const released = await Promise.allSettled([...this.#held].map((hold) => hold.release({}, 0)));
-    for (const result of released)
-      if (result.status === 'rejected' && !(result.reason instanceof LostHold))
-        this.#around.log.warn({ err: result.reason }, 'an upload could not be handed over');
+    await Promise.all([...this.#held].map((hold) => this.#handOver(hold)));
     await Promise.all([...this.#running.values()].flatMap((runs) => [...runs]));
+  }
+
+  /** Where that fails, the lease ends by itself. */
+  async #handOver(hold: Hold): Promise<void> {
+    try {
+      await hold.release({}, 0);
+    } catch (error) {
+      hold.drop();
+      if (!(error instanceof LostHold)) this.#warn(error, hold, 'an upload could not be handed over');
+    }
   }
 
   #keep(record: StoredRecord<IngestionRecord>): Hold {

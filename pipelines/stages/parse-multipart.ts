@@ -108,6 +108,9 @@ class FormReader {
   readonly #subscriber: Subscriber<MultipartPart>;
   readonly #names = new Set<string>();
   #file: BusboyFileStream | undefined;
+  #openFiles = 0;
+  #allParsed = false;
+  #finished = false;
   #failed = false;
 
   constructor(form: BusboyInstance, rules: MultipartRules, subscriber: Subscriber<MultipartPart>) {
@@ -122,6 +125,10 @@ class FormReader {
     );
     form.on('error', (error) => this.#fail(broken(error)));
     form.on('finish', () => this.#finish());
+    form.once('prefinish', () => {
+      this.#allParsed = true;
+      this.#expectFinish();
+    });
   }
 
   stop(): void {
@@ -152,6 +159,11 @@ class FormReader {
       return;
     }
     this.#file = stream;
+    this.#openFiles++;
+    stream.once('end', () => {
+      this.#openFiles--;
+      this.#expectFinish();
+    });
     stream.once('limit', () =>
       this.#fail(
         fail('payload_too_large', `${name} is larger than the limit of ${this.#rules.maxFileBytes} bytes`),
@@ -199,15 +211,23 @@ class FormReader {
     return true;
   }
 
+  /** The parser waits for ever for a part whose headers do not end, even when the form has. */
+  #expectFinish(): void {
+    if (!this.#allParsed || this.#openFiles > 0) return;
+    setImmediate(() => this.#fail(fail('invalid_request', 'A part of the form has headers that do not end')));
+  }
+
   #finish(): void {
     if (this.#failed) return;
     const missing = this.#rules.required?.find((name) => !this.#names.has(name));
-    if (missing === undefined) this.#subscriber.complete();
-    else this.#fail(fail('invalid_request', `${missing} is required`));
+    if (missing === undefined) {
+      this.#finished = true;
+      this.#subscriber.complete();
+    } else this.#fail(fail('invalid_request', `${missing} is required`));
   }
 
   #fail(error: ApiError): void {
-    if (this.#failed) return;
+    if (this.#failed || this.#finished) return;
     this.#failed = true;
     this.#subscriber.error(error);
   }

@@ -299,6 +299,13 @@ t.test('forms that are wrong', async (t) => {
   await refused(400, broken, [Buffer.from(`--${boundary}\r\nContent-Disp`)]);
   await refused(400, broken, [Buffer.from('no form at all')]);
   await refused(400, broken, []);
+  const endless = 'A part of the form has headers that do not end';
+  const unended = Buffer.from(
+    `--${boundary}\r\nContent-Disposition: form-data; name="z"\r\n\rX\r\n--${boundary}--\r\n`,
+  );
+  await refused(400, endless, [unended]);
+  await refused(400, endless, [form([field], ''), unended]);
+  await refused(400, endless, [form([{ ...file, content: 'x'.repeat(1000) }], ''), unended]);
   t.same(await read([form([])]), [], 'a form may be empty');
   t.equal(
     (await read([form([{ ...file, content: 'x'.repeat(1000) }])])).length,

@@ -1,11 +1,41 @@
 /** The audio routes in words and schemas, for the OpenAPI document. */
 import Type from 'typebox';
-import { json, type RouteDoc } from './openapi.ts';
+import { ErrorEnvelope, json, type RouteDoc } from './openapi.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from './speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from './transcription.ts';
 
-const events = Type.String({ description: 'Server-sent events' });
 const sound = Type.String({ format: 'binary' });
+const { error } = ErrorEnvelope.properties;
+
+const SpeechEvent = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal('speech.audio.delta'),
+      audio: Type.String({ description: 'Base64: the next samples, or the whole file' }),
+    }),
+    Type.Object({
+      type: Type.Literal('speech.audio.done'),
+      usage: Type.Object({
+        input_tokens: Type.Integer({ minimum: 0 }),
+        output_tokens: Type.Integer({ minimum: 0 }),
+        total_tokens: Type.Integer({ minimum: 0 }),
+        seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
+        cost: Type.Number({ description: 'US dollars' }),
+      }),
+    }),
+    Type.Object({ type: Type.Literal('speech.audio.error'), error }),
+  ],
+  { title: 'SpeechEvent' },
+);
+
+const TranscriptionEvent = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('transcript.text.delta'), delta: Type.String() }),
+    Type.Object({ type: Type.Literal('transcript.text.done'), ...Transcription.properties }),
+    Type.Object({ type: Type.Literal('transcript.text.error'), error }),
+  ],
+  { title: 'TranscriptionEvent' },
+);
 
 export const audioDocs = {
   speech: {
@@ -18,7 +48,7 @@ export const audioDocs = {
       'audio/flac': sound,
       'audio/wav': sound,
       'audio/pcm': sound,
-      'text/event-stream': events,
+      'text/event-stream': SpeechEvent,
     },
     errors: [400, 404, 413, 429, 502, 503, 504],
   },
@@ -26,7 +56,7 @@ export const audioDocs = {
     tag: 'Audio',
     summary: 'Text from recorded speech, whole or as it is recognised',
     body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
-    answer: { ...json(Transcription), 'text/plain': Type.String(), 'text/event-stream': events },
+    answer: { ...json(Transcription), 'text/plain': Type.String(), 'text/event-stream': TranscriptionEvent },
     errors: [400, 404, 413, 429, 502, 503, 504],
   },
   voices: {

@@ -39,7 +39,7 @@ const run = (
   found: Found | undefined,
 ): Observable<Reply> => {
   const { method, path } = channel;
-  if (found === undefined) return throwError(() => fail('not_found', `No route for ${method} ${path}`));
+  if (found === undefined) return throwError(() => fail('not_found', `No route for ${method} ${cut(path)}`));
   if (method === 'OPTIONS') return of(preflight(channel, found.allow));
   const route = found.byMethod.get(method);
   if (route === undefined) return throwError(() => notAllowed(method, path, found.allow));
@@ -52,8 +52,11 @@ const run = (
   }
 };
 
+/** A path may be as long as all headers together. */
+const cut = (path: string): string => (path.length > 200 ? `${path.slice(0, 199)}…` : path);
+
 const notAllowed = (method: string, path: string, allow: string) =>
-  fail('method_not_allowed', `${method} is not allowed on ${path}; it takes ${allow}`, {
+  fail('method_not_allowed', `${method} is not allowed on ${cut(path)}; it takes ${allow}`, {
     headers: { allow },
   });
 

@@ -13,9 +13,23 @@ const finest = 18;
 export const costOf = (items: readonly Item[]): string => {
   let sum: Scaled = { units: 0n, scale: 0 };
   for (const [quantity, price] of items) {
-    if (quantity !== 0) sum = add(sum, multiply(toScaled(quantity), toScaled(price)));
+    if (quantity !== 0) sum = add(sum, multiply(toScaled(quantity), priceOf(price)));
   }
   return formatScaled(sum.scale > finest ? { units: rescale(sum, finest), scale: finest } : sum);
+};
+
+const prices = new Map<string, Scaled>();
+/** More than catalogs have; they may change while we run. */
+const mostPrices = 1000;
+
+/** A few prices, met with every request, are read once. */
+const priceOf = (price: string): Scaled => {
+  const known = prices.get(price);
+  if (known !== undefined) return known;
+  if (prices.size >= mostPrices) prices.clear();
+  const scaled = toScaled(price);
+  prices.set(price, scaled);
+  return scaled;
 };
 
 /** Cached prompt tokens and thinking tokens have their own price where the model names one. */

@@ -231,7 +231,9 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     await until('told', () => house.told.length > 0);
     t.strictSame(house.told, [`${job.id}-completed`]);
     t.equal(house.charges.length, 1);
-    t.equal(await house.blobs.stat(`video/${job.id}/1-0`), undefined, 'what the first one brought is gone');
+    await until('what the first one brought is gone', async () => {
+      return (await house.blobs.stat(`video/${job.id}/1-0`)) === undefined;
+    });
   });
 
   t.test('a job that takes its workers with it fails after the fourth', async (t) => {

@@ -14,8 +14,6 @@ const codes = new Set(
 const englishNames = new Intl.DisplayNames('en', { type: 'language' });
 const byName = new Map([...codes].map((code) => [englishNames.of(code)?.toLowerCase() ?? code, code]));
 
-export const languageName = (code: string): string => englishNames.of(code) ?? code;
-
 export const readLanguageCode = (text: string, field: string): string => {
   const code = text.toLowerCase();
   if (!codes.has(code))

@@ -1,0 +1,47 @@
+/** `npm run fuzz -- --seed 7 --requests 20000`: a gateway of its own, or the one at `--url` with `--key`; exit code 1 when an answer was wrong. */
+import { parseArgs } from 'node:util';
+import { table } from '../../src/cli/output.ts';
+import { startFuzzHouse } from './house.ts';
+import { runFuzz } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    requests: { type: 'string', default: '5000' },
+    /** Number of one request out of a run, to send it alone. */
+    only: { type: 'string' },
+    concurrency: { type: 'string', default: '8' },
+    url: { type: 'string' },
+    key: { type: 'string', default: '' },
+  },
+});
+
+const own = values.url === undefined ? await startFuzzHouse() : undefined;
+const seed = Number(values.seed);
+process.stdout.write(`seed ${seed}\n`);
+const { findings, counts, slowest } = await runFuzz({
+  url: own?.url ?? values.url ?? '',
+  key: own?.key ?? values.key,
+  seed,
+  requests: Number(values.requests),
+  only: values.only === undefined ? undefined : Number(values.only),
+  concurrency: Number(values.concurrency),
+  patience: 60_000,
+  maxFindings: 50,
+});
+const rows = [...counts].map(([operation, statuses]) => [
+  operation,
+  [...statuses]
+    .sort(([one], [other]) => one - other)
+    .map(([status, count]) => `${status}×${count}`)
+    .join(' '),
+]);
+process.stdout.write(
+  `${table(['OPERATION', 'ANSWERS'], rows)}\nslowest: ${slowest.operation}, ${slowest.milliseconds} ms\n`,
+);
+for (const { number, operation, status, problems, curl } of findings)
+  process.stdout.write(
+    `\n${operation} (--only ${number}) answered ${status}\n  ${problems.join('\n  ').slice(0, 1500)}\n  ${curl.slice(0, 4000)}\n`,
+  );
+await own?.stop();
+process.exitCode = findings.length === 0 ? 0 : 1;

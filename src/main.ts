@@ -152,6 +152,8 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     closing.push(() => edge.drain(config.drainMs));
     metrics.watch(() => [
       gauge('sluice_http_in_flight', 'Requests whose answer is not sent yet.', edge.inFlight()),
+      gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
+      gauge('sluice_webhook_attempts', 'Webhook deliveries under way.', webhooks.sender.sending),
     ]);
     url ||= `${edge.url}/v1`;
     readiness.enter();

@@ -48,7 +48,12 @@ export interface JobSettings {
   readonly lookMs?: number;
 }
 
-export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
+export interface RunningJobs extends Jobs {
+  /** Renders under way in this process. */
+  rendering(): number;
+}
+
+export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs => {
   const { blobs, catalog, engines, log, publicUrl } = parts;
   const { now = Date.now, notices = new Notices(), beatMs = 3_000, leaseMs = 15_000 } = settings;
   const store = new JobStore(parts.state);
@@ -131,6 +136,8 @@ export const createJobs = (parts: JobParts, settings: JobSettings): Jobs => {
           listen({ store, blobs, notices, now, lookMs: settings.lookMs ?? 500 }, value, output, demand),
         ),
       ),
+
+    rendering: () => worker.rendering,
 
     close: async () => {
       stopHearing();

@@ -1,10 +1,9 @@
 /** Configuration in; jobs and their webhooks out, rendering and delivering from now on. The same in a gateway and in a worker of its own. */
 import { type EventsConfig, readJobs } from '../adapters/events/open.ts';
 import type { Events } from '../ports/events.ts';
-import type { Jobs } from '../ports/jobs.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { JobEvents } from './events.ts';
-import { createJobs, type JobParts, type JobSettings } from './jobs.ts';
+import { createJobs, type JobParts, type JobSettings, type RunningJobs } from './jobs.ts';
 import { Notices } from './notices.ts';
 import { plainRecord } from './render-record.ts';
 
@@ -14,7 +13,7 @@ export interface JobsConfig extends Pick<EventsConfig, 'kafka'> {
 }
 
 export interface OpenJobs {
-  readonly jobs: Jobs;
+  readonly jobs: RunningJobs;
   readonly webhooks: Webhooks;
   close(): Promise<void>;
 }

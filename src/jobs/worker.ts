@@ -70,6 +70,11 @@ export class Worker {
     return this.#running.get(job)?.done;
   }
 
+  /** Renders under way. */
+  get rendering(): number {
+    return this.#running.size;
+  }
+
   /** Renders under way are given back, for others or for the next start. */
   async close(): Promise<void> {
     this.#closed = true;

@@ -63,6 +63,11 @@ export class Sender {
     });
   }
 
+  /** Deliveries under way. */
+  get sending(): number {
+    return this.#underWay.size;
+  }
+
   /** Everything that is due now has been tried. */
   async settled(): Promise<void> {
     do {

@@ -320,6 +320,7 @@ t.test('a stretch is JSON text exactly when JSON says so', async (t) => {
     '\n',
     '\u007f',
     '😀',
+    'a long one '.repeat(12),
   );
   fc.assert(
     fc.property(fc.array(units, { maxLength: 8 }), (list) => {

@@ -6,16 +6,18 @@ import { fail } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
-import type { Jobs, JobType, JobView, NewJob } from '../ports/jobs.ts';
+import type { Jobs, JobType, JobView } from '../ports/jobs.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { doChores } from './chores.ts';
 import { listen } from './listen.ts';
+import { createQueuePlace, newRecord } from './new-record.ts';
 import { Notices } from './notices.ts';
 import { cancelJob, deleteFiles, deleteJob } from './remove.ts';
 import { createSettle, type Tell } from './settle.ts';
 import { Slots } from './slots.ts';
 import { JobStore, type StoredJob } from './store.ts';
+import { startSweep } from './sweep.ts';
 import { endingOf } from './transitions.ts';
 import { viewOf } from './view.ts';
 import { Worker } from './worker.ts';
@@ -90,6 +92,13 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
   const view = (job: JobRecord): Promise<JobView> =>
     viewOf(job, { store, done: worker.done(job.id), now: now() });
 
+  /** Where the answer was lost the job may be there all the same: nobody is to pay for one that he was told is not. */
+  const keep = (record: JobRecord): Promise<boolean> =>
+    store.create(record).catch(async (error: unknown) => {
+      if ((await store.get(record.id).catch(() => undefined)) === undefined) throw error;
+      return true;
+    });
+
   const find = async (type: JobType, id: string, subscription: string): Promise<StoredJob> => {
     const record = isId(type, id) ? await store.get(id) : undefined;
     if (record?.owner !== subscription) throw fail('not_found', `There is no ${type} job ${shown(id)}`);
@@ -100,7 +109,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
     create: async (job) => {
       const created = now();
       const record = newRecord(job, created, queuePlace(created), publicUrl());
-      if (!(await store.create(record))) throw fail('conflict', `${job.id} is there already`);
+      if (!(await keep(record))) throw fail('conflict', `${job.id} is there already`);
       notices.tell(record, 'queued');
       return view(record);
     },
@@ -147,71 +156,5 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
   };
 };
 
-const newRecord = (job: NewJob, created: number, queued: number, publicUrl: string): JobRecord => ({
-  id: job.id,
-  type: job.call.type,
-  subscription: job.caller.subscription,
-  key: job.caller.key,
-  request_id: job.requestId,
-  model: job.model.id,
-  status: 'pending',
-  created,
-  started: null,
-  ended: null,
-  expires: null,
-  expected_ms: Math.round(job.expectedMs),
-  done: 0,
-  call: job.call,
-  request: { ...job.request },
-  billed_seconds: job.billedSeconds,
-  price: { ...job.model.pricing },
-  cost: null,
-  progressive: job.progressive,
-  outputs: [],
-  error: null,
-  error_code: null,
-  callback_url: job.callbackUrl ?? null,
-  attempts: 0,
-  worker: null,
-  queued,
-  moved: created,
-  engine: job.model.engine,
-  public_url: publicUrl,
-});
-
-/** Finer than a millisecond, so that jobs of one millisecond keep their order; coarse enough for any store's numbers. */
-const createQueuePlace = (): ((now: number) => number) => {
-  const step = 1 / 1024;
-  let last = 0;
-  return (now) => {
-    last = Math.max(now, last + step);
-    return last;
-  };
-};
-
 const isId = (type: JobType, id: string): boolean => new RegExp(`^${type}_[0-9a-f]{24}$`).test(id);
 const shown = (id: string): string => (id.length > 60 ? `${id.slice(0, 60)}…` : id);
-
-const startSweep = (work: () => Promise<number>, log: Logger, everyMs = 5_000): { stop(): Promise<void> } => {
-  let sweeping: Promise<void> | undefined;
-  let closed = false;
-  const sweep = async (): Promise<void> => {
-    try {
-      for (let round = 0; round < 100 && !closed && (await work()) > 0; round++);
-    } catch (error) {
-      log.warn({ err: error }, 'ended jobs cannot be seen to now');
-    }
-  };
-  const timer = setInterval(() => {
-    sweeping ??= sweep().finally(() => {
-      sweeping = undefined;
-    });
-  }, everyMs).unref();
-  return {
-    stop: async () => {
-      closed = true;
-      clearInterval(timer);
-      await sweeping;
-    },
-  };
-};

@@ -264,8 +264,15 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
       lost.push(status);
       throw fail('unavailable', 'The state store is unavailable');
     };
+    const { create } = house.state;
+    house.state.create = async (kind, record) => {
+      await create(kind, record);
+      if (kind === 'video-job') throw fail('unavailable', 'The state store is unavailable');
+      return true;
+    };
     const job = videoJob();
     await house.jobs.create(job);
+    house.state.create = create;
     await until('the start is lost', () => lost.length === 1);
     t.equal(house.renderer.renders.length, 0, 'nobody knows that it began');
     house.clock.now += 15_000; // patience after an outage, and the lease

@@ -1,0 +1,69 @@
+/** Every regular expression of the product over texts made to stop it: none takes more than time in proportion. */
+import { fileURLToPath } from 'node:url';
+import { createContext, Script } from 'node:vm';
+import t from 'tap';
+import { hostileTexts } from './hostile-texts.ts';
+import { type Literal, literalsIn } from './pattern-literals.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Squared time is no harm where only the operator, or a library, writes the text. */
+const trusted: Readonly<Record<string, string>> = {
+  'src/config.ts': 'settings',
+  'src/engines/dispatch.ts': 'addresses of engines',
+  'src/catalog/served-list.ts': 'a file of the operator',
+  'src/adapters/redis.ts': 'words of the Redis client',
+  'src/adapters/blobs/s3-client.ts': 'an address in the settings',
+  'src/adapters/events/kafka-client.ts': 'words of the Kafka client',
+  'src/adapters/ledger/clickhouse-connection.ts': 'words of the ClickHouse client',
+  'src/adapters/vectors/qdrant-connection.ts': 'an address in the settings, words of the Qdrant client',
+  'src/billing/decimal.ts': 'digits of a number that we made',
+};
+
+const script = new Script('text.replace(pattern, "")');
+const context = createContext({ text: '', pattern: / / });
+const patience = 1_500;
+
+/** Milliseconds that it takes; infinite when it was stopped. */
+const timeOf = ({ source, flags }: Literal, text: string, timeout = patience): number => {
+  Object.assign(context, { pattern: new RegExp(source, flags), text });
+  const begun = performance.now();
+  try {
+    script.runInContext(context, { timeout });
+    return performance.now() - begun;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+};
+
+/** Short texts tell the suspects; a long one of the same kind takes a suspect that deserves it past any patience. */
+const isSlow = (literal: Literal, timeout = patience): string | undefined => {
+  for (const text of hostileTexts(literal.source, 4_000)) {
+    if (timeOf(literal, text) < 1.5) continue;
+    const unit = text.slice(0, 2_000);
+    const long = unit.repeat(150) + text.slice(2_000);
+    // Once more before it is blamed: the machine may have been busy.
+    if (timeOf(literal, long, timeout) > timeout && timeOf(literal, long, timeout) > timeout)
+      return JSON.stringify(text.slice(0, 40));
+  }
+  return undefined;
+};
+
+t.test('time in proportion to the text', async (t) => {
+  const literals = literalsIn(root, ['src', 'pipelines', 'schemas']);
+  t.ok(literals.length > 150, `${literals.length} patterns were found`);
+  const slow = literals
+    .filter(({ place }) => trusted[place.split(':')[0] ?? ''] === undefined)
+    .flatMap((literal) => {
+      const text = isSlow(literal);
+      return text === undefined ? [] : [`${literal.place} /${literal.source}/ on ${text}…`];
+    });
+  t.same(slow, []);
+});
+
+t.test('the measure itself finds squared and worse', async (t) => {
+  const literal = (source: string): Literal => ({ place: '', source, flags: '' });
+  t.type(isSlow(literal('a+$'), 300), 'string');
+  t.type(isSlow(literal('^(a+)+$'), 300), 'string');
+  t.equal(isSlow(literal('^a+$')), undefined);
+});

@@ -16,6 +16,7 @@ const kinds = {
   method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
+  range_not_satisfiable: row(416, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),
   rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
   internal: row(500, 'server_error', 'server', 'api_error'),
@@ -93,13 +94,14 @@ export const messagesErrorBody = (error: ApiError): { type: string; message: str
   message: error.message,
 });
 
-/** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths or stack. */
+/** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths, keys or stack. */
 export const firstLine = (text: string, limit = 300): string => {
   const line = text.split(/[\r\n]/, 1)[0]?.trim() ?? '';
   const clean = line
     .replace(/\bhttps?:\/\/\S+/gi, '(address)')
     .replace(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '(address)')
-    .replace(/(?:^|(?<=\s|["'(]))(?:\/[\w.@-]+){2,}/g, '(path)');
+    .replace(/(?:^|(?<=\s|["'(]))(?:\/[\w.@-]+){2,}/g, '(path)')
+    .replace(/\b(?:bearer\s|(?:sk|pk|rk|hf)[-_](?=[\w.-]{0,100}[\d*]))[\w*.-]{8,200}/gi, '(key)');
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 };
 

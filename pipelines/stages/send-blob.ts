@@ -36,8 +36,10 @@ const reply = (
   headers: HeaderList,
 ): Observable<Reply> => {
   const range = method === 'HEAD' ? 'all' : readByteRange(asked, size);
-  if (range === 'none')
-    return of({ kind: 'answer', status: 416, headers: { 'content-range': `bytes */${size}` }, body: '' });
+  if (range === 'none') {
+    const message = `The range lies outside of the file, which has ${size} bytes`;
+    throw fail('range_not_satisfiable', message, { headers: { 'content-range': `bytes */${size}` } }); // 416
+  }
   const isPart = range !== 'all';
   const { start, end } = isPart ? range : { start: 0, end: size };
   const head: Reply = {

@@ -64,6 +64,7 @@ t.test('a link', async (t) => {
     const none = await fetch(link, { headers: { range: 'bytes=300000-' } });
     t.equal(none.status, 416);
     t.equal(none.headers.get('content-range'), 'bytes */300000');
+    t.match(await none.json(), { error: { code: 416, type: 'invalid_request_error' } });
   });
 
   t.test('HEAD tells type and length', async (t) => {

@@ -61,7 +61,7 @@ export const makeRequest = (
   const { body, type } = makeBody(operation, setting, random, breaks(0.75));
   return {
     operation,
-    method: breaks(0.02) ? random.pick(['PUT', 'PATCH', 'DELETE', 'POST', 'GET']) : operation.method,
+    method: breaks(0.02) ? random.pick(['PUT', 'PATCH', 'POST', 'GET']) : operation.method,
     path:
       makePath(operation, setting, random, breaks(0.25)) + makeQuery(operation, setting, random, breaks(0.5)),
     headers: makeHeaders(operation, setting, random, type, breaks(0.15)),

@@ -28,6 +28,7 @@ const types: Readonly<Record<number, readonly string[]>> = {
   405: ['invalid_request_error'],
   409: ['invalid_request_error'],
   413: ['invalid_request_error'],
+  416: ['invalid_request_error'],
   422: ['validation_error'],
   429: ['rate_limit_error'],
   502: ['server_error'],

@@ -41,7 +41,7 @@ export const statusError = (
   retryAfter: string | undefined,
   sentence: string | undefined,
 ): EngineError => {
-  const cause = new Error(`The engine answered ${status}: ${sentence ?? 'no reason given'}`);
+  const cause = new Error(`The engine answered ${status}: ${withoutQuotes(sentence ?? 'no reason given')}`);
   switch (status) {
     case 400:
     case 413:
@@ -68,6 +68,9 @@ export const statusError = (
     }
   }
 };
+
+/** For the log: what an engine quotes at length is likely the client's. */
+const withoutQuotes = (sentence: string): string => sentence.replace(/(?<!\w)(["'`]).{20,}?\1/g, '$1…$1');
 
 const blameless: Verdict = { retry: 'never', fault: 'none' };
 const lateServer: Verdict = { retry: 'never', fault: 'server' };

@@ -44,7 +44,10 @@ export const startGateway = async ({ catalog, env = {} }: GatewayOptions = {}): 
   const configFile = join(folder, 'sluice.yaml');
   if (catalog !== undefined) writeFileSync(configFile, catalog);
   const logLines: LogLine[] = [];
-  const log = pino({ level: 'info' }, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const log = pino(
+    { level: env.LOG_LEVEL ?? 'info' },
+    { write: (line: string) => logLines.push(JSON.parse(line)) },
+  );
   const gateway = await startRealGateway(
     loadConfig({
       PORT: '0',

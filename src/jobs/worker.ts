@@ -34,7 +34,7 @@ export class Worker {
   #claims = 0;
   /** After an outage of the store every lease has run out: those who are alive get the time to say so. */
   #patientUntil = 0;
-  /** The model that is looked at first: another one each time. */
+  /** Whose turn it is. */
   #turn = 0;
   #looking: Promise<void> | undefined;
   #again = false;
@@ -88,11 +88,9 @@ export class Worker {
       this.#again = false;
       try {
         const models = await this.#parts.store.models();
-        this.#turn++;
-        for (let index = 0; index < models.length && this.#hasRoom(); index++) {
-          const model = models[(index + this.#turn) % models.length];
-          if (model !== undefined) await this.#fill(model);
-        }
+        // What dead workers left first: it came before anything that waits.
+        for (const model of models) await this.#takeOverLeft(model);
+        await this.#beginInTurn(models);
       } catch (error) {
         this.#parts.log.warn({ err: error }, 'the queues of renders cannot be looked at now');
         this.#patientUntil = this.#parts.now() + this.#settings.leaseMs;
@@ -104,20 +102,30 @@ export class Worker {
     return !this.#closed && this.#running.size < this.#settings.renders;
   }
 
-  /** What dead workers left first: it came before anything that waits. */
-  async #fill(model: RenderModelRecord): Promise<void> {
-    const isPatient = this.#parts.now() < this.#patientUntil;
-    const lapsed = isPatient ? [] : await this.#slots.lapsed(model.model, this.#settings.renders);
-    for (const left of lapsed) if (this.#hasRoom()) await this.#takeOver(left);
-    while (this.#hasRoom()) {
-      const first = await this.#parts.store.next(model);
-      if (first === undefined) return;
-      const slot = await this.#slots.take(model.model, this.#slotsOf(model), first.id, this.#newClaim());
-      if (slot === undefined) return;
-      const begun = await beginJob(this.#parts, first, slot);
-      if (begun === undefined) await slot.free();
-      else this.#run(slot, begun);
+  async #takeOverLeft({ model }: RenderModelRecord): Promise<void> {
+    if (!this.#hasRoom() || this.#parts.now() < this.#patientUntil) return;
+    for (const left of await this.#slots.lapsed(model, this.#settings.renders))
+      if (this.#hasRoom()) await this.#takeOver(left);
+  }
+
+  /** One of each model after the other, until none has more, or no slot for it. */
+  async #beginInTurn(models: readonly RenderModelRecord[]): Promise<void> {
+    for (let idle = 0; idle < models.length && this.#hasRoom(); ) {
+      const model = models[this.#turn++ % models.length];
+      idle = model !== undefined && (await this.#beginNext(model)) ? 0 : idle + 1;
     }
+  }
+
+  /** False when there is nothing to begin. */
+  async #beginNext(model: RenderModelRecord): Promise<boolean> {
+    const first = await this.#parts.store.next(model);
+    if (first === undefined) return false;
+    const slot = await this.#slots.take(model.model, this.#slotsOf(model), first.id, this.#newClaim());
+    if (slot === undefined) return false;
+    const begun = await beginJob(this.#parts, first, slot);
+    if (begun === undefined) await slot.free();
+    else this.#run(slot, begun);
+    return true;
   }
 
   /** What dead workers left, with their slots. */

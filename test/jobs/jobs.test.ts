@@ -109,6 +109,19 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     },
   );
 
+  t.test('models take turns where a worker has little room', async (t) => {
+    const house = await open(t, { renders: 0, slots: 4 });
+    const jobs = [videoJob(), videoJob(), videoJob(), videoJob(), musicJob(), musicJob(), musicJob()];
+    for (const job of jobs) await house.jobs.create(job);
+    const { renderer } = house.another({ renders: 1 });
+    for (let count = 1; count <= jobs.length; count++) {
+      await until(`render ${count}`, () => renderer.renders.length === count);
+      renderer.renders.at(-1)?.finish();
+    }
+    const order = renderer.renders.map(({ call }) => call.type);
+    for (let index = 1; index < 6; index++) t.not(order[index], order[index - 1], order.join());
+  });
+
   t.test('a failed render says why, costs nothing and is told of', async (t) => {
     const house = await open(t, { slots: 4 });
     const failing = async (crash: (render: Awaited<ReturnType<typeof underWay>>) => void) => {

@@ -1,0 +1,12 @@
+/** The OpenRouter client: chat. */
+import { OpenRouter } from '@openrouter/sdk';
+
+const client = new OpenRouter({
+  serverURL: process.env.SLUICE_URL ?? 'http://127.0.0.1:8787/v1',
+  apiKey: process.env.SLUICE_KEY ?? '',
+});
+
+const answer = await client.chat.send({
+  chatRequest: { model: 'sluice/chat', messages: [{ role: 'user', content: 'Hello' }] },
+});
+console.log(answer.choices[0]?.message.content);

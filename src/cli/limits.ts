@@ -1,8 +1,6 @@
 /** `sluice limits …`: a subscription's own limits set, listed and cleared, also while the gateway runs. */
 import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
 import { openState } from '../adapters/state/open.ts';
-import { defaultCatalog } from '../catalog/default-catalog.ts';
-import { loadCatalogFile } from '../catalog/load.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
@@ -34,7 +32,7 @@ const set: Command = {
       const record = await limits.set(id, input.text('model'), numbers);
       if (input.given('json')) return printJson(record);
       print(limitsTable([record]));
-      warnOfUnknown(input.text('model'));
+      await warnOfUnknown(input.text('model'));
       remark(soon);
     });
   },
@@ -116,10 +114,14 @@ const row = (subscription: string, model: string, numbers: LimitNumbers): string
 ];
 
 /** It may come with tomorrow's catalog; more often it is a slip of the pen. */
-const warnOfUnknown = (id: string | undefined): void => {
+const warnOfUnknown = async (id: string | undefined): Promise<void> => {
   if (id === undefined) return;
   const { configFile } = loadConfig();
-  const { models } = configFile === undefined ? defaultCatalog : loadCatalogFile(configFile);
+  // Loaded when asked for: they take half a second, and every other command would wait for it.
+  const { models } =
+    configFile === undefined
+      ? (await import('../catalog/default-catalog.ts')).defaultCatalog
+      : (await import('../catalog/load.ts')).loadCatalogFile(configFile);
   if (!models.some((each) => each.id === id)) remark(`The catalog has no model ${id} yet.`);
 };
 

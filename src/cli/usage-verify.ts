@@ -1,8 +1,6 @@
 /** `sluice usage verify`: journals, Kafka and ledger compared; exit code 1 when they differ. */
 import { existsSync } from 'node:fs';
-import { pino } from 'pino';
-import { journalFolder } from '../billing/accounts.ts';
-import { type AuditKafka, differs, type Report, verifyUsage } from '../billing/verify.ts';
+import type { AuditKafka, Report } from '../billing/verify.ts';
 import type { Config } from '../config.ts';
 import { type Command, json } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
@@ -18,6 +16,11 @@ export const usageVerify: Command = {
   options: { json },
   run: (input) =>
     withLedger(async (ledger, config) => {
+      // Loaded when asked for: no other command needs them.
+      const [{ journalFolder }, { differs, verifyUsage }] = await Promise.all([
+        import('../billing/accounts.ts'),
+        import('../billing/verify.ts'),
+      ]);
       const report = await verifyUsage({
         journals: existsSync(journalFolder(config)) ? journalFolder(config) : undefined,
         ledger,
@@ -34,7 +37,10 @@ const audit = ({ kafka }: Config): AuditKafka | undefined =>
   kafka === undefined
     ? undefined
     : async (look) => {
-        const { auditKafka } = await import('../adapters/events/kafka-audit.ts');
+        const [{ auditKafka }, { pino }] = await Promise.all([
+          import('../adapters/events/kafka-audit.ts'),
+          import('pino'),
+        ]);
         const options = { topic: 'usage', group: 'billing', log: pino({ level: 'silent' }) } as const;
         return auditKafka(kafka, options, look);
       };

@@ -7,6 +7,7 @@ const client = new OpenRouter({
 });
 
 const answer = await client.chat.send({
-  chatRequest: { model: 'sluice/chat', messages: [{ role: 'user', content: 'Hello' }] },
+  chatRequest: { model: 'sluice/chat', messages: [{ role: 'user', content: 'Hello' }], stream: false },
 });
+if (!('choices' in answer)) throw new Error('a stream was not asked for');
 console.log(answer.choices[0]?.message.content);

@@ -41,15 +41,16 @@ t.test('examples', async (t) => {
         stdio: ['ignore', 'pipe', 'pipe'],
         timeout: 60_000,
       });
-      const texts = ['', ''];
+      let said = '';
+      let complaint = '';
       child.stdout.on('data', (piece) => {
-        texts[0] += piece;
+        said += piece;
       });
       child.stderr.on('data', (piece) => {
-        texts[1] += piece;
+        complaint += piece;
       });
       const code = await new Promise((resolve) => child.once('close', resolve));
-      t.equal(code, 0, texts[1]?.slice(-1000));
-      t.match(texts[0], says);
+      t.equal(code, 0, complaint.slice(-1000));
+      t.match(said, says);
     });
 });

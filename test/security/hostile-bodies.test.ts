@@ -1,28 +1,22 @@
-/** Bodies meant to harm on every route that takes one: names that objects inherit, depth, width, bombs of pictures and archives. */
+/** Bodies meant to harm on every route that takes one: names that objects inherit, depth, width, pictures that claim to be huge. */
 import t from 'tap';
 import { startFuzzHouse } from '../fuzz/house.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';
 import { claiming } from '../images/drawing.ts';
-import { docx } from '../offload/sample-documents.ts';
 
 const gateway = await startFuzzHouse();
 t.teardown(() => gateway.stop());
 
-const ask = async (
-  path: string,
-  body: string | FormData,
-  type?: string,
-): Promise<{ status: number; text: string }> => {
+const ask = async (path: string, body: string): Promise<{ status: number; text: string }> => {
   const response = await fetch(gateway.url + path, {
     method: 'POST',
-    headers: { 'x-api-key': gateway.key, ...(type === undefined ? {} : { 'content-type': type }) },
+    headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },
     body,
   });
   return { status: response.status, text: await response.text() };
 };
-const askJson = (path: string, body: string) => ask(path, body, 'application/json');
 
-const store = JSON.parse((await askJson('/vector_store', '{"name":"hostile"}')).text).id as string;
+const store = JSON.parse((await ask('/vector_store', '{"name":"hostile"}')).text).id as string;
 
 const paths: Readonly<Record<string, string>> = {
   postChatCompletions: '/chat/completions',
@@ -54,11 +48,11 @@ t.test('names that every object inherits are names like others', async (t) => {
   const names =
     '"__proto__":{"polluted":true,"model":"none"},"constructor":{"prototype":{"polluted":true}},"toString":1,"valueOf":2,"then":3';
   for (const [path, body] of bodies) {
-    const plain = await askJson(path, body);
+    const plain = await ask(path, body);
     t.ok(plain.status < 300, `${path} ${plain.status}`);
     // At the top, where unknown fields are ignored or named, and at every depth.
     for (const hostile of [`{${names},${body.slice(1)}`, withNames(body, names)]) {
-      const { status, text } = await askJson(path, hostile);
+      const { status, text } = await ask(path, hostile);
       t.ok(status < 300 || [400, 404, 422].includes(status), `${path} ${status} ${text.slice(0, 200)}`);
     }
   }
@@ -74,11 +68,11 @@ t.test('depth and width', async (t) => {
       ['{"a":', '}'],
     ] as const) {
       const deep = `${open.repeat(20_000)}1${close.repeat(20_000)}`;
-      const { status, text } = await askJson(path, `{"metadata":${deep},${body.slice(1)}`);
+      const { status, text } = await ask(path, `{"metadata":${deep},${body.slice(1)}`);
       t.ok(status === 400 || status === 422, `${path} ${status} ${text.slice(0, 100)}`);
     }
     const wide = Array.from({ length: 20_000 }, (_, at) => `"k${at}":${at}`).join(',');
-    const { status } = await askJson(path, `{${wide},${body.slice(1)}`);
+    const { status } = await ask(path, `{${wide},${body.slice(1)}`);
     t.ok(status < 300 || status === 400 || status === 422, `${path} ${status}`);
   }
 });
@@ -90,20 +84,11 @@ t.test('pictures that claim to be huge', async (t) => {
     model: 'sluice/image-edit',
     images: [{ image_url: uri }],
   });
-  t.match(await askJson('/images/edits', image), { status: 400, text: /pixels|damaged/ });
+  t.match(await ask('/images/edits', image), { status: 400, text: /pixels|damaged/ });
   const frame = [{ type: 'image_url', image_url: { url: uri }, frame_type: 'first_frame' }];
   const video = { model: 'sluice/video', prompt: '/sim render=10m\nA lock', frame_images: frame };
-  const answer = await askJson('/videos', JSON.stringify(video));
+  const answer = await ask('/videos', JSON.stringify(video));
   t.ok(answer.status === 400 || answer.status === 202, 'refused, or left to an engine that is not asked yet');
-});
-
-t.test('an archive that unpacks to more than anybody needs', async (t) => {
-  const form = new FormData();
-  const bomb = docx(`<w:p><w:r><w:t>${' '.repeat(100_000_000)}</w:t></w:r></w:p>`);
-  t.ok(bomb.length < 1_000_000, `${bomb.length} bytes`);
-  form.set('file', new Blob([bomb]), 'bomb.docx');
-  const { status, text } = await ask(`/vector_store/${store}/files`, form);
-  t.ok(status === 400 || status === 413, `${status} ${text.slice(0, 300)}`);
 });
 
 t.test('compressed bodies are not unpacked', async (t) => {
@@ -116,7 +101,7 @@ t.test('compressed bodies are not unpacked', async (t) => {
 });
 
 t.test('the gateway is well', async (t) => {
-  const { status } = await askJson('/chat/completions', JSON.stringify(bodySamples.postChatCompletions));
+  const { status } = await ask('/chat/completions', JSON.stringify(bodySamples.postChatCompletions));
   t.equal(status, 200);
   t.same(
     gateway.logLines.filter(({ level }) => level >= 50),

@@ -9,6 +9,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 /** Where `test/services/fetch` puts what cannot be installed by a package manager. */
 export const servicesFolder = process.env.SLUICE_SERVICES ?? join(homedir(), '.cache', 'sluice-services');
 
+/** Why a suite leaves out the services it would have to start: starting them is a command of its own. */
+export const notAskedFor = (): string | undefined =>
+  process.env.TAP === '1' && process.env.SLUICE_TEST_SERVICES !== '1'
+    ? 'npm run test:services runs it'
+    : undefined;
+
 /** Starts a program and waits until `ready` says so, for a minute at most. */
 export const launch = async (
   program: string,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, launch, servicesFolder } from './child.ts';
+import { end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 
 export interface ClickHouseService {
   readonly url: string;
@@ -19,6 +19,8 @@ const python = join(servicesFolder, 'chdb', 'bin', 'python');
 /** Why there is no ClickHouse to test with; undefined when there is one. */
 export const clickHouseMissing = ({ own = false } = {}): string | undefined => {
   if (!own && shared() !== undefined) return undefined;
+  const excuse = notAskedFor();
+  if (excuse !== undefined) return excuse;
   return existsSync(python)
     ? undefined
     : `no ClickHouse: test/services/fetch gets one${own ? '' : ', or set CLICKHOUSE_URL'}`;

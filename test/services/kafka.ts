@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, launch, servicesFolder } from './child.ts';
+import { end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 
 export interface KafkaService {
   readonly brokers: string;
@@ -24,6 +24,8 @@ const javaOptions = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
 /** Why there is no Kafka to test with; undefined when there is one. */
 export const kafkaMissing = ({ own = false } = {}): string | undefined => {
   if (!own && shared() !== undefined) return undefined;
+  const excuse = notAskedFor();
+  if (excuse !== undefined) return excuse;
   if (!existsSync(join(servicesFolder, 'kafka')))
     return `no Kafka: test/services/fetch gets one${own ? '' : ', or set KAFKA_BROKERS'}`;
   return spawnSync('java', ['-version'], { stdio: 'ignore' }).status === 0 ? undefined : 'no java on PATH';

@@ -1,7 +1,7 @@
 /** A Qdrant for tests: the one `QDRANT_URL` names, or its own local mode (PyPI `qdrant-client`) behind a small HTTP front of ours. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { servicesFolder } from './child.ts';
+import { notAskedFor, servicesFolder } from './child.ts';
 import { type FrontService, foreign, startFront } from './front.ts';
 
 const python = join(servicesFolder, 'qdrant', 'bin', 'python');
@@ -9,6 +9,8 @@ const python = join(servicesFolder, 'qdrant', 'bin', 'python');
 /** Why there is no Qdrant to test with; undefined when there is one. */
 export const qdrantMissing = ({ own = false } = {}): string | undefined => {
   if (!own && shared() !== undefined) return undefined;
+  const excuse = notAskedFor();
+  if (excuse !== undefined) return excuse;
   return existsSync(python)
     ? undefined
     : `no Qdrant: test/services/fetch gets one${own ? '' : ', or set QDRANT_URL'}`;

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { end, freePort, launch } from './child.ts';
+import { end, freePort, launch, notAskedFor } from './child.ts';
 
 export interface RedisService {
   readonly url: string;
@@ -25,6 +25,8 @@ export interface RedisServiceOptions {
 /** Why there is no Redis to test with; undefined when there is one. */
 export const redisMissing = ({ own = false }: RedisServiceOptions = {}): string | undefined => {
   if (!own && sharedUrl() !== undefined) return undefined;
+  const excuse = notAskedFor();
+  if (excuse !== undefined) return excuse;
   const found = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
   if (found) return undefined;
   return `no redis-server on PATH${own ? ' for tests that stop and restart it' : ' and REDIS_URL is not set'}`;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts';
 import { loadConfig } from '../../src/config.ts';
-import { end, freePort, launch, servicesFolder } from './child.ts';
+import { end, freePort, launch, notAskedFor, servicesFolder } from './child.ts';
 
 export interface S3Service {
   /** Under a prefix of this run's own. */
@@ -22,6 +22,8 @@ const program = join(servicesFolder, 'minio');
 /** Why there is no S3 to test with; undefined when there is one. */
 export const s3Missing = ({ own = false }: { readonly own?: boolean } = {}): string | undefined => {
   if (!own && shared() !== undefined) return undefined;
+  const excuse = notAskedFor();
+  if (excuse !== undefined) return excuse;
   if (existsSync(program)) return undefined;
   return `no MinIO in ${servicesFolder}${own ? ' for tests that stop it' : ' and S3_ENDPOINT is not set'}; test/services/fetch builds it`;
 };

@@ -11,12 +11,14 @@ const { values } = parseArgs({
     /** Number of one request out of a run, to send it alone. */
     only: { type: 'string' },
     concurrency: { type: 'string', default: '8' },
+    /** HTTP server of the gateway: `uws` or `node`. */
+    edge: { type: 'string', default: 'auto' },
     url: { type: 'string' },
     key: { type: 'string', default: '' },
   },
 });
 
-const own = values.url === undefined ? await startFuzzHouse() : undefined;
+const own = values.url === undefined ? await startFuzzHouse({ SLUICE_EDGE: values.edge }) : undefined;
 const seed = Number(values.seed);
 process.stdout.write(`seed ${seed}\n`);
 const { findings, counts, slowest } = await runFuzz({

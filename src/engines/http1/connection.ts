@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type BodyPiece, bodyBytes, type RequestBody } from '../request-body.ts';
 import { type Address, dial } from './dial.ts';
+import { type Reader, ReadShare } from './read-share.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 
@@ -38,8 +39,10 @@ export interface ConnectionSetting {
 
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT';
 const ascii = /^[\0-\x7f]*$/;
+/** One event loop, one share. */
+const share = new ReadShare();
 
-export class Connection {
+export class Connection implements Reader {
   /** Of the owner's clock. */
   idleSince = 0;
   /** For how many seconds the server says that it keeps an idle connection. */
@@ -92,7 +95,11 @@ export class Connection {
 
   resume(): void {
     this.#stopped = false;
-    this.#socket.resume();
+    if (!share.isWaiting(this)) this.#socket.resume();
+  }
+
+  goOn(): void {
+    if (!this.#stopped) this.#socket.resume();
   }
 
   /** Ends the connection, and with it whatever is under way; nobody is told. */
@@ -101,6 +108,7 @@ export class Connection {
     this.#dead = true;
     this.#exchange = undefined;
     this.#stopWaiting();
+    share.leave(this);
     this.#upload?.destroy();
     this.#socket.destroy();
     this.#owner.gone(this);
@@ -156,9 +164,12 @@ export class Connection {
     }
     if (complete) this.#finish();
     if (body === undefined && !complete && !this.#headSeen) return true;
-    const goOn = exchange.read(body, complete) || complete;
-    this.#stopped = !goOn;
-    return goOn;
+    if (complete) {
+      exchange.read(body, true);
+      return true;
+    }
+    this.#stopped = !exchange.read(body, false);
+    return !this.#stopped && share.take(length, this);
   }
 
   #passHead(exchange: Exchange): void {

@@ -23,6 +23,9 @@ const oddities: readonly [Json, ...Json[]] = [
   [[]],
   [null],
   'x'.repeat(20_000),
+  // Enough to be parsed on another thread.
+  'x'.repeat(300_000),
+  'QUFB'.repeat(100_000),
   '\ud800',
   '\0',
   '\u202e\ufeff\uffff',

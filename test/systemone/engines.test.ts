@@ -204,12 +204,12 @@ t.test('255 options', async (t) => {
   t.match((await ask({ it: options(26) })).body.answers, { it: { choice: 'option 26' } });
   t.ok(asked(far.visits[1] as Visit).prompt[25]?.endsWith('Answer: Z'));
 
-  const long = await ask({ it: options(255) }, 'words '.repeat(20_000));
+  const long = await ask({ it: options(255) }, 'words '.repeat(5_000));
   t.match(long.body.answers, { it: { choice: 'option 255' } });
   const requests = far.visits.slice(2);
-  t.ok(requests.length > 20 && requests.length < 60, `a long state in ${requests.length} requests`);
+  t.ok(requests.length > 4 && requests.length < 20, `a long state in ${requests.length} requests`);
   t.ok(requests.every((visit) => visit.body.length < 1_200_000));
-  t.ok(long.body.usage.input_tokens < 22_000, 'paid for once');
+  t.ok(long.body.usage.input_tokens < 7_000, 'paid for once');
 });
 
 t.test('a few questions at a time', async (t) => {

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { of } from 'rxjs';
 import t from 'tap';
 import { open, text } from '../contracts/edge/probe.ts';
-import { startEdge } from './edge-fixture.ts';
-import { request } from './raw-client.ts';
+import { startEdge } from '../http/edge-fixture.ts';
+import { request } from '../http/raw-client.ts';
 
 const hello = open('GET', '/hello', () => of(text('hello')));
 
@@ -39,7 +39,7 @@ t.test('the package is the one that was compared with the official release', asy
 
 t.test('uWebSockets.js where it loads', async (t) => {
   // Not before: once loaded, it stays.
-  const { servers } = await import('./servers.ts');
+  const { servers } = await import('../http/servers.ts');
   const { edge, client } = await startEdge(t, 'uws', [hello], {}, { edge: 'auto' });
   t.equal(edge.name, servers[0].skip === false ? 'uws' : 'node');
   t.equal((await (await client()).send(request('GET', '/v1/hello')).response()).body, 'hello');

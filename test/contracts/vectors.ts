@@ -317,7 +317,8 @@ export const vectorsContract = async (
         for (const step of calls) assert.deepEqual(await step(vectors, store), await step(model, store));
         await vectors.drop(store);
       }),
-      { numRuns: histories },
+      // A server is slow to ask: a counterexample that is not the smallest in time is shown as it is.
+      { numRuns: histories, interruptAfterTimeLimit: 120_000 },
     );
   });
 };
@@ -359,13 +360,17 @@ const sights = async (vectors: Vectors, store: string, id: string) => ({
 });
 const nothing = { get: undefined, list: [], count: 0, search: [] };
 
-/** A few ids, files and directions, so that calls meet; directions far enough apart to have one order everywhere. */
+/** A few ids and files, so that calls meet. */
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f');
 const file = fc.constantFrom('file-1', 'file-2');
 const text = fc.string({ unit: 'grapheme', maxLength: 8 });
-const numbers = fc
-  .tuple(...Array.from({ length: 4 }, () => fc.integer({ min: -1, max: 1 })))
-  .filter((some) => some.some((number) => number !== 0));
+/** Directions on a circle, and others to ask for: seen from any of those, no two of these are nearly as near, so that adapters that add in another order agree on theirs. */
+const onCircle = (degrees: number): readonly number[] => {
+  const angle = (degrees * Math.PI) / 180;
+  return [Math.cos(angle), 0, Math.sin(angle), 0];
+};
+const numbers = fc.constantFrom(0, 17, 41, 75, 118, 163, 201, 290).map(onCircle);
+const question = fc.constantFrom(5, 88, 137, 260).map(onCircle);
 const limit = fc.integer({ min: 0, max: 7 });
 const point = fc
   .record({
@@ -421,7 +426,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   },
   {
     weight: 5,
-    arbitrary: calling('search', fc.tuple(numbers, options), async (vectors, store, [query, which]) =>
+    arbitrary: calling('search', fc.tuple(question, options), async (vectors, store, [query, which]) =>
       rounded(await vectors.search(store, vector(query), which)),
     ),
   },

@@ -2,12 +2,13 @@
  * Images made in; what `deliver` makes of them out, their end held until the request's usage event is safe. One event
  * per request, however it ends: images that were made before a client left are billed, those of a failure are not.
  */
-import { Observable, type OperatorFunction, tap } from 'rxjs';
+import { defer, type OperatorFunction, tap } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import { billedMegapixels } from '../../src/images/megapixels.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { MadeImage } from './call-images.ts';
+import { holdUntilKept } from './hold-until-kept.ts';
 import type { ImageTask } from './read-image-inputs.ts';
 import { type Metered, type Outcome, UsageRecord, usageEvent } from './usage-event.ts';
 
@@ -32,33 +33,17 @@ export const meterImages =
     deliver: OperatorFunction<MadeImage, Out>,
   ): OperatorFunction<MadeImage, Out> =>
   (source) =>
-    new Observable((subscriber) => {
+    defer(() => {
       const started = performance.now();
       const made: Pixels[] = [];
       const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
         imageEvent(metered, outcome, status, { made, started }),
       );
-      const delivery = source
-        .pipe(
-          tap((image) => made.push(image)),
-          deliver,
-        )
-        .subscribe({
-          next: (out) => subscriber.next(out),
-          complete: () =>
-            record.completed().subscribe({
-              error: (error) => subscriber.error(error),
-              complete: () => subscriber.complete(),
-            }),
-          error: (error) => {
-            const failed = (): void => subscriber.error(error);
-            record.failed(error).subscribe({ error: failed, complete: failed });
-          },
-        });
-      return () => {
-        delivery.unsubscribe();
-        record.left();
-      };
+      return source.pipe(
+        tap((image) => made.push(image)),
+        deliver,
+        holdUntilKept(record),
+      );
     });
 
 const noTokens = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };

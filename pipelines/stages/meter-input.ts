@@ -2,9 +2,10 @@
  * The pieces of an answer that costs only what was read in; the same out, their end held until the request's usage
  * event is safe. One event per request, however it ends: completed, failed, or left by the client.
  */
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import { holdUntilKept } from './hold-until-kept.ts';
 import { type Metered, UsageRecord, usageEvent } from './usage-event.ts';
 
 export interface InputCounts {
@@ -20,7 +21,7 @@ export const meterInput =
     countOf: (piece: T) => InputCounts,
   ): MonoTypeOperatorFunction<T> =>
   (source) =>
-    new Observable((subscriber) => {
+    defer(() => {
       const started = performance.now();
       let tokens = 0;
       let inputs = 0;
@@ -33,25 +34,12 @@ export const meterInput =
           firstToken: undefined,
         }),
       );
-      const engine = source.subscribe({
-        next: (piece) => {
+      return source.pipe(
+        tap((piece) => {
           const counts = countOf(piece);
           tokens += counts.tokens;
           inputs += counts.inputs;
-          subscriber.next(piece);
-        },
-        complete: () =>
-          record.completed().subscribe({
-            error: (error) => subscriber.error(error),
-            complete: () => subscriber.complete(),
-          }),
-        error: (error) => {
-          const failed = (): void => subscriber.error(error);
-          record.failed(error).subscribe({ error: failed, complete: failed });
-        },
-      });
-      return () => {
-        engine.unsubscribe();
-        record.left();
-      };
+        }),
+        holdUntilKept(record),
+      );
     });

@@ -2,9 +2,10 @@
  * The pieces of an answer that is billed by the second in; the same out, their end held until the request's usage
  * event is safe. One event per request, however it ends: completed, failed, or left by the client.
  */
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { defer, type MonoTypeOperatorFunction, tap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import { holdUntilKept } from './hold-until-kept.ts';
 import { type Metered, UsageRecord, usageEvent } from './usage-event.ts';
 
 /** `secondsOf` is asked once, at the end: whole seconds made or read by then; `answered` tells whether anything came. */
@@ -15,7 +16,7 @@ export const meterSeconds =
     secondsOf: (answered: boolean) => number,
   ): MonoTypeOperatorFunction<T> =>
   (source) =>
-    new Observable((subscriber) => {
+    defer(() => {
       const started = performance.now();
       let first: number | undefined;
       const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
@@ -27,23 +28,10 @@ export const meterSeconds =
           firstToken: first,
         }),
       );
-      const engine = source.subscribe({
-        next: (piece) => {
+      return source.pipe(
+        tap(() => {
           first ??= performance.now();
-          subscriber.next(piece);
-        },
-        complete: () =>
-          record.completed().subscribe({
-            error: (error) => subscriber.error(error),
-            complete: () => subscriber.complete(),
-          }),
-        error: (error) => {
-          const failed = (): void => subscriber.error(error);
-          record.failed(error).subscribe({ error: failed, complete: failed });
-        },
-      });
-      return () => {
-        engine.unsubscribe();
-        record.left();
-      };
+        }),
+        holdUntilKept(record),
+      );
     });

@@ -9,12 +9,8 @@ import { openVectors } from './adapters/vectors/open.ts';
 import { openAdmin } from './admin/open.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
-import { openCatalog } from './catalog/watch.ts';
-import { createCodec } from './codec/codec.ts';
 import { createCollections } from './collections/collections.ts';
 import { type Config, loadConfig } from './config.ts';
-import { createSimulator } from './engines/simulator/simulator.ts';
-import { createEngines } from './engines/table.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { openJobs } from './jobs/open.ts';
@@ -22,11 +18,12 @@ import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
-import { createMedia } from './media/media.ts';
 import type { Family } from './metrics/exposition.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { gauge } from './metrics/process.ts';
 import { createOffload } from './offload/offload.ts';
+import { openEngines } from './open-engines.ts';
+import { Opened } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
 import { type Welcome, welcome } from './welcome.ts';
 
@@ -50,44 +47,21 @@ export interface Gateway {
 }
 
 export const startGateway = async (config: Config, log: Logger): Promise<Gateway> => {
-  const closing: (() => Promise<void> | void)[] = [];
-  /** What was opened last is closed first. */
-  const closeAll = async (): Promise<void> => {
-    for (const close of closing.splice(0).reverse()) await close();
-  };
-  const opened = <T extends { close(): Promise<void> | void }>(part: T): T => {
-    closing.push(() => part.close());
-    return part;
-  };
-
+  const opened = new Opened();
   try {
-    const state = opened(await openState(config));
+    const state = opened.add(await openState(config));
     const firstKey = await ensureBootstrapKey(state, config.bootstrapKey);
     const keys = createKeys(state);
 
-    const catalog = opened(
-      openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
-    );
-    const media = opened(createMedia({ allowPrivate: config.allowPrivateUrls }));
-    const codec = opened(createCodec());
-    const engines = opened(
-      createEngines(catalog.config().engines, {
-        simulator: createSimulator({ codec }),
-        log,
-        env: process.env,
-        media,
-        codec,
-      }),
-    );
+    const { catalog, engines, media, codec } = openEngines(config, log, opened);
+    const accounts = opened.add(await openAccounts(config, log));
 
-    const accounts = opened(await openAccounts(config, log));
-
-    const metrics = opened(createMetrics());
+    const metrics = opened.add(createMetrics());
     let url = config.publicUrl ?? '';
     const publicUrl = () => url;
     const usage = metrics.counted(accounts.usage);
-    const blobs = opened(await openBlobs(config, { state, log, publicUrl }));
-    const { jobs, webhooks } = opened(
+    const blobs = opened.add(await openBlobs(config, { state, log, publicUrl }));
+    const { jobs, webhooks } = opened.add(
       await openJobs(config, {
         state,
         blobs,
@@ -100,11 +74,11 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       }),
     );
     const admission = withOwnLimits(
-      opened(await openAdmission(config, log)),
-      opened(await openLimitsBook(state, { log })),
+      opened.add(await openAdmission(config, log)),
+      opened.add(await openLimitsBook(state, { log })),
     );
-    const offload = opened(createOffload());
-    const vectors = opened(await openVectors(config));
+    const offload = opened.add(createOffload());
+    const vectors = opened.add(await openVectors(config));
     const embed = embedPassages({ admission, engines, usage, offload }, log);
     const ports: Ports = {
       keys,
@@ -118,7 +92,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       offload,
       pictures: createPictures(),
       vectors,
-      collections: opened(
+      collections: opened.add(
         createCollections({ state, vectors, blobs, offload, catalog: catalog.catalog, embed, log }),
       ),
       codec,
@@ -136,7 +110,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ports,
       journalLag: () => accounts.usage.lag(),
     });
-    if (admin !== undefined) opened(admin);
+    if (admin !== undefined) opened.add(admin);
 
     const edge = await listen({
       routes: routes(ports),
@@ -149,7 +123,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
-    closing.push(() => edge.drain(config.drainMs));
+    opened.onClose(() => edge.drain(config.drainMs));
     metrics.watch(() => [
       gauge('sluice_http_in_flight', 'Requests whose answer is not sent yet.', edge.inFlight()),
       gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
@@ -170,11 +144,11 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       stop: async (options) => {
         readiness.leave();
         await edge.drain(config.drainMs, options);
-        await closeAll();
+        await opened.close();
       },
     };
   } catch (error) {
-    await closeAll();
+    await opened.close();
     throw error;
   }
 };
@@ -189,6 +163,15 @@ export const serve = async (processes = 1): Promise<void> => {
     await supervise({ config, log, processes, show });
     return;
   }
+  try {
+    await serveHere(config, log, show);
+  } finally {
+    // The channel to the process that started it would keep it alive; closing it would hide the exit code.
+    process.channel?.unref();
+  }
+};
+
+const serveHere = async (config: Config, log: Logger, show: (text: string) => void): Promise<void> => {
   const gateway = await startGateway(config, log);
   const models = gateway.ports.catalog.list();
   const greeting: Welcome = {
@@ -205,7 +188,6 @@ export const serve = async (processes = 1): Promise<void> => {
     const how = await joinProcesses(gateway, greeting).ended;
     log.info(how, 'draining');
     await gateway.stop(how);
-    process.disconnect?.();
     return;
   }
   show(welcome(greeting));

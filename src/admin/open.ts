@@ -25,19 +25,9 @@ export const openAdmin = async (
     gauge('sluice_journal_lag_bytes', 'Usage on disk that is not shipped yet.', journalLag()),
   ]);
   if (settings === undefined) return undefined;
-  const { host, port } = settings;
-  try {
-    return await startAdmin({
-      host,
-      port,
-      metrics: () => exposition(metrics.families()),
-      unready: () => readiness.unready(),
-    });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw new Error(
-      `The port for metrics, ${host}:${port}, cannot be used (${code}); SLUICE_ADMIN_PORT sets another, or off`,
-      { cause: error },
-    );
-  }
+  return startAdmin({
+    ...settings,
+    metrics: () => exposition(metrics.families()),
+    unready: () => readiness.unready(),
+  });
 };

@@ -16,7 +16,7 @@ export interface AdminServer {
   close(): Promise<void>;
 }
 
-/** Rejects with the system's own reason when it cannot listen. */
+/** Rejects with one clear sentence when it cannot listen. */
 export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions): Promise<AdminServer> => {
   const answers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async (response) => {
@@ -47,7 +47,10 @@ export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions)
   server.maxConnections = 64;
   server.unref();
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const sentence = `The port for metrics, ${host}:${port}, cannot be used (${error.code}); SLUICE_ADMIN_PORT sets another, or off`;
+      reject(new Error(sentence, { cause: error }));
+    });
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;

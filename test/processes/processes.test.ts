@@ -155,6 +155,19 @@ t.test('a process that dies is replaced', async (t) => {
   t.strictSame(await once(gateway.process, 'exit'), [0, null]);
 });
 
+t.test('gateways that cannot start end the whole, with why', async (t) => {
+  const child = spawn(process.execPath, [main, 'serve', '--processes', '2'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, PORT: '0', SLUICE_DATA: t.testdir(), REDIS_URL: 'redis://127.0.0.1:1' },
+  });
+  const exited = once(child, 'exit');
+  let text = '';
+  for await (const piece of child.stderr) text += String(piece);
+  t.strictSame(await exited, [1, null]);
+  t.match(text, /^sluice serve: Redis at 127\.0\.0\.1:1 /m, 'the gateway says why');
+  t.match(text, /^sluice serve: A gateway process did not start \(code 1\)$/m);
+});
+
 t.test('a number that is none is refused', async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],

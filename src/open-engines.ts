@@ -1,0 +1,36 @@
+/** Configuration in; the catalog and the engines behind it out, kept in step with `sluice.yaml`: what gateways and workers both need. */
+import type { Logger } from 'pino';
+import { openCatalog } from './catalog/watch.ts';
+import { createCodec } from './codec/codec.ts';
+import type { Config } from './config.ts';
+import { createSimulator } from './engines/simulator/simulator.ts';
+import { createEngines, type EngineTable } from './engines/table.ts';
+import { createMedia } from './media/media.ts';
+import type { Opened } from './opened.ts';
+import type { Codec } from './ports/codec.ts';
+import type { Media } from './ports/media.ts';
+
+export interface EngineSide {
+  readonly catalog: ReturnType<typeof openCatalog>;
+  readonly engines: EngineTable;
+  readonly media: Media;
+  readonly codec: Codec;
+}
+
+export const openEngines = (config: Config, log: Logger, opened: Opened): EngineSide => {
+  const catalog = opened.add(
+    openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
+  );
+  const media = opened.add(createMedia({ allowPrivate: config.allowPrivateUrls }));
+  const codec = opened.add(createCodec());
+  const engines = opened.add(
+    createEngines(catalog.config().engines, {
+      simulator: createSimulator({ codec }),
+      log,
+      env: process.env,
+      media,
+      codec,
+    }),
+  );
+  return { catalog, engines, media, codec };
+};

@@ -1,0 +1,107 @@
+/** The gateways of one port: started, watched, replaced, ended. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Family as MetricFamily } from '../metrics/exposition.ts';
+import { Child, type Ready, type Seen } from './child.ts';
+
+const firstPause = 500;
+const longestPause = 30_000;
+/** A process that ran this long had started well: its death is not the next one's fault. */
+const steadyMs = 60_000;
+
+export class Family {
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #log: Logger;
+  readonly #children = new Set<Child>();
+  #pause = firstPause;
+  #replacing: Promise<void> = Promise.resolve();
+  #ending = false;
+
+  constructor(env: Readonly<Record<string, string>>, log: Logger) {
+    this.#env = env;
+    this.#log = log;
+  }
+
+  /** Rejects when one of them cannot start; which has said why itself. The first starts alone: it makes what the others find. */
+  async begin(count: number): Promise<Ready> {
+    const first = await this.#start();
+    await Promise.all(Array.from({ length: count - 1 }, () => this.#start()));
+    return first.ready;
+  }
+
+  reload(): void {
+    for (const child of this.#children) child.tell({ order: 'reload' });
+  }
+
+  /** One after another; those that cannot be replaced stay. */
+  replaceAll(): void {
+    this.#replacing = this.#replacing
+      .then(() => this.#replaceEach())
+      .catch((error: unknown) =>
+        this.#log.error({ err: error }, 'not all gateway processes could be replaced'),
+      );
+  }
+
+  async end(): Promise<void> {
+    this.#ending = true;
+    await Promise.all([...this.#children].map((child) => child.drain({ handOver: false })));
+  }
+
+  async families(): Promise<ReadonlyMap<string, readonly MetricFamily[]>> {
+    return new Map((await this.#looks()).map(([child, seen]) => [String(child.id), seen?.families ?? []]));
+  }
+
+  /** Traffic should come while one of them is ready for it. */
+  async unready(): Promise<readonly string[]> {
+    if (this.#ending) return ['process: shutting down'];
+    const reasons = (await this.#looks()).map(([, seen]) => seen?.unready ?? ['process: silent']);
+    return reasons.some((each) => each.length === 0) ? [] : reasons.flat();
+  }
+
+  async #start(): Promise<Child> {
+    const child = new Child(this.#env);
+    this.#children.add(child);
+    void child.exited.then(() => this.#children.delete(child));
+    await child.ready;
+    const started = performance.now();
+    void child.exited.then((how) => {
+      if (!child.leaving && !this.#ending) void this.#replaceDead(how, performance.now() - started);
+    });
+    return child;
+  }
+
+  async #replaceDead(how: string, ranMs: number): Promise<void> {
+    if (ranMs > steadyMs) this.#pause = firstPause;
+    while (!this.#ending) {
+      this.#log.error({ how, pauseMs: this.#pause }, 'a gateway process ended; another is started');
+      await delay(this.#pause);
+      this.#pause = Math.min(this.#pause * 2, longestPause);
+      if (this.#ending) return;
+      try {
+        await this.#start();
+        return;
+      } catch (error) {
+        this.#log.error({ err: error }, 'it could not be started');
+      }
+    }
+  }
+
+  /** The next one listens before the one it replaces stops; while that lets its last clients go, the next but one starts. */
+  async #replaceEach(): Promise<void> {
+    const drained: Promise<string>[] = [];
+    for (const child of [...this.#children].filter(({ leaving }) => !leaving)) {
+      if (this.#ending) return;
+      const next = await this.#start();
+      this.#log.warn({ from: child.pid, to: next.pid }, 'a gateway process is replaced');
+      drained.push(child.drain({ handOver: true }));
+    }
+    await Promise.all(drained);
+  }
+
+  async #looks(): Promise<readonly (readonly [Child, Seen | undefined])[]> {
+    const seen = await Promise.all(
+      [...this.#children].map(async (child) => [child, await child.look()] as const),
+    );
+    return seen.filter(([child]) => !child.leaving);
+  }
+}

@@ -3,6 +3,8 @@
 export interface Expiring {
   /** `now` and what the call was told at its start and reads are of this clock; all of them are up to `tick` old. */
   expire(now: number): void;
+  /** Bytes read and not passed on yet. */
+  readonly held: number;
 }
 
 export class Deadlines {
@@ -19,6 +21,13 @@ export class Deadlines {
 
   get size(): number {
     return this.#calls.size;
+  }
+
+  /** Bytes that all of them hold. */
+  held(): number {
+    let sum = 0;
+    for (const call of this.#calls) sum += call.held;
+    return sum;
   }
 
   add(call: Expiring): void {

@@ -18,7 +18,7 @@ import { fanOut } from './fan-out.ts';
 import { followLink } from './follow-link.ts';
 import type { EngineCall } from './http-call.ts';
 import { imageOverHttp } from './images.ts';
-import { type PoolOptions, ReplicaPool } from './pool.ts';
+import { type PoolFigures, type PoolOptions, ReplicaPool } from './pool.ts';
 import { renderOverHttp } from './render.ts';
 import { Replica } from './replica.ts';
 import { replicaCalls } from './replica-calls.ts';
@@ -38,8 +38,14 @@ export interface EngineOptions {
   readonly codec?: Codec;
 }
 
+export interface EngineFigures extends PoolFigures {
+  /** Bytes of answers that were read and wait for slow readers. */
+  readonly heldBytes: number;
+}
+
 export interface RunningEngine extends Engine {
   health(): 'ok' | 'down';
+  figures(): EngineFigures;
   /** Takes no more calls, lets running ones end. */
   close(): Promise<void>;
 }
@@ -51,7 +57,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const wire = wires[row.wire];
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, options.env);
-  const pool = createPool(name, row, log, options.line);
+  const { pool, deadlines } = createPool(name, row, log, options.line);
   const probing = startProbing(row, pool, headers);
 
   const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
@@ -108,6 +114,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))
         : answer(model, call, flow),
     health: () => pool.health(),
+    figures: () => ({ ...pool.figures(), heldBytes: deadlines.held() }),
     close: () => {
       probing.stop();
       return pool.close();
@@ -115,7 +122,12 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   };
 };
 
-const createPool = (name: string, row: EngineRow, log: Logger, line: EngineOptions['line']): ReplicaPool => {
+const createPool = (
+  name: string,
+  row: EngineRow,
+  log: Logger,
+  line: EngineOptions['line'],
+): { readonly pool: ReplicaPool; readonly deadlines: Deadlines } => {
   const timeouts = row.timeouts ?? {};
   const limits = {
     connect: milliseconds(timeouts.connect ?? '2s'),
@@ -129,12 +141,8 @@ const createPool = (name: string, row: EngineRow, log: Logger, line: EngineOptio
     if (!URL.canParse(url)) throw new Error(`engines.${name}.replicas[${index}] is no address: ${url}`);
     return new Replica(url, new Dispatch(url, deadlines, { limits, ca }));
   });
-  return new ReplicaPool({
-    replicas,
-    concurrency: row.concurrency ?? Number.POSITIVE_INFINITY,
-    log,
-    ...line,
-  });
+  const concurrency = row.concurrency ?? Number.POSITIVE_INFINITY;
+  return { pool: new ReplicaPool({ replicas, concurrency, log, ...line }), deadlines };
 };
 
 /** Written by HTTP itself, never by a row. */

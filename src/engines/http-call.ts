@@ -181,6 +181,10 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     return stale ? 'stale' : 'waiting';
   }
 
+  get held(): number {
+    return this.#heldBytes;
+  }
+
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────
 
   expire(now: number): void {

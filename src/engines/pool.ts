@@ -17,6 +17,20 @@ const ATTEMPT_LIMIT = 3;
 const LINE_LENGTH = 1000;
 const LONGEST_WAIT_MS = 30_000;
 
+export interface PoolFigures {
+  /** Calls that wait for a replica. */
+  readonly waiting: number;
+  readonly replicas: readonly ReplicaFigures[];
+}
+
+export interface ReplicaFigures {
+  readonly url: string;
+  /** Left alone for a while. */
+  readonly out: boolean;
+  /** Calls running now. */
+  readonly busy: number;
+}
+
 export interface PoolOptions {
   readonly replicas: readonly Replica[];
   /** Calls at once on one replica. */
@@ -101,6 +115,13 @@ export class ReplicaPool {
 
   health(): 'ok' | 'down' {
     return this.#replicas.some((replica) => !replica.out) ? 'ok' : 'down';
+  }
+
+  figures(): PoolFigures {
+    return {
+      waiting: this.#line.size,
+      replicas: this.#replicas.map(({ url, out, busy }) => ({ url, out, busy })),
+    };
   }
 
   /** Asks every replica once; what they say counts like the outcome of a call. */

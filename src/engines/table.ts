@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engine.ts';
-import { createEngine, type EngineOptions, type RunningEngine } from './engine.ts';
+import { createEngine, type EngineFigures, type EngineOptions, type RunningEngine } from './engine.ts';
 
 export type EngineRows = Readonly<Record<string, EngineRow>>;
 
@@ -14,6 +14,8 @@ export interface EngineTableOptions extends EngineOptions {
 export interface EngineTable extends Engines {
   /** Unchanged rows keep their connections and what they know of their replicas; calls on removed ones run to their end. Throws, changing nothing, when a row cannot work. */
   replace(rows: EngineRows): void;
+  /** By name; the built-in simulator has none. */
+  figures(): ReadonlyMap<string, EngineFigures>;
 }
 
 interface Entry {
@@ -44,6 +46,7 @@ export const createEngines = (rows: EngineRows, options: EngineTableOptions): En
       ...(table.has(SIMULATOR) ? {} : { [SIMULATOR]: 'ok' as const }),
       ...Object.fromEntries([...table].map(([name, entry]) => [name, entry.engine.health()])),
     }),
+    figures: () => new Map([...table].map(([name, { engine }]) => [name, engine.figures()])),
     replace: (next) => {
       const old = table;
       table = build(next, old, options);

@@ -4,6 +4,8 @@ import type { Demand } from '../ports/demand.ts';
 
 export interface Sink {
   readonly paused: boolean;
+  /** Bytes that it keeps. */
+  readonly held: number;
   /** Lent memory is gone when this returns. */
   piece(chunk: Uint8Array, lent: boolean): void;
   end(): void;
@@ -21,6 +23,10 @@ export class Fill implements Sink {
   constructor(subscriber: Subscriber<Buffer>, length: number) {
     this.#subscriber = subscriber;
     this.#length = length;
+  }
+
+  get held(): number {
+    return this.#target?.byteLength ?? 0;
   }
 
   piece(chunk: Uint8Array, lent: boolean): void {
@@ -54,6 +60,10 @@ export class Gather implements Sink {
     this.#subscriber = subscriber;
   }
 
+  get held(): number {
+    return this.#pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  }
+
   piece(chunk: Uint8Array, lent: boolean): void {
     this.#pieces.push(lent ? Buffer.from(chunk) : chunk);
   }
@@ -70,6 +80,7 @@ export class Gather implements Sink {
 
 /** The body as it comes. */
 export class Pass implements Sink {
+  readonly held = 0;
   readonly #subscriber: Subscriber<Buffer>;
   readonly #demand: Demand;
 

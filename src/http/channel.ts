@@ -35,6 +35,8 @@ export interface Channel {
   /** False: the socket is full, `writable` will tell when it has room. */
   write(bytes: string | Uint8Array): boolean;
   end(): void;
+  /** Bytes that wait for room, without those that the server's library keeps and does not tell of. */
+  readonly held: number;
   /** Cuts the connection; the owner hears nothing more. */
   destroy(): void;
 }

@@ -1,11 +1,15 @@
 /** What all requests of one edge share. */
 import type { Logger } from 'pino';
+import type { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface EdgeCore {
   readonly routes: RouteTable;
+  /** Answers to paths and methods that no route has. */
+  readonly unrouted: RouteFigures;
+  readonly cuts: Record<CutReason, number>;
   readonly keys: Keys;
   readonly log: Logger;
   readonly limits: EdgeLimits;
@@ -21,7 +25,15 @@ export interface EdgeCore {
   drained: () => void;
 }
 
+/** Why an answer did not come to its end. */
+export type CutReason = 'client left' | 'reader stalled' | 'failed' | 'shutting down';
+
 export interface OpenResponse {
+  /** Its reader is behind. */
+  readonly full: boolean;
+  /** Bytes kept for its reader, and of the request's body as far as it has come. */
+  readonly heldAnswer: number;
+  readonly heldBody: number;
   /** Looks for what has taken too long and for streams that need a keep-alive comment. */
   tick(): void;
   /** The grace time is over. */

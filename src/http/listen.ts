@@ -2,10 +2,13 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
+import type { Family } from '../metrics/exposition.ts';
+import { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
 import { readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
+import { edgeFamilies, noCuts } from './edge-figures.ts';
 import type { EdgeLimits } from './limits.ts';
 import { startNode } from './node.ts';
 import { requestIds } from './request-id.ts';
@@ -37,6 +40,8 @@ export interface Edge {
   readonly name: 'uws' | 'node';
   /** Requests not finished yet. */
   inFlight(): number;
+  /** What it counts and holds. */
+  families(): readonly Family[];
   /** Takes no new connections and resolves when nothing is in flight; after the grace time what is left is cut. */
   drain(graceMs: number, options?: DrainOptions): Promise<void>;
 }
@@ -52,6 +57,8 @@ export interface DrainOptions {
 export const listen = async (options: EdgeOptions): Promise<Edge> => {
   const core: EdgeCore = {
     routes: new RouteTable(options.routes),
+    unrouted: new RouteFigures('other', 'other'),
+    cuts: noCuts(),
     keys: options.keys,
     log: options.log,
     limits: options.limits,
@@ -76,6 +83,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     port: server.port,
     name: server.name,
     inFlight: () => core.open.size,
+    families: () => edgeFamilies(core, server.connections()),
     drain: (graceMs, drainOptions) => {
       drained ??= drain(core, server, graceMs, drainOptions).finally(() => clearInterval(timer));
       return drained;

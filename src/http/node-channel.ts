@@ -126,6 +126,10 @@ export class NodeChannel implements Channel {
     else this.#ending = true;
   }
 
+  get held(): number {
+    return this.#rest.bytes + this.#response.writableLength;
+  }
+
   destroy(): void {
     this.owner = undefined;
     this.#response.destroy();

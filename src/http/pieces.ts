@@ -12,6 +12,10 @@ export class Pieces {
     return this.#waiting.length === 0;
   }
 
+  get bytes(): number {
+    return this.#waiting.reduce((sum, piece) => sum + piece.length, 0);
+  }
+
   add(bytes: string | Uint8Array): void {
     this.#waiting.push(typeof bytes === 'string' ? Buffer.from(bytes) : asBuffer(bytes));
   }

@@ -56,6 +56,11 @@ export class RequestBody implements IncomingBody {
     return late;
   }
 
+  /** Bytes of it in memory while it arrives. */
+  get held(): number {
+    return this.#heldBytes + (this.#sink?.held ?? 0);
+  }
+
   whole(): Observable<Buffer> {
     return new Observable<Buffer>((subscriber) =>
       this.#open(

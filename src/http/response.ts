@@ -1,13 +1,14 @@
 /** The replies of a pipeline in; one HTTP response on its channel out, with demand, abort, keep-alive and time-outs. */
 import { Subscriber } from 'rxjs';
-import type { Route } from '../../pipelines/route.ts';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
+import { clientLeft } from '../metrics/route-figures.ts';
 import type { Answer, Head, Reply } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
-import type { EdgeCore, OpenResponse } from './edge-core.ts';
+import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import type { RequestBody } from './request-body.ts';
 import { RequestLine } from './request-line.ts';
+import type { ServedRoute } from './route-table.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the socket is not ours any more. */
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
@@ -17,7 +18,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   readonly #channel: Channel;
   readonly #exchange: HttpExchange;
   readonly #body: RequestBody | undefined;
-  readonly #route: Route | undefined;
+  readonly #route: ServedRoute | undefined;
   readonly #line: RequestLine | undefined;
   #phase: Phase = 'waiting';
   /** A head that waits for bytes of the same turn, to be written together with them. */
@@ -35,7 +36,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     channel: Channel,
     exchange: HttpExchange,
     body: RequestBody | undefined,
-    route: Route | undefined,
+    route: ServedRoute | undefined,
   ) {
     super();
     this.#core = core;
@@ -60,9 +61,28 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   #settle(status: number): void {
     this.#status = status;
+    this.#count(status);
     this.bodiless = this.#channel.method === 'HEAD' || status === 204 || status === 304;
     this.unread = this.#body !== undefined && !this.#body.dismiss();
     this.close = this.unread || this.#core.draining;
+  }
+
+  #count(status: number): void {
+    (this.#route?.figures ?? this.#core.unrouted).count(status);
+  }
+
+  // ── what is told of it while it runs ─────────────────────────────────────────────────────────────
+
+  get full(): boolean {
+    return this.#full;
+  }
+
+  get heldAnswer(): number {
+    return this.#phase === 'over' ? 0 : this.#channel.held;
+  }
+
+  get heldBody(): number {
+    return this.#body?.held ?? 0;
   }
 
   // ── from the pipeline ────────────────────────────────────────────────────────────────────────────
@@ -138,6 +158,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     if (this.#phase === 'over') return;
     this.#phase = 'over';
     this.unsubscribe();
+    if (this.#status === 0) this.#count(clientLeft);
     this.#logRequest('client left');
     this.#leave();
   }
@@ -250,7 +271,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     };
   }
 
-  #cut(reason: string): void {
+  #cut(reason: CutReason): void {
     this.#phase = 'over';
     this.#channel.destroy();
     this.unsubscribe();
@@ -278,7 +299,8 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   // ── the log ──────────────────────────────────────────────────────────────────────────────────────
 
-  #logRequest(cut?: string): void {
+  #logRequest(cut?: CutReason): void {
+    if (cut !== undefined) this.#core.cuts[cut]++;
     this.#line?.write(this.#exchange.id, this.#channel.method, this.#route?.path, this.#status, cut);
   }
 

@@ -1,12 +1,16 @@
 /** The routes in; for a method and path out: the route and its parameters, or what is wrong with them. */
 import type { Method, Route } from '../../pipelines/route.ts';
 import { fail } from '../errors.ts';
+import { RouteFigures } from '../metrics/route-figures.ts';
 
 export type Params = Readonly<Record<string, string>>;
 
+/** A route and the count of its answers. */
+export type ServedRoute = Route & { readonly figures: RouteFigures };
+
 /** The routes of one path, and what its parameters are in this request. */
 export interface Found {
-  readonly byMethod: ReadonlyMap<string, Route>;
+  readonly byMethod: ReadonlyMap<string, ServedRoute>;
   /** Value of `Allow`. */
   readonly allow: string;
   readonly params: Params;
@@ -21,7 +25,7 @@ interface Node {
 
 interface Entry {
   readonly names: readonly string[];
-  readonly byMethod: Map<string, Route>;
+  readonly byMethod: Map<string, ServedRoute>;
   allow: string;
 }
 
@@ -31,6 +35,7 @@ const none: Params = {};
 export class RouteTable {
   readonly #statics = new Map<string, Found>();
   readonly #tree: Node = newNode();
+  readonly figures: RouteFigures[] = [];
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#add(route);
@@ -62,14 +67,17 @@ export class RouteTable {
     const { node, names, isRest } = this.#place(route);
     const entry = (isRest ? node.rest : node.here) ?? {
       names,
-      byMethod: new Map<string, Route>(),
+      byMethod: new Map<string, ServedRoute>(),
       allow: '',
     };
     if (isRest) node.rest = entry;
     else node.here = entry;
     checkClash(route, names, entry);
-    entry.byMethod.set(route.method, route);
-    if (route.method === 'GET') entry.byMethod.set('HEAD', route);
+    const figures = new RouteFigures(route.method, route.path);
+    this.figures.push(figures);
+    const served = { ...route, figures };
+    entry.byMethod.set(route.method, served);
+    if (route.method === 'GET') entry.byMethod.set('HEAD', served);
     entry.allow = order.filter((method) => method === 'OPTIONS' || entry.byMethod.has(method)).join(', ');
     if (names.length === 0) this.#statics.set(prefix + route.path, { ...entry, params: none });
   }

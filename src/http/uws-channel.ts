@@ -41,6 +41,8 @@ export class UwsChannel implements Channel {
   #over = false;
   /** Bytes that wait for room. */
   #rest: Pieces | undefined;
+  /** A large answer that is on its way. */
+  #large: Buffer | undefined;
   #ending = false;
   /** Bytes of the whole body, of a stream that knows. */
   #length: number | undefined;
@@ -140,6 +142,7 @@ export class UwsChannel implements Channel {
 
   /** Only what the socket takes is handed over, and the rest when it has room. */
   #endLarge(body: Buffer): void {
+    this.#large = body;
     const send = (from: number): boolean => {
       const [room, done] = this.#response.tryEnd(body.subarray(from), body.length);
       if (done) this.#finish();
@@ -238,6 +241,12 @@ export class UwsChannel implements Channel {
   #end(): void {
     this.#response.end();
     this.#finish();
+  }
+
+  get held(): number {
+    if (this.#over) return 0;
+    const sent = this.#large === undefined ? 0 : this.#response.getWriteOffset();
+    return (this.#rest?.bytes ?? 0) + (this.#large?.length ?? 0) - sent;
   }
 
   destroy(): void {

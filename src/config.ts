@@ -11,7 +11,7 @@ export interface Config {
   /** Set by `serve --processes`: its gateways listen on one port together. */
   readonly sharedPort: boolean;
   /** The operator's port: metrics and probes. Undefined: none. */
-  readonly admin: { readonly host: string; readonly port: number } | undefined;
+  readonly admin: AdminAddress | undefined;
   /** Folder of everything the embedded defaults keep. */
   readonly dataDir: string;
   /** `sluice.yaml`; undefined: the default catalog on the simulator. */
@@ -47,6 +47,13 @@ export interface Config {
   readonly drainMs: number;
   /** Videos and songs: how many this process renders at once (0: it leaves them to workers), how long outputs are kept, how long a render may take. */
   readonly jobs: { readonly renders: number; readonly keptMs: number; readonly longestMs: number };
+}
+
+export interface AdminAddress {
+  readonly host: string;
+  readonly port: number;
+  /** Asked for; workers and billing, of which many may run beside a gateway, have one only then. */
+  readonly chosen: boolean;
 }
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -135,13 +142,18 @@ const url = (env: Environment, name: string, protocols: readonly string[]): stri
 };
 
 /** A thousand above the clients' port, so that gateways beside each other do not meet there either. */
+/** The port of a process that answers no clients. */
+export const chosenAdmin = ({ admin }: Pick<Config, 'admin'>): AdminAddress | undefined =>
+  admin?.chosen === true ? admin : undefined;
+
 const admin = (env: Environment): Config['admin'] => {
   const chosen = text(env, 'SLUICE_ADMIN_PORT');
   if (chosen === 'off') return undefined;
   const host = text(env, 'SLUICE_ADMIN_HOST') ?? '127.0.0.1';
-  if (chosen !== undefined) return { host, port: integer(env, 'SLUICE_ADMIN_PORT', 0, 0, 65_535) };
+  if (chosen !== undefined)
+    return { host, port: integer(env, 'SLUICE_ADMIN_PORT', 0, 0, 65_535), chosen: true };
   const port = integer(env, 'PORT', 8787, 0, 65_535);
-  return port === 0 || port > 64_535 ? undefined : { host, port: port + 1000 };
+  return port === 0 || port > 64_535 ? undefined : { host, port: port + 1000, chosen: false };
 };
 
 const configFile = (env: Environment): string | undefined => {

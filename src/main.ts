@@ -7,6 +7,7 @@ import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
 import { openAdmin } from './admin/open.ts';
+import { gatewayQuestions } from './admin/questions.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
 import { createCollections } from './collections/collections.ts';
@@ -19,8 +20,8 @@ import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { Family } from './metrics/exposition.ts';
-import { createMetrics } from './metrics/metrics.ts';
-import { gauge } from './metrics/process.ts';
+import { admissionFamilies, createMetrics } from './metrics/metrics.ts';
+import { serviceFamilies } from './metrics/service-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openEngines } from './open-engines.ts';
 import { Opened } from './opened.ts';
@@ -103,13 +104,15 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       publicUrl,
     };
 
-    const readiness = createReadiness(ports);
-    const admin = await openAdmin(config.admin, {
-      metrics,
-      readiness,
-      ports,
-      journalLag: () => accounts.usage.lag(),
-    });
+    const models = () => catalog.config().models;
+    const readiness = createReadiness(gatewayQuestions({ ...ports, models }));
+    const { sender } = webhooks;
+    const { renders } = config.jobs;
+    metrics.watch(() => [
+      ...admissionFamilies(admission.figures()),
+      ...serviceFamilies({ engines, accounts, jobs, sender, slots: renders }),
+    ]);
+    const admin = await openAdmin(config.admin, metrics, readiness);
     if (admin !== undefined) opened.add(admin);
 
     const edge = await listen({
@@ -124,11 +127,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
     opened.onClose(() => edge.drain(config.drainMs));
-    metrics.watch(() => [
-      gauge('sluice_http_in_flight', 'Requests whose answer is not sent yet.', edge.inFlight()),
-      gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
-      gauge('sluice_webhook_attempts', 'Webhook deliveries under way.', webhooks.sender.sending),
-    ]);
+    metrics.watch(() => edge.families());
     url ||= `${edge.url}/v1`;
     readiness.enter();
 

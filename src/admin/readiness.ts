@@ -1,29 +1,32 @@
-/** What a gateway needs in; why no traffic should come to it now out. */
-import type { Catalog } from '../ports/catalog.ts';
-import type { Engines } from '../ports/engine.ts';
-import type { State } from '../ports/state.ts';
-import type { UsageLog } from '../ports/usage.ts';
+/** What a process needs, as questions, in; why it should get no work now out. */
 
-export interface Needed {
-  readonly state: Pick<State, 'check'>;
-  readonly usage: Pick<UsageLog, 'ensureOpen'>;
-  readonly catalog: Pick<Catalog, 'list'>;
-  readonly engines: Pick<Engines, 'health'>;
-}
+/** Throws or rejects with a sentence when what it asks for is not there. */
+export type Question = () => unknown;
 
 export interface Readiness {
-  /** It listens. */
+  /** It has started. */
   enter(): void;
-  /** From now on traffic goes elsewhere: the process is about to end. */
+  /** From now on work goes elsewhere: the process is about to end. */
   leave(): void;
   unready(): Promise<readonly string[]>;
 }
 
-/** Milliseconds after which a store that has not answered counts as away. */
-const patience = 2_000;
+/** Milliseconds after which what has not answered counts as away. */
+const usualPatience = 2_000;
 
-export const createReadiness = ({ state, usage, catalog, engines }: Needed): Readiness => {
+export const createReadiness = (
+  questions: Readonly<Record<string, Question>>,
+  patience = usualPatience,
+): Readiness => {
   let phase: 'starting' | 'here' | 'shutting down' = 'starting';
+  const ask = async ([what, question]: readonly [string, Question]): Promise<readonly string[]> => {
+    try {
+      await inTime(question, patience);
+      return [];
+    } catch (error) {
+      return [`${what}: ${error instanceof Error ? error.message : String(error)}`];
+    }
+  };
   return {
     enter: () => {
       phase = 'here';
@@ -32,31 +35,19 @@ export const createReadiness = ({ state, usage, catalog, engines }: Needed): Rea
       phase = 'shutting down';
     },
     unready: async () => {
-      const reasons = phase === 'here' ? [] : [`process: ${phase}`];
-      const ask = async (what: string, question: () => unknown): Promise<void> => {
-        try {
-          await inTime(question());
-        } catch (error) {
-          reasons.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
-        }
-      };
-      await ask('storage', () => state.check());
-      await ask('usage', () => usage.ensureOpen());
-      await ask('catalog', () => catalog.list());
-      const words = Object.values(engines.health());
-      if (words.length > 0 && words.every((word) => word === 'down')) reasons.push('engines: all are down');
-      return reasons;
+      const answers = await Promise.all(Object.entries(questions).map(ask));
+      return [...(phase === 'here' ? [] : [`process: ${phase}`]), ...answers.flat()];
     },
   };
 };
 
-const inTime = async (answer: unknown): Promise<unknown> => {
+const inTime = async (question: Question, patience: number): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer for ${patience} ms`)), patience);
   });
   try {
-    return await Promise.race([answer, late]);
+    return await Promise.race([question(), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type EventsConfig, openEvents, readUsage } from '../adapters/events/open.ts';
 import { type LedgerConfig, openLedger } from '../adapters/ledger/open.ts';
-import type { Events } from '../ports/events.ts';
+import type { Events, Reading } from '../ports/events.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { SyncPolicy } from './journal/writer.ts';
 import { receiveUsage } from './receive-usage.ts';
@@ -19,6 +19,8 @@ export interface Accounts {
   readonly usage: JournaledUsage;
   readonly ledger: Ledger;
   readonly events: Events;
+  /** Undefined where usage is not read from Kafka by this process. */
+  readonly reading: Reading | undefined;
   close(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export const openAccounts = async (config: AccountsConfig, log: Logger): Promise
     usage,
     ledger,
     events,
+    reading,
     close: async () => {
       await usage.close();
       await reading?.close();

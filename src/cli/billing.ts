@@ -11,29 +11,18 @@ export const billing: Command = {
   arity: [0, 0],
   summary: 'read usage from Kafka into the ledger, beside gateways that leave it to others',
   details:
-    'Needs KAFKA_BROKERS; CLICKHOUSE_URL for a ledger that several share. Gateways with SLUICE_BILLING=apart do not read.\nAny number may run: they share the work.',
+    'Needs KAFKA_BROKERS; CLICKHOUSE_URL for a ledger that several share. Gateways with SLUICE_BILLING=apart do not read.\nAny number may run: they share the work. SLUICE_ADMIN_PORT gives it a port for metrics and probes.',
   options: {},
   run: async () => {
     const config = loadConfig();
-    if (config.kafka === undefined)
-      throw new Error('KAFKA_BROKERS is not set: without Kafka a gateway keeps the ledger itself');
     const log = pino({ level: config.logLevel }, pino.destination(2));
-    const [{ openLedger }, { readUsage }, { receiveUsage }] = await Promise.all([
-      import('../adapters/ledger/open.ts'),
-      import('../adapters/events/open.ts'),
-      import('../billing/receive-usage.ts'),
-    ]);
-    const ledger = await openLedger(config, log);
+    const { startBilling } = await import('../billing.ts');
     const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-    await ledger.check().catch((error: unknown) => {
-      log.error({ err: error }, error instanceof Error ? error.message : String(error));
-    });
-    const reading = await readUsage(config.kafka, receiveUsage(ledger), log);
-    remark(
-      `Reading usage from Kafka at ${config.kafka.brokers.join(', ')} into ${config.clickHouseUrl === undefined ? config.dataDir : 'ClickHouse'}.`,
-    );
+    const running = await startBilling(config, log);
+    const into = config.clickHouseUrl === undefined ? config.dataDir : 'ClickHouse';
+    remark(`Reading usage from Kafka at ${config.kafka?.brokers.join(', ')} into ${into}.`);
+    if (running.adminUrl !== undefined) remark(`Metrics and probes at ${running.adminUrl}.`);
     await ended;
-    await reading.close();
-    await ledger.close();
+    await running.stop();
   },
 };

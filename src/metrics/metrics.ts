@@ -50,6 +50,12 @@ const operationFamilies = (operations: Operations): readonly Family[] => [
     samples: operations.tokens(),
   },
   {
+    name: 'sluice_cost_dollars_total',
+    help: 'What operations cost, as far as they are billed; the ledger is exact, this is not.',
+    type: 'counter',
+    samples: operations.costs(),
+  },
+  {
     name: 'sluice_queue_wait_seconds',
     help: 'Time an operation waited for a slot.',
     type: 'histogram',
@@ -87,13 +93,3 @@ export const admissionFamilies = (figures: AdmissionFigures): readonly Family[] 
     ],
   },
 ];
-
-export const engineFamily = (health: Readonly<Record<string, 'ok' | 'down'>>): Family => ({
-  name: 'sluice_engine_up',
-  help: '1 while an engine has a replica that answers.',
-  type: 'gauge',
-  samples: Object.entries(health).map(([engine, word]) => ({
-    labels: { engine },
-    value: word === 'ok' ? 1 : 0,
-  })),
-});

@@ -9,6 +9,7 @@ interface Figures {
   readonly labels: { readonly route: string; readonly model: string };
   readonly outcomes: Record<UsageEvent['outcome'], number>;
   readonly tokens: { prompt: number; cached: number; completion: number; reasoning: number };
+  cost: number;
   readonly queued: Histogram;
   readonly firstToken: Histogram;
   readonly total: Histogram;
@@ -26,6 +27,7 @@ export class Operations {
     figures.tokens.cached += quantities.cached_tokens;
     figures.tokens.completion += quantities.completion_tokens;
     figures.tokens.reasoning += quantities.reasoning_tokens;
+    if (event.outcome !== 'failed') figures.cost += Number(event.cost);
     figures.queued.observe(event.queued_ms);
     if (event.first_token_ms !== null) figures.firstToken.observe(event.first_token_ms);
     figures.total.observe(event.total_ms);
@@ -41,6 +43,10 @@ export class Operations {
     return this.#all().flatMap(({ labels, tokens }) =>
       Object.entries(tokens).map(([kind, value]) => ({ labels: { ...labels, kind }, value })),
     );
+  }
+
+  costs(): readonly Sample[] {
+    return this.#all().map(({ labels, cost }) => ({ labels, value: cost }));
   }
 
   histogram(name: string, which: 'queued' | 'firstToken' | 'total'): readonly Sample[] {
@@ -64,6 +70,7 @@ export class Operations {
       labels: { route, model },
       outcomes: { completed: 0, failed: 0, cancelled: 0 },
       tokens: { prompt: 0, cached: 0, completion: 0, reasoning: 0 },
+      cost: 0,
       queued: new Histogram(),
       firstToken: new Histogram(),
       total: new Histogram(),

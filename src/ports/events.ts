@@ -41,3 +41,29 @@ export type Receiver = (
   messages: readonly ReceivedMessage[],
   signal: AbortSignal,
 ) => Promise<readonly Rejected[]>;
+
+/** How the reading of a topic goes. */
+export interface ReadingFigures {
+  /** False while the service cannot be read from. */
+  readonly reading: boolean;
+  /** Batches that were taken, and their messages. */
+  readonly batches: number;
+  readonly messages: number;
+  /** Messages that were set aside. */
+  readonly deadLetters: number;
+  /** Batches that were not taken and are given again, once a try. */
+  readonly retries: number;
+  /** Of all readers together; empty while that is not known. */
+  readonly lag: readonly Lag[];
+}
+
+export interface Lag {
+  readonly partition: number;
+  readonly messages: number;
+}
+
+/** Reads in the background until it is closed. */
+export interface Reading {
+  figures(): ReadingFigures;
+  close(): Promise<void>;
+}

@@ -45,6 +45,8 @@ export class Sender {
   readonly #timer: NodeJS.Timeout;
   #looking: Promise<void> | undefined;
   #again = false;
+  /** Attempts that ended since the start. */
+  readonly ended = { delivered: 0, failed: 0 };
 
   constructor(parts: SenderParts, { pollMs = 1_000 }: SenderSettings = {}) {
     this.#parts = parts;
@@ -137,9 +139,16 @@ export class Sender {
       const status = await this.#post(record, time).catch((error: unknown) => describe(error));
       // Whether it arrived is not known: it is sent again rather than not at all.
       if (this.#closing.signal.aborted && typeof status === 'string') await deliveries.putBack(record);
-      else if (typeof status === 'string') await deliveries.failed(record, attempt(null, status));
-      else if (status >= 200 && status < 300) await deliveries.delivered(record, attempt(status, null));
-      else await deliveries.failed(record, attempt(status, `answered ${status}`));
+      else if (typeof status === 'string') {
+        this.ended.failed++;
+        await deliveries.failed(record, attempt(null, status));
+      } else if (status >= 200 && status < 300) {
+        this.ended.delivered++;
+        await deliveries.delivered(record, attempt(status, null));
+      } else {
+        this.ended.failed++;
+        await deliveries.failed(record, attempt(status, `answered ${status}`));
+      }
     } catch (error) {
       log.warn(
         { err: error, delivery: record.id },

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { Events, Receiver } from '../../ports/events.ts';
+import type { Events, Reading, Receiver } from '../../ports/events.ts';
 import type { KafkaSettings } from './kafka-client.ts';
 
 export interface EventsConfig {
@@ -39,8 +39,19 @@ export const readUsage = async (
   settings: KafkaSettings,
   receive: Receiver,
   log: Logger,
-): Promise<{ close(): Promise<void> }> => {
-  const { subscribeKafka } = await import('./kafka-subscription.ts');
-  const subscription = subscribeKafka({ settings, topic: 'usage', group: 'billing', receive, log });
-  return { close: () => subscription.stop() };
+): Promise<Reading> => {
+  const [{ subscribeKafka }, { watchLag }] = await Promise.all([
+    import('./kafka-subscription.ts'),
+    import('./kafka-lag.ts'),
+  ]);
+  const what = { topic: 'usage', group: 'billing', log } as const;
+  const subscription = subscribeKafka({ settings, receive, ...what });
+  const watch = watchLag(settings, what);
+  return {
+    figures: () => ({ ...subscription.figures(), lag: watch.lag }),
+    close: async () => {
+      await watch.close();
+      await subscription.stop();
+    },
+  };
 };

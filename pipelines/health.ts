@@ -1,5 +1,5 @@
 /** GET /health: nothing in; how catalog, engines and storage are doing out, 503 when one of them is down. */
-import { catchError, defer, map, type Observable, of, timeout } from 'rxjs';
+import { catchError, defer, forkJoin, map, type Observable, of, timeout } from 'rxjs';
 import type { Health } from '../schemas/health.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { asApiError, fail } from '../src/errors.ts';
@@ -16,6 +16,8 @@ export interface Watched {
   readonly catalog: Pick<Ports['catalog'], 'list'>;
   readonly engines: Pick<Ports['engines'], 'health'>;
   readonly state: Pick<Ports['state'], 'check'>;
+  readonly blobs: Pick<Ports['blobs'], 'check'>;
+  readonly vectors: Pick<Ports['vectors'], 'check'>;
 }
 
 export const health = (ports: Watched): KeyedPipeline => {
@@ -30,11 +32,17 @@ export const healthAnswer = (ports: Watched): Observable<Answer> =>
     map((checks) => jsonAnswer(report(checks))),
   );
 
-const storage = (ports: Watched): Observable<Checks['storage']> =>
-  defer(() => ports.state.check()).pipe(
+/** Nothing goes without records; without files or vectors most does. */
+const storage = ({ state, blobs, vectors }: Watched): Observable<Checks['storage']> =>
+  forkJoin([answers(state), answers(blobs), answers(vectors)]).pipe(
+    map(([records, ...others]) => (records ? (others.every(Boolean) ? 'ok' : 'degraded') : 'down')),
+  );
+
+const answers = (store: { check(): Promise<void> }): Observable<boolean> =>
+  defer(() => store.check()).pipe(
     timeout(patience),
-    map(() => 'ok' as const),
-    catchError(() => of('down' as const)),
+    map(() => true),
+    catchError(() => of(false)),
   );
 
 /** A lost file leaves the models in service; a lost served list does not. */

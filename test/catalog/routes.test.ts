@@ -468,6 +468,8 @@ t.test('health says what is wrong', async (t) => {
     catalog: { list: () => [] },
     engines: { health: () => ({ a: 'ok', b: 'ok' }) },
     state: { check: async () => {} },
+    blobs: { check: async () => {} },
+    vectors: { check: async () => {} },
   };
   const lost = (kind: ErrorKind): Watched['catalog'] => ({
     list: () => {
@@ -492,6 +494,8 @@ t.test('health says what is wrong', async (t) => {
     'ok',
   ]);
   t.same(await said({ catalog: lost('engine_unreachable') }), ['degraded', 'degraded', 'ok', 'ok']);
+  t.same(await said({ blobs: down }), ['degraded', 'ok', 'ok', 'degraded']);
+  t.same(await said({ vectors: down }), ['degraded', 'ok', 'ok', 'degraded']);
   t.same(await said({ engines: { health: () => ({ a: 'down' }) } }), '503 Down: engines');
   t.same(await said({ catalog: lost('unavailable'), state: down }), '503 Down: catalog, storage');
   const silent: Watched = { ...fine, state: { check: () => new Promise(() => {}) } };

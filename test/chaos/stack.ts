@@ -58,8 +58,13 @@ const catalog = `models:
 `;
 const log = pino({ level: 'silent' });
 
-export const startStack = async (options: StackOptions): Promise<Stack> => {
+/** The processes run what is built. */
+export const buildIfStale = (): void => {
   execFileSync('env', [...plainNode, join(root, 'bin/build-if-stale.mjs')], { stdio: ['ignore', 2, 2] });
+};
+
+export const startStack = async (options: StackOptions): Promise<Stack> => {
+  buildIfStale();
   const folder = mkdtempSync(join(tmpdir(), 'sluice-chaos-'));
   const configFile = join(folder, 'sluice.yaml');
   writeFileSync(configFile, catalog);
@@ -130,7 +135,8 @@ const startServices = async (victims: Victim[]) => {
   };
 };
 
-const startSluice = async (
+/** A process of the built command; it is ready when `ready` says so. */
+export const startSluice = async (
   name: string,
   words: readonly string[],
   environment: Record<string, string>,
@@ -149,7 +155,7 @@ const startSluice = async (
   };
 };
 
-const answers = async (url: string): Promise<boolean> => {
+export const answers = async (url: string): Promise<boolean> => {
   try {
     return (await fetch(`${url}/models`)).ok;
   } catch {

@@ -1,0 +1,87 @@
+/** What one gateway makes and the other serves: vector stores, videos and songs; each with what it must be billed for. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from './client.ts';
+import { chatQuantities, embed } from './operations.ts';
+
+type ChatUsage = Parameters<typeof chatQuantities>[0];
+
+export interface Job {
+  readonly id: string;
+  readonly status: string;
+  readonly stream_url?: string;
+  readonly unsigned_urls?: readonly string[];
+  readonly usage?: { readonly billed_seconds: number };
+}
+
+export interface Found {
+  readonly data: readonly { readonly content: readonly { readonly text: string }[] }[];
+}
+
+/** Made at one door, filled at the other, searched at both. */
+export const storeAcross = async (
+  client: Client,
+  one: string,
+  other: string,
+): Promise<{ readonly found: readonly Found[]; readonly context: Found['data'] }> => {
+  const embedModel = 'sluice/embed';
+  const text = 'Spring tides come with the new and the full moon, when sun and moon pull in one line.';
+  const { body: store } = await client.json<{ id: string }>('/vector_store', {
+    door: one,
+    body: { name: 'tides' },
+  });
+  const form = new FormData();
+  form.set('file', new Blob([text]), 'tides.txt');
+  const { body: file } = await client.json<{ id: string; status: string }>(
+    `/vector_store/${store.id}/files`,
+    { door: other, body: form },
+  );
+  if (file.status !== 'completed') throw new Error(`the file is ${file.status}`);
+  // Batches of a file have ids of their own: `file-…_0` is the first.
+  const ofText = await embed(client, [text]);
+  await client.bill(`${file.id}_0`, '/vector_store/{id}/files', embedModel, {
+    prompt_tokens: ofText,
+    inputs: 1,
+  });
+
+  const question = 'When do the highest spring tides of all come, by sun and moon?';
+  const ofQuestion = { prompt_tokens: await embed(client, [question]), inputs: 1 };
+  const found: Found[] = [];
+  for (const door of [one, other]) {
+    const path = `/vector_store/${store.id}/search`;
+    const answer = await client.json<Found>(path, { door, body: { input: question } });
+    await client.bill(answer.requestId, '/vector_store/{id}/search', embedModel, ofQuestion);
+    found.push(answer.body);
+  }
+
+  const route = '/chat/completions/RAG';
+  const messages = [{ role: 'user', content: question }];
+  const { requestId, body } = await client.json<{ usage: ChatUsage; context: Found['data'] }>(route, {
+    door: one,
+    body: { model: 'sluice/chat', collection: store.id, max_tokens: 20, messages },
+  });
+  await client.bill(requestId, route, embedModel, ofQuestion);
+  await client.bill(requestId, route, 'sluice/chat', chatQuantities(body.usage));
+  return { found, context: body.context };
+};
+
+export const createJob = async (
+  client: Client,
+  path: '/videos' | '/music',
+  door: string,
+  body: { readonly model: string; readonly duration: number; readonly [field: string]: unknown },
+): Promise<Job> => {
+  const { requestId, body: job } = await client.json<Job>(path, { door, body });
+  await client.bill(requestId, path, body.model, { seconds: body.duration });
+  return job;
+};
+
+/** Reads it through any door until it has ended. */
+export const ended = async (client: Client, path: '/videos' | '/music', id: string): Promise<Job> => {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const { body: job } = await client.json<Job>(`${path}/${id}`);
+    if (job.status !== 'pending' && job.status !== 'in_progress') return job;
+    if (Date.now() > deadline) throw new Error(`${id} is still ${job.status}`);
+    await delay(100);
+  }
+};

@@ -59,7 +59,8 @@ export const storeAcross = async (
     door: one,
     body: { model: 'sluice/chat', collection: store.id, max_tokens: 20, messages },
   });
-  await client.bill(requestId, route, embedModel, ofQuestion);
+  // The question is embedded first, an operation of its own.
+  await client.bill(`${requestId}_query`, route, embedModel, ofQuestion);
   await client.bill(requestId, route, 'sluice/chat', chatQuantities(body.usage));
   return { found, context: body.context };
 };

@@ -8,11 +8,11 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { answers, buildIfStale, startSluice, type Victim } from '../chaos/stack.ts';
 import { end, freePort, launch } from '../services/child.ts';
-import { clickHouseMissing, startClickHouse } from '../services/clickhouse.ts';
-import { kafkaMissing, startKafka } from '../services/kafka.ts';
-import { qdrantMissing, startQdrant } from '../services/qdrant.ts';
-import { redisMissing, startRedis } from '../services/redis.ts';
-import { s3Missing, startS3 } from '../services/s3.ts';
+import { startClickHouse } from '../services/clickhouse.ts';
+import { startKafka } from '../services/kafka.ts';
+import { startQdrant } from '../services/qdrant.ts';
+import { startRedis } from '../services/redis.ts';
+import { startS3 } from '../services/s3.ts';
 
 export interface TopologyGateway extends Victim {
   /** Base address, ending in `/v1`. */
@@ -32,14 +32,6 @@ export interface Topology {
   sluice(dataDir: string, ...words: string[]): Promise<string>;
   stop(): Promise<void>;
 }
-
-/** Why it cannot run here; undefined when it can. All services are its own: what they hold is counted to the last row. */
-export const topologyMissing = (): string | undefined =>
-  redisMissing({ own: true }) ??
-  kafkaMissing({ own: true }) ??
-  clickHouseMissing({ own: true }) ??
-  qdrantMissing({ own: true }) ??
-  s3Missing({ own: true });
 
 const key = 'sk-topology-0123456789abcdef';
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -4,6 +4,11 @@ import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
 import type { S3Settings } from './adapters/blobs/s3-client.ts';
 import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts';
+import { ConfigError, type Environment, flag, integer, oneOf, text, url } from './environment.ts';
+import { tracingSettings } from './tracing/settings.ts';
+import type { TracingSettings } from './tracing/tracing.ts';
+
+export { ConfigError, type Environment } from './environment.ts';
 
 export interface Config {
   readonly host: string;
@@ -43,6 +48,8 @@ export interface Config {
   readonly billing: 'inside' | 'apart';
   /** Days that the ledger keeps events, 0 for ever; undefined leaves it as it is. */
   readonly usageDays: number | undefined;
+  /** Undefined: nothing is recorded; a client's trace context is passed on all the same. */
+  readonly tracing: TracingSettings | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
   /** Videos and songs: how many this process renders at once (0: it leaves them to workers), how long outputs are kept, how long a render may take. */
@@ -58,13 +65,6 @@ export interface AdminAddress {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A setting that cannot be used: its message is the one line the user reads. */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
-
 export const loadConfig = (env: Environment = process.env): Config => ({
   host: text(env, 'HOST') ?? '127.0.0.1',
   port: integer(env, 'PORT', 8787, 0, 65_535),
@@ -92,6 +92,7 @@ export const loadConfig = (env: Environment = process.env): Config => ({
     text(env, 'SLUICE_USAGE_DAYS') === undefined
       ? undefined
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
+  tracing: tracingSettings(env),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
   jobs: {
     renders: renders(env),
@@ -99,47 +100,6 @@ export const loadConfig = (env: Environment = process.env): Config => ({
     longestMs: integer(env, 'SLUICE_RENDER_MINUTES', 60, 1, 1_440) * 60_000,
   },
 });
-
-/** An empty variable counts as not set: compose files and shells produce them. */
-const text = (env: Environment, name: string): string | undefined => {
-  const value = env[name]?.trim();
-  return value === '' ? undefined : value;
-};
-
-const integer = (env: Environment, name: string, fallback: number, min: number, max: number): number => {
-  const value = text(env, name);
-  if (value === undefined) return fallback;
-  const number = Number(value);
-  if (!/^\d+$/.test(value) || number < min || number > max)
-    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${value}"`);
-  return number;
-};
-
-const flag = (env: Environment, name: string): boolean => {
-  const value = text(env, name)?.toLowerCase();
-  if (value === undefined || value === '0' || value === 'false') return false;
-  if (value === '1' || value === 'true') return true;
-  throw new ConfigError(`${name} must be 1 or 0, not "${value}"`);
-};
-
-const oneOf = <T extends string>(env: Environment, name: string, values: readonly T[], fallback: T): T => {
-  const value = text(env, name);
-  if (value === undefined) return fallback;
-  const known = values.find((candidate) => candidate === value);
-  if (known === undefined)
-    throw new ConfigError(`${name} must be one of ${values.join(', ')}, not "${value}"`);
-  return known;
-};
-
-const url = (env: Environment, name: string, protocols: readonly string[]): string | undefined => {
-  const value = text(env, name);
-  if (value === undefined) return undefined;
-  if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol))
-    throw new ConfigError(
-      `${name} must be an address starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
-    );
-  return value;
-};
 
 /** A thousand above the clients' port, so that gateways beside each other do not meet there either. */
 /** The port of a process that answers no clients. */

@@ -2,6 +2,7 @@
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
 import { embedPassages } from '../pipelines/stages/embed-passages.ts';
+import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
@@ -22,10 +23,12 @@ import { withOwnLimits } from './limits/override.ts';
 import type { Family } from './metrics/exposition.ts';
 import { admissionFamilies, createMetrics } from './metrics/metrics.ts';
 import { serviceFamilies } from './metrics/service-families.ts';
+import { spanFamilies } from './metrics/span-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openEngines } from './open-engines.ts';
 import { Opened } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
+import { createTracing } from './tracing/tracing.ts';
 import { type Welcome, welcome } from './welcome.ts';
 
 export interface Gateway {
@@ -58,9 +61,11 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     const accounts = opened.add(await openAccounts(config, log));
 
     const metrics = opened.add(createMetrics());
+    const tracing = config.tracing && opened.add(createTracing(config.tracing, { version: apiVersion, log }));
     let url = config.publicUrl ?? '';
     const publicUrl = () => url;
-    const usage = metrics.counted(accounts.usage);
+    const counted = metrics.counted(accounts.usage);
+    const usage = tracing?.watching(counted) ?? counted;
     const blobs = opened.add(await openBlobs(config, { state, log, publicUrl }));
     const { jobs, webhooks } = opened.add(
       await openJobs(config, {
@@ -111,6 +116,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     metrics.watch(() => [
       ...admissionFamilies(admission.figures()),
       ...serviceFamilies({ engines, accounts, jobs, sender, slots: renders }),
+      ...spanFamilies(tracing?.figures()),
     ]);
     const admin = await openAdmin(config.admin, metrics, readiness);
     if (admin !== undefined) opened.add(admin);
@@ -123,6 +129,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       port: config.port,
       shared: config.sharedPort,
       limits: defaultEdgeLimits,
+      tracing,
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });

@@ -47,7 +47,8 @@ const found = (
   query: string,
 ): Observable<readonly FoundPassage[]> => {
   const { exchange, caller } = errand;
-  const own = { id: `${exchange.id}_query`, log: exchange.log, demand: exchange.demand };
+  const { log, demand, trace } = exchange;
+  const own = { id: `${exchange.id}_query`, log, demand, trace };
   return defer(() => ports.collections.get(caller.subscription, id, 'collection')).pipe(
     switchMap((collection) =>
       query === ''

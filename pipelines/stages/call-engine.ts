@@ -7,7 +7,7 @@ import type { ChatTask } from './chat-task.ts';
 
 export const callEngine = (
   { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
-  { id: requestId, demand }: Exchange,
+  { id: requestId, demand, trace }: Exchange,
   { subscription }: Caller,
   { model, call }: ChatTask<unknown>,
 ): Observable<Parts> => {
@@ -16,5 +16,5 @@ export const callEngine = (
   } catch (error) {
     return throwError(() => error);
   }
-  return engines.of(model).chat(model, call, { requestId, subscription, demand });
+  return engines.of(model).chat(model, call, { requestId, subscription, demand, trace });
 };

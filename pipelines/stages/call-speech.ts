@@ -8,7 +8,7 @@ import type { SpeechTask } from './read-speech-request.ts';
 
 export const callSpeech = (
   { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
-  { id: requestId }: Exchange,
+  { id: requestId, trace }: Exchange,
   { subscription }: Caller,
   { model, call, demand }: SpeechTask,
 ): Observable<Spoken> =>
@@ -17,5 +17,5 @@ export const callSpeech = (
     const engine = engines.of(model);
     if (engine.speak === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine does not speak`);
-    return engine.speak(model, call, { requestId, subscription, demand });
+    return engine.speak(model, call, { requestId, subscription, demand, trace });
   });

@@ -54,7 +54,7 @@ export class Dispatch {
   }
 
   /** The reader hears nothing before this has returned. */
-  send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
+  send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
     const { body, streams, explain } = request;
     const call = new HttpCall({
       reader,
@@ -65,7 +65,7 @@ export class Dispatch {
     });
     try {
       const bodyLength = contentLength(request.method, body);
-      const head = requestHead(this.#start(request), request.requestId, bodyLength);
+      const head = requestHead(this.#start(request), request.requestId, bodyLength, traceLines);
       call.runOn(this.#connections.send({ head, body, bodyLength }, call));
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);

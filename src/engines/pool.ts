@@ -7,6 +7,7 @@ import type { ApiError } from '../errors.ts';
 import { Pace, retryAfter } from '../limits/pace.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { CallSpan } from '../ports/trace.ts';
 import { FairLine, type Waiting } from './capacity.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { EngineError } from './engine-error.ts';
@@ -196,6 +197,8 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
   #replica: Replica | undefined;
   #startedAt = 0;
   #call: EngineCall | undefined;
+  /** Where calls are recorded. */
+  #span: CallSpan | undefined;
   #answered = false;
   /** While it waits for a replica. */
   #deadline: NodeJS.Timeout | undefined;
@@ -229,15 +232,22 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
     this.#startedAt = performance.now();
+    this.#span = this.#flow.trace?.startCall({
+      method: this.#request.method,
+      path: this.#request.path,
+      replica: replica.url,
+      retries: this.#attempts,
+    });
     this.#attempts++;
     replica.busy++;
     this.#replica = replica;
-    this.#call = replica.dispatch.send(this.#request, this.#flow, this);
+    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines);
     return true;
   }
 
   head(head: EngineHead): void {
     this.#answered = true;
+    this.#span?.answered();
     if (this.#replica !== undefined) this.#replica.answering++;
     // A replica that was out is back with its first word; one that was not must also end well.
     if (this.#replica?.out === true) this.#pool.succeeded(this.#replica);
@@ -255,7 +265,7 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
   }
 
   error(error: EngineError): void {
-    const replica = this.#leave();
+    const replica = this.#leave(error);
     if (replica !== undefined) this.#pool.failed(replica, error);
     if (!this.#mayGoOn(error, replica) || !this.start()) this.#reader.error(error);
     this.#pool.serve();
@@ -285,7 +295,9 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
     if (replica !== undefined && this.#answered) this.#pool.succeeded(replica);
   }
 
-  #leave(): Replica | undefined {
+  #leave(error?: EngineError): Replica | undefined {
+    this.#span?.end(error);
+    this.#span = undefined;
     const replica = this.#replica;
     this.#replica = undefined;
     if (replica === undefined) return undefined;

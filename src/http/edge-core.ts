@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
+import type { Tracing } from '../ports/trace.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -13,6 +14,8 @@ export interface EdgeCore {
   readonly keys: Keys;
   readonly log: Logger;
   readonly limits: EdgeLimits;
+  /** Undefined: requests are not recorded. */
+  readonly tracing: Tracing | undefined;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
   readonly open: Set<OpenResponse>;

@@ -4,6 +4,8 @@ import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
 import { Demand } from '../ports/demand.ts';
 import type { Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
+import type { Trace } from '../ports/trace.ts';
+import { passedOn } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import type { Params } from './route-table.ts';
@@ -15,6 +17,7 @@ export class HttpExchange implements Exchange {
   readonly params: Params;
   readonly body: IncomingBody;
   readonly demand = new Demand();
+  readonly trace: Trace | undefined;
   readonly #channel: Channel;
   readonly #route: Route | undefined;
   readonly #log: Logger;
@@ -33,6 +36,7 @@ export class HttpExchange implements Exchange {
     this.params = params ?? noParams;
     this.body = body;
     this.#log = core.log;
+    this.trace = traceOf(core, channel, route, this.id);
   }
 
   get method(): string {
@@ -59,10 +63,26 @@ export class HttpExchange implements Exchange {
 
   /** Made when first asked for: most requests log nothing of their own. */
   get log(): Logger {
-    this.#child ??= this.#log.child({ request_id: this.id });
+    this.#child ??= this.#log.child(
+      this.trace === undefined ? { request_id: this.id } : { request_id: this.id, trace_id: this.trace.id },
+    );
     return this.#child;
   }
 }
+
+/** One look at a header for requests without a trace while nothing is recorded. */
+const traceOf = (
+  { tracing }: EdgeCore,
+  channel: Channel,
+  route: Route | undefined,
+  id: string,
+): Trace | undefined => {
+  const traceparent = channel.header('traceparent');
+  if (tracing === undefined)
+    return traceparent === '' ? undefined : passedOn(traceparent, channel.header('tracestate'));
+  const tracestate = traceparent === '' ? '' : channel.header('tracestate');
+  return tracing.begin({ id, method: channel.method, route: route?.path, traceparent, tracestate });
+};
 
 /** The messages format speaks its own errors under its own paths, and on models where its version header is sent. */
 const pathDialect = (channel: Channel): ErrorDialect => {

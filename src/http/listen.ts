@@ -5,6 +5,7 @@ import type { Route } from '../../pipelines/route.ts';
 import type { Family } from '../metrics/exposition.ts';
 import { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
+import type { Tracing } from '../ports/trace.ts';
 import { readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
@@ -27,6 +28,8 @@ export interface EdgeOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   readonly limits: EdgeLimits;
+  /** Undefined: requests are not recorded. */
+  readonly tracing?: Tracing | undefined;
   /** Other processes of the same gateway listen there too. */
   readonly shared?: boolean;
   /** `auto`: uWebSockets.js where its binary loads, else node:http. */
@@ -62,6 +65,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     keys: options.keys,
     log: options.log,
     limits: options.limits,
+    tracing: options.tracing,
     nextId: requestIds(),
     open: new Set(),
     now: performance.now(),

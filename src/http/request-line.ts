@@ -1,5 +1,6 @@
 /** A request and what became of it in; one line of the log out. Made only where requests are logged. */
 import type { Logger } from 'pino';
+import type { Exchange } from '../ports/exchange.ts';
 
 export class RequestLine {
   readonly #log: Logger;
@@ -16,7 +17,7 @@ export class RequestLine {
 
   /** The route's own path, not the one that was sent: ids and queries are nobody's business here. */
   write(
-    requestId: string,
+    { id, trace }: Pick<Exchange, 'id' | 'trace'>,
     method: string,
     route: string | undefined,
     status: number,
@@ -24,7 +25,8 @@ export class RequestLine {
   ): void {
     this.#log.info(
       {
-        request_id: requestId,
+        request_id: id,
+        ...(trace === undefined ? {} : { trace_id: trace.id }),
         method,
         route: route ?? null,
         status,

@@ -150,7 +150,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#phase = 'over';
     // A stream of known length is over with its last byte: its source may still wait to say that it is done.
     if (this.#full) this.writable();
-    this.#logRequest();
+    this.#conclude();
     this.#leave();
   }
 
@@ -159,7 +159,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#phase = 'over';
     this.unsubscribe();
     if (this.#status === 0) this.#count(clientLeft);
-    this.#logRequest('client left');
+    this.#conclude('client left');
     this.#leave();
   }
 
@@ -275,7 +275,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     this.#phase = 'over';
     this.#channel.destroy();
     this.unsubscribe();
-    this.#logRequest(reason);
+    this.#conclude(reason);
     this.#leave();
   }
 
@@ -299,9 +299,10 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   // ── the log ──────────────────────────────────────────────────────────────────────────────────────
 
-  #logRequest(cut?: CutReason): void {
+  #conclude(cut?: CutReason): void {
     if (cut !== undefined) this.#core.cuts[cut]++;
-    this.#line?.write(this.#exchange.id, this.#channel.method, this.#route?.path, this.#status, cut);
+    this.#exchange.trace?.end(this.#status, cut);
+    this.#line?.write(this.#exchange, this.#channel.method, this.#route?.path, this.#status, cut);
   }
 
   /** Expected failures are the client's to read; the rest is ours. */

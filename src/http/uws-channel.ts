@@ -19,6 +19,8 @@ const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   'content-length': Buffer.from('content-length'),
   'transfer-encoding': Buffer.from('transfer-encoding'),
   'access-control-request-headers': Buffer.from('access-control-request-headers'),
+  traceparent: Buffer.from('traceparent'),
+  tracestate: Buffer.from('tracestate'),
 };
 
 type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };

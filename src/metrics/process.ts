@@ -33,12 +33,7 @@ export const watchProcess = (): ProcessFigures => {
             { labels: { use: 'buffers' }, value: arrayBuffers },
           ],
         },
-        {
-          name: 'process_cpu_seconds_total',
-          help: 'Processor time.',
-          type: 'counter',
-          samples: [{ labels: {}, value: (user + system) / 1e6 }],
-        },
+        counter('process_cpu_seconds_total', 'Processor time.', (user + system) / 1e6),
         {
           name: 'sluice_event_loop_delay_seconds',
           help: 'How late the event loop was since the last look, by quantile.',
@@ -64,5 +59,12 @@ export const gauge = (name: string, help: string, value: number): Family => ({
   name,
   help,
   type: 'gauge',
+  samples: [{ labels: {}, value }],
+});
+
+export const counter = (name: string, help: string, value: number): Family => ({
+  name,
+  help,
+  type: 'counter',
   samples: [{ labels: {}, value }],
 });

@@ -1,7 +1,7 @@
 /** How the reading of a topic goes in; its metrics out. */
 import type { ReadingFigures } from '../ports/events.ts';
 import type { Family } from './exposition.ts';
-import { gauge } from './process.ts';
+import { counter, gauge } from './process.ts';
 
 /** None where nothing is read: usage that goes straight into the ledger. */
 export const readingFamilies = (figures: ReadingFigures | undefined): readonly Family[] =>
@@ -31,10 +31,3 @@ export const readingFamilies = (figures: ReadingFigures | undefined): readonly F
           figures.retries,
         ),
       ];
-
-export const counter = (name: string, help: string, value: number): Family => ({
-  name,
-  help,
-  type: 'counter',
-  samples: [{ labels: {}, value }],
-});

@@ -8,6 +8,7 @@ import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
+import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
 
 /** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
@@ -16,6 +17,8 @@ export interface Flow {
   /** Whose call it is: those of different subscriptions take turns where an engine is full. */
   readonly subscription: string;
   readonly demand: Demand;
+  /** The trace it belongs to; absent: none. */
+  readonly trace?: Trace | undefined;
 }
 
 export interface Engine {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { ErrorDialect } from '../errors.ts';
 import type { Demand } from './demand.ts';
+import type { Trace } from './trace.ts';
 
 export interface Exchange {
   /** Sent back as `x-request-id` and `request-id`, and written in every log line. */
@@ -22,6 +23,8 @@ export interface Exchange {
   /** Shape of errors on this request. */
   readonly dialect: ErrorDialect;
   readonly log: Logger;
+  /** The trace it belongs to; absent: none. */
+  readonly trace?: Trace | undefined;
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
@@ -34,7 +37,9 @@ export type HeaderName =
   | 'x-api-key'
   | 'content-length'
   | 'transfer-encoding'
-  | 'access-control-request-headers';
+  | 'access-control-request-headers'
+  | 'traceparent'
+  | 'tracestate';
 
 export interface IncomingBody {
   /** Declared length in bytes; undefined for chunked bodies. */

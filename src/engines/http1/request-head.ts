@@ -29,16 +29,17 @@ export const requestStart = (lines: RequestLines, fixed: string): string => {
   return head;
 };
 
-/** The whole head; without a length the request has no body. */
+/** The whole head; without a length the request has no body. `more` are whole lines, already checked. */
 export const requestHead = (
   start: string,
   requestId: string | undefined,
   contentLength: number | undefined,
+  more = '',
 ): string => {
   if (requestId !== undefined && !valueText.test(requestId))
     throw new Error('The id of the request cannot be sent');
   const id = requestId === undefined ? '' : `x-request-id: ${requestId}\r\n`;
-  return `${start}${id}${contentLength === undefined ? '' : `content-length: ${contentLength}\r\n`}\r\n`;
+  return `${start}${id}${more}${contentLength === undefined ? '' : `content-length: ${contentLength}\r\n`}\r\n`;
 };
 
 export const fixedLines = (host: string): string => `host: ${host}\r\nconnection: keep-alive\r\n`;

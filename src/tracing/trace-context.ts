@@ -1,0 +1,71 @@
+/** The headers `traceparent` and `tracestate` in; what they say by the rules of W3C Trace Context, and lines to send on, out. */
+import type { Trace } from '../ports/trace.ts';
+
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly flags: number;
+}
+
+export const sampledFlag = 1;
+const randomFlag = 2;
+
+/** A later version may say more after a dash; what is known of it stands where it always stood. */
+const format = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+const longestParent = 256;
+
+/** Undefined when it is missing or wrong: then a new trace begins, and `tracestate` means nothing. */
+export const readParent = (text: string): TraceParent | undefined => {
+  if (text === '' || text.length > longestParent) return undefined;
+  const [, version, traceId, spanId, flags, more] = format.exec(text) ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
+  if (version === '00' && more !== undefined) return undefined;
+  return { traceId, spanId, flags: Number.parseInt(flags, 16) };
+};
+
+const longestState = 512;
+const mostMembers = 32;
+const member =
+  /^(?:[a-z][\w\-*/]{0,255}|[a-z\d][\w\-*/]{0,240}@[a-z][\w\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+
+/** As much of it as may be sent on, the newest first; empty when it is wrong. */
+export const readState = (text: string): string => {
+  if (text === '') return '';
+  const members = text
+    .split(',', mostMembers + 1)
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+  if (
+    members.length > mostMembers ||
+    !members.every((each) => member.test(each) && !/[A-Z]/.test(keyOf(each)))
+  )
+    return '';
+  if (new Set(members.map(keyOf)).size < members.length) return '';
+  let kept = '';
+  for (const each of members) {
+    const next = kept === '' ? each : `${kept},${each}`;
+    if (next.length > longestState) break;
+    kept = next;
+  }
+  return kept;
+};
+
+const keyOf = (pair: string): string => pair.slice(0, pair.indexOf('='));
+
+export const contextLines = ({ traceId, spanId, flags }: TraceParent, state: string): string => {
+  const known = (flags & (sampledFlag | randomFlag)).toString(16).padStart(2, '0');
+  const parent = `traceparent: 00-${traceId}-${spanId}-${known}\r\n`;
+  return state === '' ? parent : `${parent}tracestate: ${state}\r\n`;
+};
+
+/** A client's trace that we take no part in; undefined when there is none. */
+export const passedOn = (traceparent: string, tracestate: string): Trace | undefined => {
+  const parent = readParent(traceparent);
+  if (parent === undefined) return undefined;
+  return {
+    id: parent.traceId,
+    lines: contextLines(parent, readState(tracestate)),
+    startCall: () => undefined,
+    end: () => undefined,
+  };
+};

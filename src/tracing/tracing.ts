@@ -1,0 +1,163 @@
+/** Requests in; for each of them its trace out, recorded and sent to a collector where it is sampled. */
+import type { Logger } from 'pino';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { CallSpan, Trace, TracedCall, TracedRequest, Tracing } from '../ports/trace.ts';
+import { Exporter } from './exporter.ts';
+import type { Resource } from './otlp-json.ts';
+import { newSpanId, newTraceId } from './random-ids.ts';
+import { isSampled, type SamplerSettings } from './sampler.ts';
+import { Span, wallClock } from './span.ts';
+import { contextLines, passedOn, readParent, readState, sampledFlag } from './trace-context.ts';
+
+export interface TracingSettings {
+  /** The collector's whole address. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly sampler: SamplerSettings;
+  readonly resource: Resource;
+}
+
+export interface TracingOptions {
+  readonly version: string;
+  readonly log: Logger;
+  readonly everyMs?: number;
+  readonly pauseMs?: number;
+}
+
+export const createTracing = (settings: TracingSettings, options: TracingOptions): Tracing => {
+  const { url, headers, timeoutMs, resource, sampler } = settings;
+  const exporter = new Exporter({ url, headers, timeoutMs, resource, ...options });
+  const running = new Map<string, RequestTrace>();
+  return {
+    begin: (request) => {
+      const parent = readParent(request.traceparent);
+      const traceId = parent?.traceId ?? newTraceId();
+      if (!isSampled(sampler, traceId, parent))
+        return passedOn(request.traceparent, request.tracestate) ?? unrecorded(traceId);
+      const trace = new RequestTrace(request, { traceId, parentId: parent?.spanId ?? '' }, exporter, running);
+      running.set(request.id, trace);
+      return trace;
+    },
+    watching: (usage) => ({
+      record: (event) => {
+        running.get(event.request_id)?.used(event);
+        return usage.record(event);
+      },
+      ensureOpen: () => usage.ensureOpen(),
+      close: () => usage.close(),
+    }),
+    figures: () => exporter.figures(),
+    close: () => exporter.close(),
+  };
+};
+
+/** The log can still bring together what belongs together, and engines are told not to record it. */
+const unrecorded = (traceId: string): Trace => ({
+  id: traceId,
+  lines: contextLines({ traceId, spanId: newSpanId(), flags: 0 }, ''),
+  startCall: () => undefined,
+  end: () => undefined,
+});
+
+/** Whatever else a client calls a method is its own affair. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+class RequestTrace implements Trace {
+  readonly id: string;
+  readonly lines: string;
+  readonly #span: Span;
+  readonly #requestId: string;
+  readonly #exporter: Exporter;
+  readonly #running: Map<string, RequestTrace>;
+
+  constructor(
+    { id, method, route, tracestate }: TracedRequest,
+    { traceId, parentId }: { readonly traceId: string; readonly parentId: string },
+    exporter: Exporter,
+    running: Map<string, RequestTrace>,
+  ) {
+    const known = methods.has(method) ? method : '_OTHER';
+    const path = route === undefined ? undefined : `/v1${route}`;
+    const state = parentId === '' ? '' : readState(tracestate);
+    const name = path === undefined ? known : `${known} ${path}`;
+    this.#span = new Span({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'server' });
+    this.id = traceId;
+    this.lines = linesOf(this.#span);
+    this.#requestId = id;
+    this.#exporter = exporter;
+    this.#running = running;
+    const { attributes } = this.#span;
+    attributes['http.request.method'] = known;
+    if (path !== undefined) attributes['http.route'] = path;
+    attributes['sluice.request_id'] = id;
+  }
+
+  startCall(call: TracedCall): CallSpan {
+    return new EngineSpan(this.#span, call, this.#exporter);
+  }
+
+  /** What it was asked for and what that took, once it is known. */
+  used(event: UsageEvent): void {
+    const { attributes, events } = this.#span;
+    const { prompt_tokens, completion_tokens } = event.quantities;
+    attributes['gen_ai.request.model'] = event.model;
+    attributes['gen_ai.usage.input_tokens'] = prompt_tokens;
+    attributes['gen_ai.usage.output_tokens'] = completion_tokens;
+    attributes['sluice.engine'] = event.engine;
+    attributes['sluice.outcome'] = event.outcome;
+    attributes['sluice.queued_ms'] = event.queued_ms;
+    attributes['sluice.cost'] = event.cost;
+    if (event.first_token_ms !== null)
+      events.push({ name: 'first token', time: event.time - event.total_ms + event.first_token_ms });
+  }
+
+  end(status: number, cut: string | undefined): void {
+    const span = this.#span;
+    if (status > 0) span.attributes['http.response.status_code'] = status;
+    if (cut !== undefined) span.attributes['sluice.cut'] = cut;
+    span.failed = status >= 500 || cut === 'failed';
+    if (span.failed) span.attributes['error.type'] = cut ?? String(status);
+    finish(span, this.#exporter);
+    this.#running.delete(this.#requestId);
+  }
+}
+
+class EngineSpan implements CallSpan {
+  readonly lines: string;
+  readonly #span: Span;
+  readonly #exporter: Exporter;
+
+  constructor(parent: Span, { method, path, replica, retries }: TracedCall, exporter: Exporter) {
+    const { traceId, spanId: parentId, state } = parent;
+    const name = `${method} ${path}`;
+    this.#span = new Span({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'client' });
+    this.lines = linesOf(this.#span);
+    this.#exporter = exporter;
+    const { hostname, port, protocol } = new URL(replica);
+    const { attributes } = this.#span;
+    attributes['http.request.method'] = method;
+    attributes['url.full'] = replica + path;
+    attributes['server.address'] = hostname;
+    attributes['server.port'] = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+    if (retries > 0) attributes['http.request.resend_count'] = retries;
+  }
+
+  answered(): void {
+    this.#span.events.push({ name: 'first byte', time: wallClock() });
+  }
+
+  end(failure: { readonly kind: string } | undefined): void {
+    this.#span.failed = failure !== undefined;
+    if (failure !== undefined) this.#span.attributes['error.type'] = failure.kind;
+    finish(this.#span, this.#exporter);
+  }
+}
+
+const linesOf = ({ traceId, spanId, state }: Span): string =>
+  contextLines({ traceId, spanId, flags: sampledFlag }, state);
+
+const finish = (span: Span, exporter: Exporter): void => {
+  span.end = wallClock();
+  exporter.add(span);
+};

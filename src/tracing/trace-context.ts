@@ -26,7 +26,7 @@ export const readParent = (text: string): TraceParent | undefined => {
 const longestState = 512;
 const mostMembers = 32;
 const member =
-  /^(?:[a-z][\w\-*/]{0,255}|[a-z\d][\w\-*/]{0,240}@[a-z][\w\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
+  /^(?:[a-z][_a-z\d\-*/]{0,255}|[a-z\d][_a-z\d\-*/]{0,240}@[a-z][_a-z\d\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
 /** As much of it as may be sent on, the newest first; empty when it is wrong. */
 export const readState = (text: string): string => {
@@ -35,11 +35,7 @@ export const readState = (text: string): string => {
     .split(',', mostMembers + 1)
     .map((each) => each.trim())
     .filter((each) => each !== '');
-  if (
-    members.length > mostMembers ||
-    !members.every((each) => member.test(each) && !/[A-Z]/.test(keyOf(each)))
-  )
-    return '';
+  if (members.length > mostMembers || !members.every((each) => member.test(each))) return '';
   if (new Set(members.map(keyOf)).size < members.length) return '';
   let kept = '';
   for (const each of members) {

@@ -11,6 +11,7 @@ import { Span } from '../../src/tracing/span.ts';
 import { passedOn, readParent, readState } from '../../src/tracing/trace-context.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { servers } from '../http/servers.ts';
 import { startCollector, valuesOf } from './collector.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -87,8 +88,8 @@ const ask = async (
 const sent = (head: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim();
 
-for (const edge of ['uws', 'node'])
-  t.test(`without a collector a context is passed on, by ${edge}`, async (t) => {
+for (const { name: edge, skip } of servers)
+  t.test(`without a collector a context is passed on, by ${edge}`, { skip }, async (t) => {
     const engine = await startScriptedEngine((visit) => visit.answer());
     t.teardown(() => engine.close());
     const gateway = await startGateway({ catalog: catalog(engine.url), env: { SLUICE_EDGE: edge } });

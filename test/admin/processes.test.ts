@@ -1,0 +1,85 @@
+/** Probes and metrics of processes that answer no clients; questions that take too long. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import t from 'tap';
+import { createReadiness } from '../../src/admin/readiness.ts';
+import { startBilling } from '../../src/billing.ts';
+import { loadConfig } from '../../src/config.ts';
+import { startWorker } from '../../src/worker.ts';
+import { redisMissing, startRedis } from '../services/redis.ts';
+
+const log = pino({ level: 'silent' });
+
+const get = async (url: string): Promise<{ status: number; text: string }> => {
+  const response = await fetch(url);
+  return { status: response.status, text: await response.text() };
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+
+t.test('readiness asks all at once, and waits for none too long', async (t) => {
+  const readiness = createReadiness(
+    {
+      fine: () => Promise.resolve(),
+      silent: () => new Promise(() => undefined),
+      thrown: () => {
+        throw new Error('full');
+      },
+      rejected: () => Promise.reject(new Error('away')),
+    },
+    20,
+  );
+  const reasons = ['silent: no answer for 20 ms', 'thrown: full', 'rejected: away'];
+  t.strictSame(await readiness.unready(), ['process: starting', ...reasons]);
+  readiness.enter();
+  t.strictSame(await readiness.unready(), reasons);
+  readiness.leave();
+  t.strictSame(await readiness.unready(), ['process: shutting down', ...reasons]);
+});
+
+t.test('a process beside a gateway has the port only where it was chosen', async (t) => {
+  t.match(loadConfig({}).admin, { port: 9787, chosen: false });
+  t.match(loadConfig({ SLUICE_ADMIN_PORT: '9000' }).admin, { port: 9000, chosen: true });
+  await t.rejects(startBilling(loadConfig({}), log), { message: /^KAFKA_BROKERS is not set: / });
+});
+
+t.test('billing, while Kafka is away', async (t) => {
+  const config = loadConfig({ SLUICE_DATA: folder, KAFKA_BROKERS: '127.0.0.1:1', SLUICE_ADMIN_PORT: '0' });
+  const billing = await startBilling(config, log);
+  t.strictSame(await get(`${billing.adminUrl}/livez`), { status: 200, text: 'ok\n' });
+  t.strictSame(await get(`${billing.adminUrl}/readyz`), {
+    status: 503,
+    text: 'kafka: usage cannot be read\n',
+  });
+  const { text } = await get(`${billing.adminUrl}/metrics`);
+  for (const line of [
+    'sluice_usage_reading 0',
+    'sluice_usage_batches_total 0',
+    'sluice_usage_dead_letters_total 0',
+  ])
+    t.ok(text.split('\n').includes(line), line);
+  await billing.stop();
+});
+
+t.test('a worker', { skip: redisMissing({ own: true }) ?? false }, async (t) => {
+  const redis = await startRedis({ own: true });
+  t.teardown(() => redis.stop());
+  const env = { SLUICE_DATA: join(folder, 'worker'), REDIS_URL: redis.url, SLUICE_ADMIN_PORT: '0' };
+  const worker = await startWorker(loadConfig(env), log);
+  t.strictSame(await get(`${worker.adminUrl}/readyz`), { status: 200, text: 'ok\n' });
+  const { text } = await get(`${worker.adminUrl}/metrics`);
+  for (const line of [
+    'sluice_renders 0',
+    'sluice_render_slots 4',
+    'sluice_webhook_attempts_ended_total{outcome="delivered"} 0',
+  ])
+    t.ok(text.split('\n').includes(line), line);
+  await redis.stop();
+  const away = await get(`${worker.adminUrl}/readyz`);
+  t.equal(away.status, 503);
+  t.match(away.text, /^storage: /);
+  await worker.stop();
+});

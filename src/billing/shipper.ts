@@ -36,6 +36,8 @@ export interface ShipperOptions {
 export interface Shipper {
   /** Ships until the journal is empty; rejects at the first failure. */
   drain(): Promise<void>;
+  /** Ships soon instead of later, unless it has to wait for the other side. */
+  hurry(): void;
   /** Bytes written and not yet acknowledged. */
   lag(): number;
   stop(): Promise<void>;
@@ -51,6 +53,8 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   let cleanTo = -1;
   let pause = firstPause;
   let timer: NodeJS.Timeout | undefined;
+  /** The next look is not for a while, and nothing speaks against an earlier one. */
+  let idle = true;
   let running: Promise<void> | undefined;
   let stopped = false;
 
@@ -105,6 +109,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       await attempt();
       pause = firstPause;
       schedule(idleMs);
+      idle = true;
       options.emptied?.();
     } catch (error) {
       log.warn({ err: error, retryMs: pause }, 'usage cannot be shipped now; it is kept in the journal');
@@ -115,13 +120,24 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   const schedule = (ms: number): void => {
     if (stopped) return;
-    timer = setTimeout(() => void loop(), ms);
-    timer.unref();
+    timer = setTimeout(() => {
+      idle = false;
+      void loop();
+    }, ms).unref();
+  };
+
+  /** In a turn of its own: those whose events have just been kept are told first. */
+  const hurry = (): void => {
+    if (!idle) return;
+    idle = false;
+    clearTimeout(timer);
+    schedule(0);
   };
 
   schedule(idleMs);
   return {
     drain: attempt,
+    hurry,
     lag,
     stop: async () => {
       stopped = true;

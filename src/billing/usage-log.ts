@@ -38,7 +38,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const { folder, events, log, adoptMs = 10_000 } = options;
   mkdirSync(folder, { recursive: true });
   const own = claimFolder(folder);
-  const recent = new Recent();
+  const recent = new Recent(() => shipper.hurry());
   const writer = new JournalWriter({
     folder: own.path,
     recent,

@@ -1,5 +1,6 @@
 /** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
 import type { Demand, DemandListener } from '../ports/demand.ts';
+import { absent } from '../roll.ts';
 import type { Deadlines, Expiring } from './deadlines.ts';
 import {
   connectionError,
@@ -55,6 +56,7 @@ const LINGER_MS = 1000;
 
 export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead, EngineCall {
   contentType = '';
+  place = absent;
   readonly #setting: CallSetting;
   readonly #begun: number;
   #lastRead: number;

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
+import type { Listed, Roll } from '../roll.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -18,7 +19,7 @@ export interface EdgeCore {
   readonly tracing: Tracing | undefined;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
-  readonly open: Set<OpenResponse>;
+  readonly open: Roll<OpenResponse>;
   /** Milliseconds, brought up to date by the edge's one timer: exact enough for time-outs, free to read. */
   now: number;
   /** Whether requests are logged, looked up as often as the time is. */
@@ -31,7 +32,7 @@ export interface EdgeCore {
 /** Why an answer did not come to its end. */
 export type CutReason = 'client left' | 'reader stalled' | 'failed' | 'shutting down';
 
-export interface OpenResponse {
+export interface OpenResponse extends Listed {
   /** Its reader is behind. */
   readonly full: boolean;
   /** Bytes kept for its reader, and of the request's body as far as it has come. */

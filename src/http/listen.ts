@@ -6,6 +6,7 @@ import type { Family } from '../metrics/exposition.ts';
 import { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
+import { Roll } from '../roll.ts';
 import { readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
@@ -67,7 +68,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     limits: options.limits,
     tracing: options.tracing,
     nextId: requestIds(),
-    open: new Set(),
+    open: new Roll(),
     now: performance.now(),
     logging: options.log.isLevelEnabled('info'),
     draining: false,

@@ -3,6 +3,7 @@ import { Subscriber } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { clientLeft } from '../metrics/route-figures.ts';
 import type { Answer, Head, Reply } from '../ports/exchange.ts';
+import { absent } from '../roll.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -14,6 +15,7 @@ import type { ServedRoute } from './route-table.ts';
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
 
 export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, OpenResponse {
+  place = absent;
   readonly #core: EdgeCore;
   readonly #channel: Channel;
   readonly #exchange: HttpExchange;

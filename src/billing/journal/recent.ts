@@ -19,14 +19,29 @@ export interface RecentBatch {
 /** Bytes of journal that are kept; what came before, while shipping was behind, is read from the files. */
 const most = 8 * 1024 * 1024;
 
+/**
+ * Events that wait before they are worth shipping at once. What is kept much longer than that is copied by one garbage
+ * collection after another: shipped twice a second, events cost more to keep in memory than to write.
+ */
+const many = 256;
+
 export class Recent {
+  readonly #enough: (() => void) | undefined;
   #written: Written[] = [];
   #bytes = 0;
+  #count = 0;
+
+  /** `enough` is called when there is something worth shipping. */
+  constructor(enough?: () => void) {
+    this.#enough = enough;
+  }
 
   add(place: Cursor, bytes: number, messages: readonly EventMessage[]): void {
     this.#written.push({ segment: place.segment, from: place.offset, to: place.offset + bytes, messages });
     this.#bytes += bytes;
+    this.#count += messages.length;
     if (this.#bytes > most) this.#drop(this.#written.length >> 1);
+    if (this.#count >= many) this.#enough?.();
   }
 
   /** From a place on, some `maxBytes`; undefined when that is not kept. What lies before it is not needed any more. */
@@ -45,7 +60,10 @@ export class Recent {
   /** The first of them; all when there is no end. */
   #drop(count: number): void {
     const dropped = this.#written.splice(0, count < 0 ? this.#written.length : count);
-    for (const { from, to } of dropped) this.#bytes -= to - from;
+    for (const { from, to, messages } of dropped) {
+      this.#bytes -= to - from;
+      this.#count -= messages.length;
+    }
   }
 }
 

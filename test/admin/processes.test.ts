@@ -2,12 +2,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
+import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
+import { watchLag } from '../../src/adapters/events/kafka-lag.ts';
 import { createReadiness } from '../../src/admin/readiness.ts';
 import { startBilling } from '../../src/billing.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startWorker } from '../../src/worker.ts';
+import { usageEvent } from '../billing/usage-events.ts';
+import { kafkaMissing, startKafka } from '../services/kafka.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
 const log = pino({ level: 'silent' });
@@ -82,4 +87,44 @@ t.test('a worker', { skip: redisMissing({ own: true }) ?? false }, async (t) => 
   t.equal(away.status, 503);
   t.match(away.text, /^storage: /);
   await worker.stop();
+});
+
+t.test('how far billing is behind', { skip: kafkaMissing() ?? false }, async (t) => {
+  const kafka = await startKafka();
+  t.teardown(() => kafka.stop());
+  const config = loadConfig({
+    SLUICE_DATA: join(folder, 'billing'),
+    KAFKA_BROKERS: kafka.brokers,
+    KAFKA_PREFIX: `sluice-admin-${process.pid}`,
+    SLUICE_ADMIN_PORT: '0',
+  });
+  if (config.kafka === undefined) throw new Error('no Kafka');
+  const events = createKafkaEvents(config.kafka, log);
+  const { subscription } = usageEvent({});
+  const texts = [...Array.from({ length: 3 }, () => JSON.stringify(usageEvent({}))), '{"schema":9}'];
+  await events.publish(
+    'usage',
+    texts.map((json) => ({ key: subscription, json })),
+  );
+  await events.close();
+  const watch = watchLag(config.kafka, { topic: 'usage', group: 'billing', log, everyMs: 50 });
+  const behind = (): number => watch.lag.reduce((sum, { messages }) => sum + messages, 0);
+  const until = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
+    for (const end = Date.now() + 30_000; Date.now() < end; await delay(50)) if (await isSo()) return true;
+    return false;
+  };
+  t.ok(await until(() => behind() === 4), 'nobody reads');
+  const billing = await startBilling(config, log);
+  t.ok(await until(() => watch.lag.length > 0 && behind() === 0), 'all is read');
+  t.ok(await until(async () => (await get(`${billing.adminUrl}/readyz`)).status === 200));
+  const { text } = await get(`${billing.adminUrl}/metrics`);
+  for (const line of [
+    'sluice_usage_reading 1',
+    'sluice_usage_messages_total 4',
+    'sluice_usage_dead_letters_total 1',
+    'sluice_usage_retries_total 0',
+  ])
+    t.ok(text.split('\n').includes(line), line);
+  await billing.stop();
+  await watch.close();
 });

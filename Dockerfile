@@ -1,14 +1,20 @@
-# Debian 13: its C library is new enough for uWebSockets.js on current Node.
+# Debian 13: its C library is new enough for uWebSockets.js. Node 24: the newest LTS that its release has binaries for.
 FROM node:24-trixie-slim AS build
 WORKDIR /sluice
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci
+# The only script that anything needs at run time makes ffmpeg executable; here for all users.
+RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
 COPY . .
-RUN npm run build && npm prune --omit=dev
-# The project's own release in place of the registry's copy of it; the binaries are the same.
-ARG UWEBSOCKETS=v20.64.0
-RUN npm install --no-save --no-audit --ignore-scripts \
-  "uWebSockets.js@https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/${UWEBSOCKETS}.tar.gz"
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+# The project's own release in place of the registry's copy of it. What runs must be, byte for byte, the binary of the
+# copy, which package-lock.json pins; those for other systems stay behind.
+ARG UWEBSOCKETS=https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/v20.64.0.tar.gz
+RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSockets.js@$UWEBSOCKETS" \
+  && binary="uws_linux_$(node -p 'process.arch + "_" + process.versions.modules').node" \
+  && cmp "node_modules/uWebSockets.js/$binary" "/official/node_modules/uWebSockets.js/$binary" \
+  && rm -rf node_modules/uWebSockets.js \
+  && mv /official/node_modules/uWebSockets.js node_modules/ \
+  && find node_modules/uWebSockets.js -name '*.node' ! -name "$binary" -delete
 
 FROM node:24-trixie-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SLUICE_ADMIN_HOST=0.0.0.0 SLUICE_DATA=/data

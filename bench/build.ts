@@ -6,8 +6,9 @@ import path from 'node:path';
 const bench = import.meta.dirname;
 const built = new Map<string, string>();
 
-/** Folder of the compiled engine, floor and load generator. */
-export const buildParts = (): string => build(path.join(bench, 'tsconfig.json'));
+/** Folder of the compiled engine, floor and load generator; this one, where it is compiled itself. */
+export const buildParts = (): string =>
+  import.meta.filename.endsWith('.js') ? bench : build(path.join(bench, 'tsconfig.json'));
 
 /** File of the compiled micro-benchmarks, with the product's code as it stands. */
 export const buildMicro = (): string =>

@@ -5,9 +5,8 @@
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const ending = '.test.ts';
-
 export const runSuites = async (entry: string): Promise<void> => {
+  const ending = entry.slice(-'.test.ts'.length);
   const folder = entry.slice(0, -ending.length);
   const suites = readdirSync(fileURLToPath(folder)).filter((name) => name.endsWith(ending));
   for (const name of suites.sort()) await import(`${folder}/${name}`);

@@ -1,4 +1,5 @@
 /** The words after `sluice` in; what they ask for done, and the exit code out: 0, 1 when it failed, 2 when it was not understood. */
+import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ApiError } from '../errors.ts';
@@ -85,5 +86,5 @@ const sentence = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error);
 };
 
-if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href)
   process.exitCode = await run(process.argv.slice(2));

@@ -1,0 +1,70 @@
+/**
+ * Names of suites in, or none for all (`test/*.test.ts`); each run compiled and in a process of its own, a line a suite
+ * and what failed out. tap runs single suites; its runner follows every module of every process, for coverage, which
+ * costs more than most suites do.
+ */
+import { spawn } from 'node:child_process';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { judge } from './verdict.ts';
+
+const atOnce = 3;
+const seconds = 300;
+
+/** The largest come first: the last to end should not be one that has just begun. */
+const weigh = (suite: string): number => {
+  const folder = suite.replace(/\.test\.js$/, '');
+  const files = statSync(folder, { throwIfNoEntry: false })?.isDirectory()
+    ? readdirSync(folder).map((name) => join(folder, name))
+    : [suite];
+  return files
+    .filter((name) => name.endsWith('.test.js'))
+    .reduce((bytes, name) => bytes + statSync(name).size, 0);
+};
+
+const compiled = (source: string): string => join('build', source.replace(/\.ts$/, '.js'));
+const every = (): string[] =>
+  readdirSync('build/test')
+    .filter((name) => name.endsWith('.test.js'))
+    .map((name) => join('build/test', name));
+
+/** True when it passed. */
+const run = async (suite: string): Promise<boolean> => {
+  const begun = performance.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', suite], {
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(seconds) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    timeout: seconds * 1000,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<number | string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(code ?? signal ?? 'nothing'));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const output = await text(child.stdout);
+  const { passed, skipped, complaints } = judge(output, await ended);
+  const time = ((performance.now() - begun) / 1000).toFixed(1);
+  const word = complaints.length === 0 ? 'ok    ' : 'not ok';
+  const left = skipped === 0 ? '' : `, ${skipped} left out`;
+  console.log([`${word} ${suite}: ${passed} checks${left}, ${time} s`, ...complaints].join('\n'));
+  return complaints.length === 0;
+};
+
+const asked = process.argv.slice(2);
+const waiting = (asked.length === 0 ? every() : asked.map(compiled)).sort(
+  (one, other) => weigh(other) - weigh(one),
+);
+const failed: string[] = [];
+const begun = performance.now();
+const count = waiting.length;
+const work = async (): Promise<void> => {
+  for (let suite = waiting.shift(); suite !== undefined; suite = waiting.shift())
+    if (!(await run(suite))) failed.push(suite);
+};
+await Promise.all(Array.from({ length: atOnce }, work));
+console.log(
+  `Node ${process.versions.node}: ${count - failed.length} of ${count} suites passed in ${((performance.now() - begun) / 1000).toFixed(0)} s`,
+);
+if (failed.length > 0) console.log(`failed: ${failed.join(' ')}`);
+process.exitCode = failed.length === 0 && count > 0 ? 0 : 1;

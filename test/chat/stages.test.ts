@@ -237,7 +237,7 @@ t.test('callEngine', async (t) => {
       {
         model: task.model,
         call,
-        flow: { requestId: 'req_0123', subscription: 'sub_1', demand: asking.demand },
+        flow: { requestId: 'req_0123', subscription: 'sub_1', demand: asking.demand, trace: undefined },
       },
     ]);
   });

@@ -7,14 +7,15 @@ import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const target = 'build';
-const elsewhere = new Set(['.git', '.tap', 'node_modules', 'data', target]);
+const elsewhere = new Set(['.git', '.tap', 'data', target]);
+const whole = new Set(['dist', 'node_modules']);
 
 const link = (folder) => {
   mkdirSync(join(target, folder), { recursive: true });
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
     if (elsewhere.has(path)) continue;
-    if (entry.isDirectory() && path !== 'dist') link(path);
+    if (entry.isDirectory() && !whole.has(path)) link(path);
     else symlinkSync(join(process.cwd(), path), join(target, path));
   }
 };

@@ -4,16 +4,10 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
+import { CursorFile, readCursor } from './journal/cursor.ts';
 import { readBatch } from './journal/reader.ts';
 import type { Recent, RecentBatch } from './journal/recent.ts';
-import {
-  type Cursor,
-  listSegments,
-  readCursor,
-  removeSegment,
-  segmentBytes,
-  writeCursor,
-} from './journal/segments.ts';
+import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
 
 export interface ShipperOptions {
   readonly folder: string;
@@ -48,6 +42,7 @@ const longestPause = 10_000;
 
 export const startShipper = (options: ShipperOptions): Shipper => {
   const { folder, events, log, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
+  const cursorFile = new CursorFile(folder);
   let cursor = readCursor(folder);
   /** Segments before this one are gone. */
   let cleanTo = -1;
@@ -64,7 +59,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       if (batch === undefined) return;
       if (batch.messages.length > 0) await events.publish('usage', batch.messages);
       cursor = batch.next;
-      writeCursor(folder, cursor);
+      cursorFile.write(cursor);
       removeShipped();
     }
   };
@@ -143,6 +138,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       stopped = true;
       clearTimeout(timer);
       await running?.catch(() => {});
+      cursorFile.close();
     },
   };
 };

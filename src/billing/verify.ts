@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import { journalFolders } from './journal/claim.ts';
+import { readCursor } from './journal/cursor.ts';
 import { readBatch } from './journal/reader.ts';
-import { type Cursor, listSegments, readCursor, segmentPath, start } from './journal/segments.ts';
+import { type Cursor, listSegments, segmentPath, start } from './journal/segments.ts';
 
 export interface Report {
   /** Events in the journals: on their way, and shipped but still on disk. Lines that do not read. */

@@ -1,13 +1,5 @@
-/** The files of one journal folder: numbered segments in order, and where a reader got to. */
-import {
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  truncateSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
+/** The files of one journal folder: numbered segments, in order. */
+import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { decodeLine } from './line.ts';
@@ -21,7 +13,6 @@ export interface Cursor {
 export const start: Cursor = { segment: 0, offset: 0 };
 
 const ending = '.journal';
-const cursorFile = 'cursor.json';
 const newline = 0x0a;
 
 export const segmentPath = (folder: string, segment: number): string =>
@@ -39,23 +30,6 @@ export const segmentBytes = (folder: string, segment: number): number =>
 
 export const removeSegment = (folder: string, segment: number): void =>
   unlinkSync(segmentPath(folder, segment));
-
-export const readCursor = (folder: string): Cursor => {
-  try {
-    const { segment, offset } = JSON.parse(readFileSync(join(folder, cursorFile), 'utf8')) as Cursor;
-    return { segment, offset };
-  } catch (error) {
-    // No cursor, or one torn by a power cut: shipping starts over, and repeats are counted once.
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return start;
-    throw error;
-  }
-};
-
-export const writeCursor = (folder: string, cursor: Cursor): void => {
-  const path = join(folder, cursorFile);
-  writeFileSync(`${path}.new`, JSON.stringify(cursor));
-  renameSync(`${path}.new`, path);
-};
 
 /** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it: nobody was told that it was kept. */
 export const mendTail = (folder: string, segment: number, log: Logger): void => {

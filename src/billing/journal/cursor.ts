@@ -1,0 +1,39 @@
+/** How far a journal has been shipped: a place in; the same out again, after whatever happened to the process. */
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Cursor, start } from './segments.ts';
+
+const pathOf = (folder: string): string => join(folder, 'cursor.json');
+
+/** Always as long, so that it is written over what was there: replacing a file costs the file system far more. */
+const width = 64;
+
+export const readCursor = (folder: string): Cursor => {
+  try {
+    const { segment, offset } = JSON.parse(readFileSync(pathOf(folder), 'utf8')) as Cursor;
+    return { segment, offset };
+  } catch (error) {
+    // No cursor, or one torn by a power cut: shipping starts over, and repeats are counted once.
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return start;
+    throw error;
+  }
+};
+
+export class CursorFile {
+  readonly #folder: string;
+  #file: number | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  write(cursor: Cursor): void {
+    this.#file ??= openSync(pathOf(this.#folder), constants.O_RDWR | constants.O_CREAT, 0o644);
+    writeSync(this.#file, `${JSON.stringify(cursor).padEnd(width - 1)}\n`, 0);
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+}

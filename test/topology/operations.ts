@@ -193,11 +193,11 @@ export const operations: readonly Operation[] = [
   ...times(10, responses),
   ...times(10, embeddings),
   ...times(10, decisions),
-  ...times(3, image),
-  ...times(2, imageEdit),
-  ...times(2, speech),
-  ...times(2, speechEvents),
-  ...times(4, transcription),
+  ...times(2, image),
+  imageEdit,
+  speech,
+  speechEvents,
+  ...times(3, transcription),
 ];
 
 /** What goes on while a gateway dies and comes back. */

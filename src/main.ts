@@ -110,7 +110,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     };
 
     const models = () => catalog.config().models;
-    const readiness = createReadiness(gatewayQuestions({ ...ports, models }));
+    const readiness = createReadiness(gatewayQuestions({ ...ports, engines, models }));
     const { sender } = webhooks;
     const { renders } = config.jobs;
     metrics.watch(() => [

@@ -12,11 +12,16 @@ import type { Question } from './readiness.ts';
 
 type Questions = Readonly<Record<string, Question>>;
 
+interface EngineReplicas {
+  /** Resting: it failed, and is not to be tried yet. */
+  readonly replicas: readonly { readonly resting: boolean }[];
+}
+
 export interface Billable {
   readonly state: Pick<State, 'check'>;
   readonly usage: Pick<UsageLog, 'ensureOpen'>;
   readonly catalog: Pick<Catalog, 'list'>;
-  readonly engines: Pick<Engines, 'health'>;
+  readonly engines: Pick<Engines, 'health'> & { figures(): ReadonlyMap<string, EngineReplicas> };
   /** Those whose engines it needs, private ones too. */
   readonly models: () => readonly Pick<Model, 'engine'>[];
 }
@@ -26,7 +31,7 @@ export const gatewayQuestions = ({ state, usage, catalog, engines, models }: Bil
   storage: () => state.check(),
   usage: () => usage.ensureOpen(),
   catalog: () => modelsInService(catalog),
-  engines: () => someEngine(models(), engines.health()),
+  engines: () => someEngine(models(), engines),
 });
 
 /** Can it take a job: read and write its record, keep its output, and bill it. */
@@ -55,10 +60,13 @@ const modelsInService = (catalog: Billable['catalog']): void => {
   }
 };
 
-const someEngine = (
-  models: readonly Pick<Model, 'engine'>[],
-  health: ReturnType<Engines['health']>,
-): void => {
-  if (models.length > 0 && models.every(({ engine }) => health[engine] !== 'ok'))
-    throw new Error('all are down');
+/**
+ * A replica comes back by answering, and may have only clients to ask it: one that may be tried counts as there, or a
+ * gateway that gets no work for want of engines would never get any.
+ */
+const someEngine = (models: readonly Pick<Model, 'engine'>[], engines: Billable['engines']): void => {
+  const [health, figures] = [engines.health(), engines.figures()];
+  const mayAnswer = ({ engine }: Pick<Model, 'engine'>): boolean =>
+    health[engine] === 'ok' || figures.get(engine)?.replicas.some(({ resting }) => !resting) === true;
+  if (models.length > 0 && !models.some(mayAnswer)) throw new Error('all are down');
 };

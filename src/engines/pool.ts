@@ -26,8 +26,10 @@ export interface PoolFigures {
 
 export interface ReplicaFigures {
   readonly url: string;
-  /** Left alone for a while. */
+  /** It failed, and has not answered since. */
   readonly out: boolean;
+  /** Out, and not to be tried yet. */
+  readonly resting: boolean;
   /** Calls running now. */
   readonly busy: number;
 }
@@ -121,7 +123,7 @@ export class ReplicaPool {
   figures(): PoolFigures {
     return {
       waiting: this.#line.size,
-      replicas: this.#replicas.map(({ url, out, busy }) => ({ url, out, busy })),
+      replicas: this.#replicas.map(({ url, out, resting, busy }) => ({ url, out, resting, busy })),
     };
   }
 

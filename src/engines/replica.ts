@@ -30,6 +30,11 @@ export class Replica {
     return this.#outUntil > 0;
   }
 
+  /** Out, and not to be tried yet. */
+  get resting(): boolean {
+    return this.out && performance.now() < this.#outUntil;
+  }
+
   /** A replica that is out gets one call at a time once its pause is over. */
   canTake(now: number, concurrency: number): boolean {
     if (this.#outUntil > 0) return now >= this.#outUntil && this.busy === 0;

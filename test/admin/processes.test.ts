@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import t from 'tap';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { watchLag } from '../../src/adapters/events/kafka-lag.ts';
+import { gatewayQuestions } from '../../src/admin/questions.ts';
 import { createReadiness } from '../../src/admin/readiness.ts';
 import { startBilling } from '../../src/billing.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -43,6 +44,28 @@ t.test('readiness asks all at once, and waits for none too long', async (t) => {
   t.strictSame(await readiness.unready(), reasons);
   readiness.leave();
   t.strictSame(await readiness.unready(), ['process: shutting down', ...reasons]);
+});
+
+t.test('a gateway is ready while an engine that a model needs may answer', async (t) => {
+  const asked = (health: 'ok' | 'down', resting: readonly boolean[], models = ['pool']) =>
+    createReadiness(
+      gatewayQuestions({
+        state: { check: async () => undefined },
+        usage: { ensureOpen: () => undefined },
+        catalog: { list: () => [] },
+        engines: {
+          health: () => ({ simulator: 'ok', pool: health }),
+          figures: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
+        },
+        models: () => models.map((engine) => ({ engine })),
+      }),
+    ).unready();
+  const starting = 'process: starting';
+  t.strictSame(await asked('ok', [false, true]), [starting]);
+  t.strictSame(await asked('down', [true, true]), [starting, 'engines: all are down']);
+  t.strictSame(await asked('down', [true, false]), [starting], 'one may be tried again');
+  t.strictSame(await asked('down', [true], ['pool', 'simulator']), [starting], 'another engine');
+  t.strictSame(await asked('down', [true], []), [starting], 'no models, no engines');
 });
 
 t.test('a process beside a gateway has the port only where it was chosen', async (t) => {

@@ -113,13 +113,14 @@ class RequestTrace implements Trace {
   }
 
   end(status: number, cut: string | undefined): void {
+    // Once, whatever else goes wrong with it.
+    if (!this.#running.delete(this.#requestId)) return;
     const span = this.#span;
     if (status > 0) span.attributes['http.response.status_code'] = status;
     if (cut !== undefined) span.attributes['sluice.cut'] = cut;
     span.failed = status >= 500 || cut === 'failed';
     if (span.failed) span.attributes['error.type'] = cut ?? String(status);
     finish(span, this.#exporter);
-    this.#running.delete(this.#requestId);
   }
 }
 

@@ -91,7 +91,7 @@ ${table(
     .map((one) => [`\`${one.name}\``, one.version, licenceOf(one), platformOf(one)]),
 )}
 
-\`uWebSockets.js\` carries its binaries for all platforms in one package: Linux and macOS on x64 and arm64, Windows on x64.
+\`uWebSockets.js\` carries its binaries for all platforms in one package: Linux and macOS on x64 and arm64, Windows on x64. On Node 20 it needs glibc 2.27 or later, on Node 22 and 24 glibc 2.38 (Debian 13, Ubuntu 24.04). Where it does not load, and on musl, \`node:http\` serves in its place and a warning says so.
 
 ## Licences
 

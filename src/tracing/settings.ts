@@ -37,9 +37,9 @@ export const tracingSettings = (env: Environment): TracingSettings | undefined =
 /** The address of traces is taken as it is; the one of everything has their path below it. */
 const collector = (env: Environment): string | undefined => {
   const [own, common] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
-  const address =
-    url(env, own, ['http:', 'https:']) ??
-    url(env, common, ['http:', 'https:'])?.replace(/\/*$/, '/v1/traces');
+  const base = url(env, common, ['http:', 'https:']);
+  const below = base && `${base}${base.endsWith('/') ? '' : '/'}v1/traces`;
+  const address = url(env, own, ['http:', 'https:']) ?? below;
   if (address !== undefined && new URL(address).username + new URL(address).password !== '')
     throw new ConfigError(`${common} must hold no password: OTEL_EXPORTER_OTLP_HEADERS is for that`);
   return address;

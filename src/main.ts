@@ -182,8 +182,8 @@ const serveHere = async (config: Config, log: Logger, show: (text: string) => vo
   const models = gateway.ports.catalog.list();
   const greeting: Welcome = {
     url: gateway.url,
-    secret: gateway.firstKey ?? config.bootstrapKey,
-    shownOnce: gateway.firstKey !== undefined && config.bootstrapKey === undefined,
+    secret: config.bootstrapKey === undefined ? gateway.firstKey : undefined,
+    keyGiven: config.bootstrapKey !== undefined,
     models: models.length,
     chatModel: models.find(({ kind }) => kind === 'chat')?.id,
     adminUrl: gateway.adminUrl,

@@ -3,9 +3,10 @@ import type { Config } from './config.ts';
 
 export interface Welcome {
   readonly url: string;
-  /** Undefined when the key was made by an earlier start: it is stored as a hash only. */
+  /** Of the key that this start has made; later ones know its hash only. */
   readonly secret: string | undefined;
-  readonly shownOnce: boolean;
+  /** The first key came with the settings, and is not repeated: this text may end in a log. */
+  readonly keyGiven: boolean;
   /** How many are on offer, and one to try. */
   readonly models: number;
   readonly chatModel: string | undefined;
@@ -18,7 +19,7 @@ export interface Welcome {
 export const welcome = ({
   url,
   secret,
-  shownOnce,
+  keyGiven,
   models,
   chatModel,
   adminUrl,
@@ -31,8 +32,7 @@ export const welcome = ({
     '  Sluice is listening',
     '',
     `  base URL   ${url}`,
-    `  key        ${secret ?? 'made at an earlier start; another: npx sluice keys create --subscription default'}`,
-    ...(shownOnce ? ['             shown this once: it is stored as a hash'] : []),
+    ...keyLines(secret, keyGiven),
     `  models     ${models} from ${from}`,
     `  data       ${config.dataDir}`,
     ...(processes === undefined
@@ -48,8 +48,20 @@ export const welcome = ({
       '  Try it:',
       '',
       `  curl -N ${url}/chat/completions \\`,
-      `    -H 'Authorization: Bearer ${secret ?? '$SLUICE_KEY'}' -H 'Content-Type: application/json' \\`,
+      `    -H "Authorization: Bearer ${secret ?? (keyGiven ? '$SLUICE_BOOTSTRAP_KEY' : '$SLUICE_KEY')}" -H 'Content-Type: application/json' \\`,
       `    -d '{"model":"${chatModel}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     );
   return `${lines.join('\n')}\n\n`;
+};
+
+const keyLines = (secret: string | undefined, given: boolean): readonly string[] => {
+  if (secret !== undefined)
+    return [`  key        ${secret}`, '             shown this once: it is stored as a hash'];
+  return [
+    `  key        ${
+      given
+        ? 'the one in SLUICE_BOOTSTRAP_KEY'
+        : 'made at an earlier start; another: npx sluice keys create --subscription default'
+    }`,
+  ];
 };

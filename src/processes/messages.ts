@@ -3,7 +3,7 @@ import type { Family } from '../metrics/exposition.ts';
 import type { Welcome } from '../welcome.ts';
 
 /** The first process says the rest itself. */
-export type Greeting = Pick<Welcome, 'url' | 'secret' | 'shownOnce' | 'models' | 'chatModel'>;
+export type Greeting = Pick<Welcome, 'url' | 'secret' | 'keyGiven' | 'models' | 'chatModel'>;
 
 export type Order =
   /** To end; what is left of the port goes on with others, or not. */

@@ -89,6 +89,8 @@ t.test('our services: settings that are read, commands that exist', async (t) =>
     admin: { host: '0.0.0.0', port: 9787 },
   });
   t.ok((configs.worker?.jobs.renders ?? 0) > 0);
+  for (const [name, { admin }] of Object.entries(configs))
+    t.equal(admin?.port, 9787, `${name}: its health is asked for there`);
   t.ok(
     Number.parseInt(named('gateway').stop_grace_period ?? '', 10) * 1000 > (configs.gateway?.drainMs ?? 0),
     'time to drain',
@@ -116,11 +118,11 @@ t.test('our services: settings that are read, commands that exist', async (t) =>
 t.test('every service: restarted, looked after, pinned, kept', async (t) => {
   // Their reasons stand beside them.
   const withoutHealth = services.filter(([, { healthcheck }]) => healthcheck?.disable).map(([name]) => name);
-  t.strictSame(withoutHealth, ['worker', 'billing', 'bucket']);
+  t.strictSame(withoutHealth, ['bucket']);
   for (const [name, service] of services) {
     t.equal(service.restart, name === 'bucket' ? 'no' : 'unless-stopped', `${name}: restart`);
-    // The image of the gateways has its own.
-    if (!withoutHealth.includes(name) && name !== 'gateway')
+    // Our image has its own.
+    if (service.build === undefined && !withoutHealth.includes(name))
       t.match(service.healthcheck?.test?.[0], /^CMD/, `${name}: health`);
     if (service.build === undefined) t.match(service.image, /:(?!latest)[\w.-]*\d/, `${name}: a version`);
   }

@@ -13,7 +13,7 @@ type Checks = Health['checks'];
 
 /** All that health looks at. */
 export interface Watched {
-  readonly catalog: Pick<Ports['catalog'], 'list'>;
+  readonly catalog: Pick<Ports['catalog'], 'list'> & { inService(): readonly { readonly engine: string }[] };
   readonly engines: Pick<Ports['engines'], 'health'>;
   readonly state: Pick<Ports['state'], 'check'>;
   readonly blobs: Pick<Ports['blobs'], 'check'>;
@@ -55,10 +55,12 @@ const catalog = (ports: Watched): Checks['catalog'] => {
   }
 };
 
+/** Those that models in service need; an engine that no model uses says nothing. */
 const engines = (ports: Watched): Checks['engines'] => {
-  const words = Object.values(ports.engines.health());
-  const down = words.filter((word) => word === 'down').length;
-  return down === 0 ? 'ok' : down < words.length ? 'degraded' : 'down';
+  const words = ports.engines.health();
+  const needed = new Set(ports.catalog.inService().map(({ engine }) => engine));
+  const down = [...needed].filter((name) => words[name] !== 'ok').length;
+  return down === 0 ? 'ok' : down < needed.size ? 'degraded' : 'down';
 };
 
 const refuseDown = (checks: Checks): Checks => {

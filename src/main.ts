@@ -109,8 +109,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       publicUrl,
     };
 
-    const models = () => catalog.config().models;
-    const readiness = createReadiness(gatewayQuestions({ ...ports, engines, models }));
+    const readiness = createReadiness(gatewayQuestions({ ...ports, engines }));
     const { sender } = webhooks;
     const { renders } = config.jobs;
     metrics.watch(() => [

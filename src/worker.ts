@@ -51,9 +51,8 @@ export const startWorker = async (config: Config, log: Logger): Promise<RunningW
     );
     const { sender } = webhooks;
     metrics.watch(() => serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }));
-    const models = () => catalog.config().models.filter(({ kind }) => kind === 'video' || kind === 'music');
     const readiness = createReadiness(
-      workerQuestions({ state, usage, catalog: catalog.catalog, engines, models, blobs }),
+      workerQuestions({ state, usage, catalog: catalog.catalog, engines, blobs }),
     );
     const admin = await openAdmin(chosenAdmin(config), metrics, readiness);
     if (admin !== undefined) opened.add(admin);

@@ -25,6 +25,7 @@ export const portsFor = (
   state: new Proxy(Object.create(null), { get: absent }),
   catalog: {
     list: () => [served],
+    inService: () => [served],
     resolve: () => ({ model: served, variant: undefined }),
     find: () => served,
     findPublic: () => served,

@@ -12,6 +12,8 @@ import type { Question } from './readiness.ts';
 
 type Questions = Readonly<Record<string, Question>>;
 
+type Needing = Pick<Model, 'kind' | 'engine'>;
+
 interface EngineReplicas {
   /** Resting: it failed, and is not to be tried yet. */
   readonly replicas: readonly { readonly resting: boolean }[];
@@ -20,23 +22,22 @@ interface EngineReplicas {
 export interface Billable {
   readonly state: Pick<State, 'check'>;
   readonly usage: Pick<UsageLog, 'ensureOpen'>;
-  readonly catalog: Pick<Catalog, 'list'>;
+  readonly catalog: Pick<Catalog, 'list'> & { inService(): readonly Needing[] };
   readonly engines: Pick<Engines, 'health'> & { figures(): ReadonlyMap<string, EngineReplicas> };
-  /** Those whose engines it needs, private ones too. */
-  readonly models: () => readonly Pick<Model, 'engine'>[];
 }
 
 /** Can it take billable work: know who asks, keep what is used, and have a model answer. */
-export const gatewayQuestions = ({ state, usage, catalog, engines, models }: Billable): Questions => ({
+export const gatewayQuestions = ({ state, usage, catalog, engines }: Billable): Questions => ({
   storage: () => state.check(),
   usage: () => usage.ensureOpen(),
   catalog: () => modelsInService(catalog),
-  engines: () => someEngine(models(), engines),
+  engines: () => someEngine(catalog.inService(), engines),
 });
 
 /** Can it take a job: read and write its record, keep its output, and bill it. */
 export const workerQuestions = (parts: Billable & { readonly blobs: Pick<Blobs, 'check'> }): Questions => ({
   ...gatewayQuestions(parts),
+  engines: () => someEngine(parts.catalog.inService().filter(renders), parts.engines),
   files: () => parts.blobs.check(),
 });
 
@@ -60,13 +61,15 @@ const modelsInService = (catalog: Billable['catalog']): void => {
   }
 };
 
+const renders = ({ kind }: Needing): boolean => kind === 'video' || kind === 'music';
+
 /**
  * A replica comes back by answering, and may have only clients to ask it: one that may be tried counts as there, or a
  * gateway that gets no work for want of engines would never get any.
  */
-const someEngine = (models: readonly Pick<Model, 'engine'>[], engines: Billable['engines']): void => {
+const someEngine = (models: readonly Needing[], engines: Billable['engines']): void => {
   const [health, figures] = [engines.health(), engines.figures()];
-  const mayAnswer = ({ engine }: Pick<Model, 'engine'>): boolean =>
+  const mayAnswer = ({ engine }: Needing): boolean =>
     health[engine] === 'ok' || figures.get(engine)?.replicas.some(({ resting }) => !resting) === true;
   if (models.length > 0 && !models.some(mayAnswer)) throw new Error('all are down');
 };

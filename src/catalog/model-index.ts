@@ -9,9 +9,11 @@ import { aliasPrefix } from './model-names.ts';
 export type ServedIds = ReadonlySet<string> | undefined;
 
 export interface ModelIndex {
-  /** Served and public, in catalog order. */
+  /** Served and of use, in catalog order. */
+  readonly inService: readonly Model[];
+  /** In service and public, in catalog order. */
   readonly listed: readonly Model[];
-  /** Served and of use, by exact id. */
+  /** In service, by exact id. */
   readonly byId: ReadonlyMap<string, Model>;
   /** Served, by every name a request may use but for suffixes: own, former and aliased ids. */
   readonly byName: ReadonlyMap<string, ResolvedModel>;
@@ -26,12 +28,12 @@ export const indexModels = (config: CatalogConfig, served: ServedIds): ModelInde
   const models = config.models.filter(
     (model) => model.served && (served === undefined || served.has(model.id)),
   );
-  const shown = models.filter(hasRules);
-  const listed = shown.filter((model) => !model.private);
-  const byId = new Map(shown.map((model) => [model.id, model]));
+  const inService = models.filter(hasRules);
+  const listed = inService.filter((model) => !model.private);
   return {
+    inService,
     listed,
-    byId,
+    byId: new Map(inService.map((model) => [model.id, model])),
     byName: names(models),
     defaults: defaults(config, models),
     byHuggingFaceId: huggingFaceIds(listed),

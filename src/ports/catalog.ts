@@ -11,6 +11,8 @@ export interface ResolvedModel {
 export interface Catalog {
   /** Served models in catalog order, private ones left out. Throws `engine_unreachable` (502) when the catalog cannot be read, `unavailable` (503) when the served-model list cannot. */
   list(): readonly Model[];
+  /** Those that requests are answered by, private ones too, also while the catalog cannot be read; none while the served-model list cannot. */
+  inService(): readonly Model[];
   /**
    * The model a request names: `anthropic/` alias prefix, `-normalize` and `:variant` suffixes and legacy ids understood.
    * Throws `not_found` for an unknown or unserved id, and for a model of another kind, whose message says which it is.

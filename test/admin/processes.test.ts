@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
+import type { Model } from '../../schemas/catalog.ts';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { watchLag } from '../../src/adapters/events/kafka-lag.ts';
-import { gatewayQuestions } from '../../src/admin/questions.ts';
+import { gatewayQuestions, workerQuestions } from '../../src/admin/questions.ts';
 import { createReadiness } from '../../src/admin/readiness.ts';
 import { startBilling } from '../../src/billing.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -15,6 +16,8 @@ import { startWorker } from '../../src/worker.ts';
 import { usageEvent } from '../billing/usage-events.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
+
+type Needing = Pick<Model, 'kind' | 'engine'>;
 
 const log = pino({ level: 'silent' });
 
@@ -46,26 +49,38 @@ t.test('readiness asks all at once, and waits for none too long', async (t) => {
   t.strictSame(await readiness.unready(), ['process: shutting down', ...reasons]);
 });
 
-t.test('a gateway is ready while an engine that a model needs may answer', async (t) => {
-  const asked = (health: 'ok' | 'down', resting: readonly boolean[], models = ['pool']) =>
-    createReadiness(
-      gatewayQuestions({
-        state: { check: async () => undefined },
-        usage: { ensureOpen: () => undefined },
-        catalog: { list: () => [] },
-        engines: {
-          health: () => ({ simulator: 'ok', pool: health }),
-          figures: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
-        },
-        models: () => models.map((engine) => ({ engine })),
-      }),
-    ).unready();
+t.test('engines that models need', async (t) => {
   const starting = 'process: starting';
-  t.strictSame(await asked('ok', [false, true]), [starting]);
-  t.strictSame(await asked('down', [true, true]), [starting, 'engines: all are down']);
-  t.strictSame(await asked('down', [true, false]), [starting], 'one may be tried again');
-  t.strictSame(await asked('down', [true], ['pool', 'simulator']), [starting], 'another engine');
-  t.strictSame(await asked('down', [true], []), [starting], 'no models, no engines');
+  const parts = (health: 'ok' | 'down', resting: readonly boolean[], models: readonly Needing[]) => ({
+    state: { check: async () => undefined },
+    usage: { ensureOpen: () => undefined },
+    blobs: { check: async () => undefined },
+    catalog: { list: () => [], inService: () => models },
+    engines: {
+      health: () => ({ simulator: 'ok' as const, pool: health }),
+      figures: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
+    },
+  });
+  const chat = (engine: string): Needing => ({ kind: 'chat', engine });
+
+  t.test('a gateway is ready while one may answer', async (t) => {
+    const asked = (health: 'ok' | 'down', resting: readonly boolean[], models = ['pool']) =>
+      createReadiness(gatewayQuestions(parts(health, resting, models.map(chat)))).unready();
+    t.strictSame(await asked('ok', [false, true]), [starting]);
+    t.strictSame(await asked('down', [true, true]), [starting, 'engines: all are down']);
+    t.strictSame(await asked('down', [true, false]), [starting], 'one may be tried again');
+    t.strictSame(await asked('down', [true], ['pool', 'simulator']), [starting], 'another engine');
+    t.strictSame(await asked('down', [true], []), [starting], 'no models, no engines');
+  });
+
+  t.test('to a worker only those of videos and songs are', async (t) => {
+    const asked = (...models: readonly Needing[]) =>
+      createReadiness(workerQuestions(parts('down', [true], models))).unready();
+    const down = [starting, 'engines: all are down'];
+    t.strictSame(await asked({ kind: 'video', engine: 'pool' }, chat('simulator')), down);
+    t.strictSame(await asked({ kind: 'music', engine: 'simulator' }, chat('pool')), [starting]);
+    t.strictSame(await asked(chat('pool')), [starting]);
+  });
 });
 
 t.test('a process beside a gateway has the port only where it was chosen', async (t) => {

@@ -207,16 +207,27 @@ t.test('replace, and what is lost meanwhile', async (t) => {
     findPublic: status(() => catalog.findPublic('x', 'plain')),
     resolve: status(() => catalog.resolve('plain', 'chat')),
   });
+  const inService = () => catalog.inService().map((model) => model.id);
   const fine = { list: 200, find: 200, findPublic: 200, resolve: 200 };
   t.same(all(), fine);
+  const served = inService();
+  const isPrivate = (id: string) => catalog.find(id)?.private === true;
+  t.ok(served.some(isPrivate), 'private models are in service too');
+  t.same(
+    served.filter((id) => !isPrivate(id)),
+    catalog.list().map((model) => model.id),
+  );
   catalog.loseFile();
+  t.same(inService(), served);
   t.same(all(), { list: 502, find: 502, findPublic: 502, resolve: 200 }, 'models stay in service');
   catalog.replace(config());
   t.same(all(), fine);
   catalog.loseServedList();
   t.same(all(), { list: 503, find: 503, findPublic: 503, resolve: 503 });
+  t.same(inService(), []);
   catalog.replace(config(), new Set(['plain', 'no-such-row']));
   t.same(all(), fine);
+  t.same(inService(), ['plain']);
   t.same(
     catalog.list().map((model) => model.id),
     ['plain'],

@@ -464,9 +464,10 @@ t.test('the default catalog is read by every SDK', async (t) => {
 });
 
 t.test('health says what is wrong', async (t) => {
+  const needing = (...engines: string[]) => engines.map((engine) => ({ engine }));
   const fine: Watched = {
-    catalog: { list: () => [] },
-    engines: { health: () => ({ a: 'ok', b: 'ok' }) },
+    catalog: { list: () => [], inService: () => needing('a', 'b') },
+    engines: { health: () => ({ simulator: 'ok', a: 'ok', b: 'ok' }) },
     state: { check: async () => {} },
     blobs: { check: async () => {} },
     vectors: { check: async () => {} },
@@ -475,6 +476,7 @@ t.test('health says what is wrong', async (t) => {
     list: () => {
       throw fail(kind, 'lost');
     },
+    inService: () => [],
   });
   const down: Watched['state'] = { check: () => Promise.reject(new Error('refused')) };
   const said = (watched: Partial<Watched>): Promise<unknown> =>
@@ -486,17 +488,30 @@ t.test('health says what is wrong', async (t) => {
       (error: unknown) => (error instanceof ApiError ? `${error.status} ${error.message}` : error),
     );
   t.same(await said({}), ['ok', 'ok', 'ok', 'ok']);
-  t.same(await said({ engines: { health: () => ({}) } }), ['ok', 'ok', 'ok', 'ok']);
-  t.same(await said({ engines: { health: () => ({ a: 'ok', b: 'down' }) } }), [
+  const words = (a: 'ok' | 'down', b: 'ok' | 'down'): Watched['engines'] => ({
+    health: () => ({ simulator: 'ok', a, b }),
+  });
+  const needs = (...engines: string[]): Watched['catalog'] => ({
+    list: () => [],
+    inService: () => needing(...engines),
+  });
+  t.same(await said({ engines: words('down', 'down'), catalog: needs() }), ['ok', 'ok', 'ok', 'ok']);
+  t.same(await said({ engines: words('ok', 'down') }), ['degraded', 'ok', 'degraded', 'ok']);
+  t.same(await said({ engines: words('ok', 'down'), catalog: needs('a', 'a') }), ['ok', 'ok', 'ok', 'ok']);
+  t.same(await said({ catalog: lost('engine_unreachable') }), ['degraded', 'degraded', 'ok', 'ok']);
+  t.same(await said({ blobs: down }), ['degraded', 'ok', 'ok', 'degraded']);
+  t.same(await said({ vectors: down }), ['degraded', 'ok', 'ok', 'degraded']);
+  t.same(
+    await said({ engines: words('down', 'down') }),
+    '503 Down: engines',
+    'the simulator is up, but no model uses it',
+  );
+  t.same(await said({ engines: words('down', 'down'), catalog: needs('a', 'simulator') }), [
     'degraded',
     'ok',
     'degraded',
     'ok',
   ]);
-  t.same(await said({ catalog: lost('engine_unreachable') }), ['degraded', 'degraded', 'ok', 'ok']);
-  t.same(await said({ blobs: down }), ['degraded', 'ok', 'ok', 'degraded']);
-  t.same(await said({ vectors: down }), ['degraded', 'ok', 'ok', 'degraded']);
-  t.same(await said({ engines: { health: () => ({ a: 'down' }) } }), '503 Down: engines');
   t.same(await said({ catalog: lost('unavailable'), state: down }), '503 Down: catalog, storage');
   const silent: Watched = { ...fine, state: { check: () => new Promise(() => {}) } };
   new TestScheduler((actual, expected) => t.same(actual, expected)).run(({ expectObservable }) => {

@@ -104,6 +104,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
     },
     catalog: {
       list: () => models,
+      inService: () => models,
       resolve: (id = 'mock/chat') => {
         const [name, variant] = id.split(':');
         const found = models.find((each) => each.id === name);

@@ -126,6 +126,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
     const renderer = new ScriptedRenderer();
     const catalog: Catalog = {
       list: () => models,
+      inService: () => models,
       resolve: () => {
         throw new Error('not used');
       },

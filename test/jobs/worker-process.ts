@@ -81,6 +81,7 @@ const jobs = createJobs(
     blobs,
     catalog: {
       list: () => [videoModel],
+      inService: () => [videoModel],
       resolve: () => ({ model: videoModel, variant: undefined }),
       find: () => videoModel,
       findPublic: () => undefined,

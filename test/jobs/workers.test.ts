@@ -41,7 +41,7 @@ const start = async (t: Test, redis: RedisService) => {
     {
       state,
       blobs,
-      catalog: { list: () => [], resolve: unused, find: unused, findPublic: unused },
+      catalog: { list: () => [], inService: unused, resolve: unused, find: unused, findPublic: unused },
       engines: { of: unused, health: unused, close: async () => undefined },
       usage: { record: unused, ensureOpen: unused, close: async () => undefined },
       tell: async ({ job }, ending) => {

@@ -23,6 +23,11 @@ const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   tracestate: Buffer.from('tracestate'),
 };
 
+/** From the version for Node 22 on, the library writes a text of Latin-1 characters as it lies in memory, not as UTF-8. */
+const takesText = Number(process.versions.modules) < 127;
+const utf8 = (text: string | Uint8Array): string | Uint8Array =>
+  takesText || typeof text !== 'string' ? text : Buffer.from(text);
+
 type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
 
 export class UwsChannel implements Channel {
@@ -123,12 +128,12 @@ export class UwsChannel implements Channel {
       const response = this.#response;
       // 200 is what it says by itself.
       if (answer.status !== 200) response.writeStatus(statusLine(answer.status));
-      response.writeHeader(firstName, headerLines(answer.headers, frame));
+      response.writeHeader(firstName, utf8(headerLines(answer.headers, frame)));
       if (frame.unread) this.#linger(answer, frame);
       else if (frame.bodiless) this.#endWithoutBody(frame);
       else if (answer.body.length > pieceBytes) this.#endLarge(Buffer.from(answer.body));
       else {
-        response.end(answer.body, frame.close);
+        response.end(utf8(answer.body), frame.close);
         this.#finish();
       }
     });
@@ -161,7 +166,7 @@ export class UwsChannel implements Channel {
   #linger(answer: Answer, frame: Frame): void {
     const body = Buffer.from(answer.body);
     const text = frame.bodiless ? '' : body.toString();
-    this.#response.writeHeader('connection', `close\r\ncontent-length: ${body.length}\r\n\r\n${text}`);
+    this.#response.writeHeader('connection', utf8(`close\r\ncontent-length: ${body.length}\r\n\r\n${text}`));
     const { owner } = this;
     this.owner = new Linger(this, this.#limits.lingerMs, () => this.destroy());
     owner?.sent();
@@ -172,7 +177,7 @@ export class UwsChannel implements Channel {
     let room = true;
     this.#cork(() => {
       response.writeStatus(statusLine(head.status));
-      response.writeHeader(firstName, headerLines(head.headers, frame));
+      response.writeHeader(firstName, utf8(headerLines(head.headers, frame)));
       if (frame.close) response.writeHeader('connection', 'close');
       this.#length = head.length;
       // The library holds the end of the head back until there are bytes to write, be they none of a known length.
@@ -194,7 +199,7 @@ export class UwsChannel implements Channel {
 
   #send(bytes: string | Uint8Array): boolean {
     if (this.#rest === undefined && bytes.length <= pieceBytes && this.#length === undefined)
-      return this.#response.write(bytes);
+      return this.#response.write(utf8(bytes));
     this.#rest ??= new Pieces();
     this.#rest.add(bytes);
     return this.#sendRest();

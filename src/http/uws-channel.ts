@@ -182,7 +182,8 @@ export class UwsChannel implements Channel {
       this.#length = head.length;
       // The library holds the end of the head back until there are bytes to write, be they none of a known length.
       if (bytes !== undefined) room = this.#send(bytes);
-      else if (head.length !== undefined) room = this.#sendSized(nothing);
+      // With Node 22 and later no bytes of a known length would be the end: there the head waits for the first of them.
+      else if (head.length === 0 || (head.length !== undefined && takesText)) room = this.#sendSized(nothing);
     });
     if (!this.#over) response.onWritable(() => this.#writable());
     return room;

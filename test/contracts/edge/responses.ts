@@ -145,7 +145,9 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
 
     await ask(connection);
     probe.reply(file(3));
-    await eventually(() => /content-length: 3\r/i.test(connection.text), 'the head alone');
+    // The library of Node 22 and later cannot send it alone.
+    if (name === 'node' || Number(process.versions.modules) < 127)
+      await eventually(() => /content-length: 3\r/i.test(connection.text), 'the head alone');
     probe.reply(bytes('end'));
     t.equal((await connection.response()).body, 'end', 'whole before its source says so');
     t.equal(probe.left, asked - 1);

@@ -1,26 +1,11 @@
 /** GET /videos/models: the video models that are served, with what each takes, out. */
-import { defer, of } from 'rxjs';
 import type { Model } from '../schemas/catalog.ts';
 import { type VideoModels, videoSettings } from '../schemas/videos.ts';
-import { jsonAnswer, type KeyedPipeline } from '../src/ports/exchange.ts';
-import type { Ports } from '../src/ports/ports.ts';
 import { type VideoSpec, validVideoSpec } from '../src/video/spec.ts';
+import { specifiedModels } from './specified-models.ts';
 import { declaredSettings } from './stages/render-settings.ts';
 
 type Entry = VideoModels['data'][number];
-
-export const videosModels =
-  (ports: Ports): KeyedPipeline =>
-  () =>
-    defer(() => {
-      const data = ports.catalog
-        .list() // 502 503
-        .flatMap((model): readonly Entry[] => {
-          const spec = model.kind === 'video' ? validVideoSpec(model) : undefined;
-          return spec === undefined ? [] : [entryOf(model, spec)];
-        });
-      return of(jsonAnswer({ data } satisfies VideoModels));
-    });
 
 const entryOf = (model: Model, spec: VideoSpec): Entry => {
   const tables = Object.values(spec.resolutions).map(({ sizes }) => sizes);
@@ -46,3 +31,5 @@ const entryOf = (model: Model, spec: VideoSpec): Entry => {
     pricing_skus: { second: model.pricing.completion },
   };
 };
+
+export const videosModels = specifiedModels('video', validVideoSpec, entryOf);

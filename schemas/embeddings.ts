@@ -1,5 +1,6 @@
 /** What `POST /embeddings` takes and gives. */
 import Type, { type Static } from 'typebox';
+import { ignoredFields } from './ignored-fields.ts';
 
 /** Inputs of one request. */
 export const maxInputs = 2048;
@@ -32,11 +33,8 @@ const fields = {
         'search_query or query puts the query instruction of models that have one before each text; any other value changes nothing',
     }),
   ),
-  /** Taken and ignored, whatever they are. */
+  ...ignoredFields,
   provider: Type.Optional(Type.Unknown()),
-  session_id: Type.Optional(Type.Unknown()),
-  trace: Type.Optional(Type.Unknown()),
-  user: Type.Optional(Type.Unknown()),
 };
 
 export const EmbeddingsRequest = Type.Object({ ...fields, input: Input }, { title: 'EmbeddingsRequest' });

@@ -1,6 +1,7 @@
 /** What the image routes take and give. Bounds are the model's own, so they are told in words here and checked by its spec. */
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
+import { ignoredFields } from './ignored-fields.ts';
 
 const MediaUrl = MediaText('https URL or base64 data URI');
 
@@ -48,10 +49,7 @@ export const ImageFields = Type.Object(
     quality: Type.Optional(
       Type.Enum(['auto', 'low', 'medium', 'high', 'standard', 'hd'], { description: 'Ignored' }),
     ),
-    /** Taken and ignored, whatever they are. */
-    user: Type.Optional(Type.Unknown()),
-    session_id: Type.Optional(Type.Unknown()),
-    trace: Type.Optional(Type.Unknown()),
+    ...ignoredFields,
   },
   { title: 'ImageRequest' },
 );

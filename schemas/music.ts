@@ -1,6 +1,6 @@
 /** What the music routes take and give. */
 import Type, { type Static } from 'typebox';
-import { CallbackUrl, DeletedJob, JobFields, JobList, Provider, WholeNumber } from './render.ts';
+import { DeletedJob, JobFields, JobList, ModelFields, RequestFields, WholeNumber } from './render.ts';
 
 /** What may also stand under `provider.options`. */
 const settings = {
@@ -14,15 +14,8 @@ export const musicSettings = Object.keys(settings);
 
 export const MusicRequest = Type.Object(
   {
-    model: Type.String(),
+    ...RequestFields(settings),
     prompt: Type.String({ description: 'What the song is like' }),
-    ...Type.Partial(Type.Object(settings)).properties,
-    callback_url: Type.Optional(CallbackUrl),
-    provider: Type.Optional(Provider(settings)),
-    /** Taken and ignored, whatever they are. */
-    user: Type.Optional(Type.Unknown()),
-    session_id: Type.Optional(Type.Unknown()),
-    trace: Type.Optional(Type.Unknown()),
   },
   { title: 'MusicRequest' },
 );
@@ -60,26 +53,19 @@ export const MusicModels = Type.Object(
   {
     data: Type.Array(
       Type.Object({
-        id: Type.String(),
-        canonical_slug: Type.String(),
-        name: Type.String(),
-        description: Type.String(),
-        created: Type.Integer(),
+        ...ModelFields,
         supported_durations: Type.Object({
           min: Type.Integer(),
           max: Type.Integer(),
           default: Type.Integer(),
         }),
         supported_response_formats: Type.Array(Type.String()),
-        seed: Type.Boolean(),
         lyrics: Type.Boolean(),
         streaming: Type.Object({
           progressive: Type.Boolean(),
           sample_rate: Type.Integer(),
           channels: Type.Integer(),
         }),
-        pricing_skus: Type.Record(Type.String(), Type.String()),
-        allowed_passthrough_parameters: Type.Array(Type.String()),
       }),
     ),
   },

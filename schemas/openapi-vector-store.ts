@@ -1,4 +1,5 @@
 /** The vector store routes in words and schemas, for the OpenAPI document. */
+import type { TObject, TSchema } from 'typebox';
 import { json, type RouteDoc } from './openapi.ts';
 import {
   AddFileForm,
@@ -22,6 +23,18 @@ import { RagChunk, RagCompletion, RagRequest } from './vector-store-chat.ts';
 
 const tag = 'Vector stores';
 
+/** What is stored, looked at, paged through or deleted. */
+const stored = (summary: string, answer: TSchema, query?: TObject): RouteDoc => ({
+  tag,
+  summary,
+  ...(query === undefined ? {} : { query }),
+  answer: json(answer),
+  errors: [400, 503],
+});
+
+/** Takes a text that is embedded. */
+const embeds = { tag, errors: [400, 413, 429, 502, 503] } as const;
+
 export const vectorStoreDocs = {
   create: {
     tag,
@@ -31,20 +44,9 @@ export const vectorStoreDocs = {
     answer: json(VectorStore),
     errors: [400, 404, 413, 503],
   },
-  list: {
-    tag,
-    summary: "The subscription's vector stores",
-    query: PageQuery,
-    answer: json(VectorStoreList),
-    errors: [400, 503],
-  },
-  get: { tag, summary: 'One vector store', answer: json(VectorStore), errors: [400, 503] },
-  remove: {
-    tag,
-    summary: 'A vector store deleted with everything in it',
-    answer: json(VectorStoreDeleted),
-    errors: [400, 503],
-  },
+  list: stored("The subscription's vector stores", VectorStoreList, PageQuery),
+  get: stored('One vector store', VectorStore),
+  remove: stored('A vector store deleted with everything in it', VectorStoreDeleted),
   addFile: {
     tag,
     summary: 'A file read, parted into passages, embedded and added; large ones after the answer',
@@ -53,50 +55,30 @@ export const vectorStoreDocs = {
     answer: json(VectorStoreFile),
     errors: [400, 413, 503],
   },
-  files: {
-    tag,
-    summary: 'Files of a vector store',
-    query: PageQuery,
-    answer: json(VectorStoreFileList),
-    errors: [400, 503],
-  },
-  file: { tag, summary: 'One file of a vector store', answer: json(VectorStoreFile), errors: [400, 503] },
-  removeFile: {
-    tag,
-    summary: 'A file deleted with its items',
-    answer: json(VectorStoreFileDeleted),
-    errors: [400, 503],
-  },
-  items: {
-    tag,
-    summary: 'Items of a vector store',
-    query: ItemPageQuery,
-    answer: json(VectorStoreItemList),
-    errors: [400, 503],
-  },
-  item: { tag, summary: 'One item of a vector store', answer: json(VectorStoreItem), errors: [400, 503] },
+  files: stored('Files of a vector store', VectorStoreFileList, PageQuery),
+  file: stored('One file of a vector store', VectorStoreFile),
+  removeFile: stored('A file deleted with its items', VectorStoreFileDeleted),
+  items: stored('Items of a vector store', VectorStoreItemList, ItemPageQuery),
+  item: stored('One item of a vector store', VectorStoreItem),
   updateItem: {
-    tag,
+    ...embeds,
     summary: 'A new description of an item, which search finds it by from now on',
     body: json(UpdateItem),
     status: 202,
     answer: json(VectorStoreItem),
-    errors: [400, 413, 429, 502, 503],
   },
   removeItem: { tag, summary: 'An item deleted', status: 204, errors: [400, 503] },
   search: {
-    tag,
+    ...embeds,
     summary: 'The items nearest in meaning to a text, best first',
     body: json(SearchRequest),
     answer: json(SearchPage),
-    errors: [400, 413, 429, 502, 503],
   },
   searchQuery: {
-    tag,
+    ...embeds,
     summary: 'The same search with the field names of the OpenAI API',
     body: json(SearchQueryRequest),
     answer: json(SearchPage),
-    errors: [400, 413, 429, 502, 503],
   },
   chat: {
     tag: 'Chat',

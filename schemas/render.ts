@@ -1,5 +1,6 @@
 /** What requests for videos and for music have in common, and what both are answered with. */
 import Type, { type TProperties } from 'typebox';
+import { ignoredFields } from './ignored-fields.ts';
 
 /** Fields are typed, not coerced, but for this: a whole number may come as text. */
 export const WholeNumber = (options: { readonly description?: string } = {}) =>
@@ -29,7 +30,7 @@ export const PositiveNumber = (options: { readonly description?: string } = {}) 
 export const providerSlug = 'sluice';
 
 /** Routing wishes are taken and ignored; `options` carries settings, as they are or under our name. */
-export const Provider = <Settings extends TProperties>(settings: Settings) =>
+const Provider = <Settings extends TProperties>(settings: Settings) =>
   Type.Object({
     options: Type.Optional(
       Type.Object({
@@ -44,9 +45,18 @@ export const Provider = <Settings extends TProperties>(settings: Settings) =>
     ),
   });
 
-export const CallbackUrl = Type.String({
+const CallbackUrl = Type.String({
   maxLength: 8192,
   description: 'https URL on a public host, called when the job has ended and when its outputs have expired',
+});
+
+/** Settings may stand beside them or under `provider.options`. */
+export const RequestFields = <Settings extends TProperties>(settings: Settings) => ({
+  model: Type.String(),
+  ...Type.Partial(Type.Object(settings)).properties,
+  callback_url: Type.Optional(CallbackUrl),
+  provider: Type.Optional(Provider(settings)),
+  ...ignoredFields,
 });
 
 const Integer = Type.Integer({ minimum: 0 });
@@ -96,3 +106,14 @@ export const ListQuery = Type.Object({
   after: Type.Optional(Type.String({ description: 'Id of the last job of the page before' })),
   before: Type.Optional(Type.String({ description: 'Id of the first job of the page after' })),
 });
+
+export const ModelFields = {
+  id: Type.String(),
+  canonical_slug: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  created: Type.Integer(),
+  seed: Type.Boolean(),
+  pricing_skus: Type.Record(Type.String(), Type.String()),
+  allowed_passthrough_parameters: Type.Array(Type.String()),
+};

@@ -1,5 +1,6 @@
 /** What `POST /audio/speech` and `GET /audio/voices` take and give. */
 import Type, { type Static } from 'typebox';
+import { ignoredFields } from './ignored-fields.ts';
 
 /** Bytes and seconds of a clip that a voice is made from. */
 export const maxClipBytes = 25 * 1024 * 1024;
@@ -46,9 +47,7 @@ const fields = {
   stream_format: Type.Optional(Type.Enum(['audio', 'sse'])),
   ...tunable,
   provider: Type.Optional(Type.Unknown()),
-  user: Type.Optional(Type.Unknown()),
-  session_id: Type.Optional(Type.Unknown()),
-  trace: Type.Optional(Type.Unknown()),
+  ...ignoredFields,
 };
 
 const Transcript = Type.Object({ type: Type.Literal('text'), text: Type.String({ maxLength: 16_384 }) });

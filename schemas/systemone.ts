@@ -1,5 +1,6 @@
 /** What `POST /systemone` takes and gives: typed questions about a state, answered as probabilities. */
 import Type, { type Static } from 'typebox';
+import { ignoredFields } from './ignored-fields.ts';
 
 /** Text, or data that is read as JSON. */
 const Words = Type.Union([
@@ -56,11 +57,8 @@ export const DecisionsRequest = Type.Object(
       maxProperties: 64,
       description: 'Questions by ids of your choice',
     }),
-    /** Taken and ignored, whatever they are. */
+    ...ignoredFields,
     provider: Type.Optional(Type.Unknown()),
-    session_id: Type.Optional(Type.Unknown()),
-    trace: Type.Optional(Type.Unknown()),
-    user: Type.Optional(Type.Unknown()),
   },
   { title: 'DecisionsRequest' },
 );

@@ -2,12 +2,12 @@
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
 import {
-  CallbackUrl,
   DeletedJob,
   JobFields,
   JobList,
+  ModelFields,
   PositiveNumber,
-  Provider,
+  RequestFields,
   WholeNumber,
 } from './render.ts';
 
@@ -44,7 +44,7 @@ const settings = {
 export const videoSettings = Object.keys(settings);
 
 const fields = {
-  model: Type.String(),
+  ...RequestFields(settings),
   prompt: Type.String({ description: 'Used as written; at most 7000 characters' }),
   duration: Type.Optional(WholeNumber({ description: 'Seconds; 6 unless told' })),
   seconds: Type.Optional(WholeNumber({ description: 'Another name of duration, which wins' })),
@@ -57,13 +57,6 @@ const fields = {
   ),
   generate_audio: Type.Optional(Type.Boolean({ description: 'true unless told' })),
   seed: Type.Optional(WholeNumber()),
-  ...Type.Partial(Type.Object(settings)).properties,
-  callback_url: Type.Optional(CallbackUrl),
-  provider: Type.Optional(Provider(settings)),
-  /** Taken and ignored, whatever they are. */
-  user: Type.Optional(Type.Unknown()),
-  session_id: Type.Optional(Type.Unknown()),
-  trace: Type.Optional(Type.Unknown()),
 };
 
 const firstFrame = 'The first frame; ignored when frame_images is sent';
@@ -133,11 +126,7 @@ export const VideoModels = Type.Object(
   {
     data: Type.Array(
       Type.Object({
-        id: Type.String(),
-        canonical_slug: Type.String(),
-        name: Type.String(),
-        description: Type.String(),
-        created: Type.Integer(),
+        ...ModelFields,
         hugging_face_id: Type.Optional(Type.String()),
         supported_resolutions: Names,
         supported_aspect_ratios: Names,
@@ -145,11 +134,8 @@ export const VideoModels = Type.Object(
         supported_durations: Type.Array(Type.Integer()),
         supported_frame_images: Names,
         generate_audio: Type.Boolean(),
-        seed: Type.Boolean(),
         creativity: Type.Null(),
         upscale_factor: Type.Null(),
-        allowed_passthrough_parameters: Type.Array(Type.String()),
-        pricing_skus: Type.Record(Type.String(), Type.String()),
       }),
     ),
   },

@@ -30,6 +30,7 @@ const billed = {
   seconds: Type.Number(),
   cost: Type.String({ description: 'Dollars, an exact decimal' }),
 };
+export const billedColumns: readonly string[] = Object.keys(billed);
 
 export const UsageTotalRow = Type.Object({
   object: Type.Literal('usage.total'),

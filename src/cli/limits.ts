@@ -1,12 +1,12 @@
 /** `sluice limits …`: a subscription's own limits set, listed and cleared, also while the gateway runs. */
 import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
-import { openState } from '../adapters/state/open.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
 import { soon } from './with-keys.ts';
+import { withState } from './with-state.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -125,15 +125,7 @@ const warnOfUnknown = async (id: string | undefined): Promise<void> => {
   if (!models.some((each) => each.id === id)) remark(`The catalog has no model ${id} yet.`);
 };
 
-const withLimits = async (
-  work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>,
-): Promise<void> => {
-  const state = await openState(loadConfig());
-  try {
-    await work(createLimitsManagement(state), createKeyManagement(state));
-  } finally {
-    await state.close();
-  }
-};
+const withLimits = (work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>): Promise<void> =>
+  withState((state) => work(createLimitsManagement(state), createKeyManagement(state)));
 
 export const limits: readonly Command[] = [set, list, clear];

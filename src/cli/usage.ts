@@ -1,4 +1,5 @@
 /** `sluice usage`: what was used and what it costs, as a table, as CSV or as JSON. */
+import { billedColumns } from '../../schemas/usage.ts';
 import { currentMonth, readTime, timeForms } from '../billing/period.ts';
 import { requestRow, totalRow } from '../billing/usage-rows.ts';
 import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
@@ -89,20 +90,21 @@ async function* pagesOf(ledger: Ledger, filter: UsageFilter, groups: Groups): As
   }
 }
 
-const sums = [
-  'prompt_tokens',
-  'completion_tokens',
-  'cached_tokens',
-  'reasoning_tokens',
-  'inputs',
-  'megapixels',
-  'seconds',
-  'cost',
+const ofRequest = [
+  'created',
+  'id',
+  'request_id',
+  'subscription',
+  'key',
+  'route',
+  'model',
+  'outcome',
+  'status',
 ];
-const columnsOf = (groups: Groups): readonly string[] =>
-  groups === 'request'
-    ? ['created', 'id', 'request_id', 'subscription', 'key', 'route', 'model', 'outcome', 'status', ...sums]
-    : [...groups, 'requests', 'failed', ...sums];
+const columnsOf = (groups: Groups): readonly string[] => [
+  ...(groups === 'request' ? ofRequest : [...groups, 'requests', 'failed']),
+  ...billedColumns,
+];
 
 const show = async (pages: AsyncIterable<readonly Row[]>, groups: Groups, input: Input): Promise<void> => {
   const columns = columnsOf(groups);

@@ -1,18 +1,11 @@
 /** `sluice webhooks …`: what was delivered to clients' servers, what was not and why, and once more by hand. */
-import { openState } from '../adapters/state/open.ts';
-import { loadConfig } from '../config.ts';
 import { Deliveries, type StoredDelivery } from '../webhooks/deliveries.ts';
 import { type Command, json, UsageError } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
+import { withState } from './with-state.ts';
 
-const withDeliveries = async <T>(work: (deliveries: Deliveries) => Promise<T>): Promise<T> => {
-  const state = await openState(loadConfig());
-  try {
-    return await work(new Deliveries(state));
-  } finally {
-    await state.close();
-  }
-};
+const withDeliveries = <T>(work: (deliveries: Deliveries) => Promise<T>): Promise<T> =>
+  withState((state) => work(new Deliveries(state)));
 
 const usualLimit = 50;
 

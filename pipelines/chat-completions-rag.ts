@@ -1,5 +1,5 @@
 /** POST /chat/completions/RAG: a conversation and a vector store in; an answer that knows the store's passages out, and the passages with it. */
-import { map, of, switchMap } from 'rxjs';
+import { of, switchMap } from 'rxjs';
 import { RagRequest } from '../schemas/vector-store-chat.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
@@ -13,6 +13,7 @@ import { parseJson } from './stages/parse-json.ts';
 import { readChatRequest } from './stages/read-chat-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
+import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/chat/completions/RAG';
@@ -23,7 +24,7 @@ export const chatCompletionsRag =
   (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      map(ragRequest), // 400 names the field
+      step(ragRequest), // 400 names the field
       resolveModel(ports.catalog, 'chat'), // 404
       switchMap((asked) =>
         of(asked).pipe(

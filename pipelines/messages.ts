@@ -1,5 +1,4 @@
 /** POST /messages: a conversation in the messages format in; one message or the events of one out. */
-import { map } from 'rxjs';
 import { MessagesRequest } from '../schemas/messages.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
@@ -14,6 +13,7 @@ import { parseJson } from './stages/parse-json.ts';
 import { readMessagesRequest } from './stages/read-messages-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
+import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/messages';
@@ -24,7 +24,7 @@ export const messages = (ports: Ports): KeyedPipeline => {
   return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      map(messagesRequest), // 400 names the field
+      step(messagesRequest), // 400 names the field
       resolveModel(ports.catalog, 'chat'), // 404
       readMessagesRequest(ports, signing, exchange.body), // 400 names the field
       fitContext(ports.offload), // 400 when the prompt alone fills the window

@@ -1,5 +1,4 @@
 /** POST /responses: input items in; one response object or its events out. Nothing is stored. */
-import { map } from 'rxjs';
 import { ResponsesRequest } from '../schemas/responses.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
@@ -13,6 +12,7 @@ import { parseJson } from './stages/parse-json.ts';
 import { readResponsesRequest } from './stages/read-responses-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
+import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/responses';
@@ -23,7 +23,7 @@ export const responses =
   (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      map(responsesRequest), // 400 names the field
+      step(responsesRequest), // 400 names the field
       resolveModel(ports.catalog, 'chat'), // 404
       readResponsesRequest(ports, exchange.body), // 400 names the field
       fitContext(ports.offload), // 400 when the prompt alone fills the window

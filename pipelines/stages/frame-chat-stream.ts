@@ -2,30 +2,28 @@
  * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
  * and the text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import type { Observer, OperatorFunction } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+import { relay, type Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 
-export const frameChatStream =
-  (completion: Completion): OperatorFunction<Parts, Reply> =>
-  (source) =>
-    new Observable((subscriber) => source.subscribe(new Stream(subscriber, completion)));
+export const frameChatStream = (completion: Completion): OperatorFunction<Parts, Reply> =>
+  relay((next) => new Stream(next, completion));
 
-class Stream extends Subscriber<Parts> {
-  readonly #receiver: Subscriber<Reply>;
+class Stream implements Stage<Parts> {
+  readonly #receiver: Observer<Reply>;
   readonly #chunks: Chunks;
   #started = false;
 
-  constructor(receiver: Subscriber<Reply>, completion: Completion) {
-    super(receiver);
+  constructor(receiver: Observer<Reply>, completion: Completion) {
     this.#receiver = receiver;
     this.#chunks = new Chunks(completion);
   }
 
-  protected override _next(parts: Parts): void {
+  next(parts: Parts): void {
     let bytes = '';
     if (!this.#started) {
       this.#started = true;
@@ -34,6 +32,14 @@ class Stream extends Subscriber<Parts> {
     }
     for (const part of parts) bytes += this.#chunks.of(part);
     if (bytes !== '') this.#receiver.next({ kind: 'bytes', bytes });
+  }
+
+  error(error: unknown): void {
+    this.#receiver.error(error);
+  }
+
+  complete(): void {
+    this.#receiver.complete();
   }
 }
 

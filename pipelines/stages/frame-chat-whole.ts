@@ -1,21 +1,19 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
-import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import type { Observer, OperatorFunction } from 'rxjs';
 import type { Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+import { relay, type Stage } from './relay.ts';
 
-export const frameChatWhole =
-  (completion: Completion): OperatorFunction<Parts, Reply> =>
-  (source) =>
-    new Observable((subscriber) => source.subscribe(new Whole(subscriber, completion)));
+export const frameChatWhole = (completion: Completion): OperatorFunction<Parts, Reply> =>
+  relay((next) => new Whole(next, completion));
 
-class Whole extends Subscriber<Parts> {
-  readonly #receiver: Subscriber<Reply>;
+class Whole implements Stage<Parts> {
+  readonly #receiver: Observer<Reply>;
   readonly #completion: Completion;
   readonly #choices: readonly Choice[];
 
-  constructor(receiver: Subscriber<Reply>, completion: Completion) {
-    super(receiver);
+  constructor(receiver: Observer<Reply>, completion: Completion) {
     this.#receiver = receiver;
     this.#completion = completion;
     this.#choices =
@@ -24,17 +22,25 @@ class Whole extends Subscriber<Parts> {
         : Array.from({ length: completion.choices }, (_, index) => new Choice(index));
   }
 
-  protected override _next(parts: Parts): void {
+  next(parts: Parts): void {
     for (const part of parts) {
       if (part.type === 'usage') {
         this.#receiver.next(answer(this.#completion, this.#choices, part.usage));
-        this.complete();
+        this.#receiver.complete();
       } else if (part.type === 'failure') {
-        this.error(part.error);
+        this.#receiver.error(part.error);
       } else {
         this.#choices[part.choice]?.add(part);
       }
     }
+  }
+
+  error(error: unknown): void {
+    this.#receiver.error(error);
+  }
+
+  complete(): void {
+    this.#receiver.complete();
   }
 }
 

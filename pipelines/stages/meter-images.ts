@@ -36,9 +36,9 @@ export const meterImages =
     defer(() => {
       const started = performance.now();
       const made: Pixels[] = [];
-      const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
-        imageEvent(metered, outcome, status, { made, started }),
-      );
+      const record = new UsageRecord(usage, metered.exchange, {
+        event: (outcome, status) => imageEvent(metered, outcome, status, { made, started }),
+      });
       return source.pipe(
         tap((image) => made.push(image)),
         deliver,

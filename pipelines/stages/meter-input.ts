@@ -25,15 +25,16 @@ export const meterInput =
       const started = performance.now();
       let tokens = 0;
       let inputs = 0;
-      const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
-        usageEvent(metered, outcome, status, {
-          usage: { prompt: tokens, completion: 0, cached: 0, reasoning: 0 },
-          inputs,
-          delivered: 0,
-          started,
-          firstToken: undefined,
-        }),
-      );
+      const record = new UsageRecord(usage, metered.exchange, {
+        event: (outcome, status) =>
+          usageEvent(metered, outcome, status, {
+            usage: { prompt: tokens, completion: 0, cached: 0, reasoning: 0 },
+            inputs,
+            delivered: 0,
+            started,
+            firstToken: undefined,
+          }),
+      });
       return source.pipe(
         tap((piece) => {
           const counts = countOf(piece);

@@ -19,15 +19,16 @@ export const meterSeconds =
     defer(() => {
       const started = performance.now();
       let first: number | undefined;
-      const record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
-        usageEvent(metered, outcome, status, {
-          usage: { prompt: 0, completion: 0, cached: 0, reasoning: 0 },
-          seconds: secondsOf(first !== undefined || outcome === 'completed'),
-          delivered: 0,
-          started,
-          firstToken: first,
-        }),
-      );
+      const record = new UsageRecord(usage, metered.exchange, {
+        event: (outcome, status) =>
+          usageEvent(metered, outcome, status, {
+            usage: { prompt: 0, completion: 0, cached: 0, reasoning: 0 },
+            seconds: secondsOf(first !== undefined || outcome === 'completed'),
+            delivered: 0,
+            started,
+            firstToken: first,
+          }),
+      });
       return source.pipe(
         tap(() => {
           first ??= performance.now();

@@ -2,39 +2,36 @@
  * An engine's parts in; the same out, ended by one `usage` or `failure` part that is held until the request's usage
  * event is safe. One event per request, however it ends: completed, failed, or left by the client.
  */
-import { type MonoTypeOperatorFunction, Observable, Subscriber } from 'rxjs';
+import { type MonoTypeOperatorFunction, type Observable, type Observer, Subscriber } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { ChatTask } from './chat-task.ts';
+import { relay, type Stage } from './relay.ts';
 import { Tally } from './tally.ts';
 import { type Metered, UsageRecord } from './usage-event.ts';
 
 /** Characters of one request's answers; an engine that says more does not stop by itself. */
 const longestAnswer = 64 * 1024 * 1024;
 
-export const meter =
-  (usage: UsageLog, metered: Metered<ChatTask<unknown>>): MonoTypeOperatorFunction<Parts> =>
-  (source) =>
-    new Observable((subscriber) => source.subscribe(new Meter(subscriber, usage, metered)));
+export const meter = (
+  usage: UsageLog,
+  metered: Metered<ChatTask<unknown>>,
+): MonoTypeOperatorFunction<Parts> => relay((next) => new Meter(next, usage, metered));
 
-class Meter extends Subscriber<Parts> {
-  readonly #receiver: Subscriber<Parts>;
+class Meter implements Stage<Parts> {
+  readonly #receiver: Observer<Parts>;
   readonly #tally: Tally;
   readonly #record: UsageRecord;
   #failure: Extract<Part, { type: 'failure' }> | undefined;
 
-  constructor(receiver: Subscriber<Parts>, usage: UsageLog, metered: Metered<ChatTask<unknown>>) {
-    super(receiver);
-    const tally = new Tally(metered);
+  constructor(receiver: Observer<Parts>, usage: UsageLog, metered: Metered<ChatTask<unknown>>) {
     this.#receiver = receiver;
-    this.#tally = tally;
-    this.#record = new UsageRecord(usage, metered.exchange, (outcome, status) =>
-      tally.event(outcome, status),
-    );
+    this.#tally = new Tally(metered);
+    this.#record = new UsageRecord(usage, metered.exchange, this.#tally);
   }
 
-  protected override _next(parts: Parts): void {
+  next(parts: Parts): void {
     if (this.#record.ended) return;
     let ending = false;
     for (const part of parts) {
@@ -53,58 +50,53 @@ class Meter extends Subscriber<Parts> {
     }
   }
 
-  protected override _complete(): void {
+  complete(): void {
     if (!this.#record.ended) this.#end();
-    this.unsubscribe();
   }
 
-  protected override _error(error: unknown): void {
+  error(error: unknown): void {
+    if (this.#record.ended) return;
     const failed = (): void => this.#receiver.error(error);
-    this.#record.failed(error).subscribe(new Kept(failed, failed));
-    this.unsubscribe();
+    this.#record.failed(error).subscribe({ complete: failed, error: failed });
   }
 
-  /** The receiver is done, or has left. */
-  override unsubscribe(): void {
-    super.unsubscribe();
+  left(): void {
     this.#record.left();
   }
 
   #end(): void {
     const failure = this.#failure;
-    const kept = failure === undefined ? this.#record.completed() : this.#record.failed(failure.error);
-    const ending = failure ?? { type: 'usage', usage: this.#tally.usage() };
-    kept.subscribe(
-      new Kept(
-        () => this.#last(ending),
-        (error) => this.#last({ type: 'failure', error: asApiError(error) }),
-      ),
-    );
+    if (failure !== undefined) this.#hold(this.#record.failed(failure.error), failure);
+    else this.#hold(this.#record.completed(), { type: 'usage', usage: this.#tally.usage() });
   }
 
-  #last(part: Part): void {
-    this.#receiver.next([part]);
-    this.#receiver.complete();
+  #hold(kept: Observable<void>, ending: Part): void {
+    kept.subscribe(new Held(this.#receiver, ending));
   }
 }
 
-/** Hears how the keeping of an event ends; not undone when the client leaves meanwhile. */
-class Kept extends Subscriber<void> {
-  readonly #done: () => void;
-  readonly #failed: (error: unknown) => void;
+/** The last part waits until its event is kept; that is not undone when the client leaves meanwhile. */
+class Held extends Subscriber<void> {
+  readonly #receiver: Observer<Parts>;
+  readonly #ending: Part;
 
-  constructor(done: () => void, failed: (error: unknown) => void) {
+  constructor(receiver: Observer<Parts>, ending: Part) {
     super();
-    this.#done = done;
-    this.#failed = failed;
+    this.#receiver = receiver;
+    this.#ending = ending;
   }
 
   protected override _complete(): void {
-    this.#done();
+    this.#say(this.#ending);
   }
 
   protected override _error(error: unknown): void {
-    this.#failed(error);
+    this.#say({ type: 'failure', error: asApiError(error) });
+  }
+
+  #say(ending: Part): void {
+    this.#receiver.next([ending]);
+    this.#receiver.complete();
   }
 }
 

@@ -2,27 +2,28 @@
  * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
  * nothing inside a call but its arguments. An order that makes no answer is an error.
  */
-import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
+import type { MonoTypeOperatorFunction } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
+import { relay } from './relay.ts';
 
-export const orderParts = (): MonoTypeOperatorFunction<Parts> => (source) =>
-  new Observable((subscriber) => {
+export const orderParts = (): MonoTypeOperatorFunction<Parts> =>
+  relay((receiver) => {
     const order = new PartOrder();
-    return source.subscribe({
+    return {
       next: (parts) => {
         let ordered: Parts;
         try {
           ordered = order.of(parts);
         } catch (thrown) {
-          subscriber.error(thrown);
+          receiver.error(thrown);
           return;
         }
-        if (ordered.length > 0) subscriber.next(ordered);
+        if (ordered.length > 0) receiver.next(ordered);
       },
-      error: (error) => subscriber.error(error),
-      complete: () => subscriber.complete(),
-    });
+      error: (error) => receiver.error(error),
+      complete: () => receiver.complete(),
+    };
   });
 
 /** Characters that wait for a call to end; a model that says more has ended it. */

@@ -1,22 +1,23 @@
 /** An engine's parts in; the same out, with every failure in its place: an error while nothing has come, a last `failure` part afterwards. */
-import { type MonoTypeOperatorFunction, Observable, Subscriber } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observer } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
+import { relay, type Stage } from './relay.ts';
 
-export const settleFailures = (): MonoTypeOperatorFunction<Parts> => (source) =>
-  new Observable((subscriber) => source.subscribe(new Settled(subscriber)));
+export const settleFailures = (): MonoTypeOperatorFunction<Parts> => relay((next) => new Settled(next));
 
-class Settled extends Subscriber<Parts> {
-  readonly #receiver: Subscriber<Parts>;
+class Settled implements Stage<Parts> {
+  readonly #receiver: Observer<Parts>;
   /** What came last. */
   #last: Part['type'] | undefined;
+  #over = false;
 
-  constructor(receiver: Subscriber<Parts>) {
-    super(receiver);
+  constructor(receiver: Observer<Parts>) {
     this.#receiver = receiver;
   }
 
-  protected override _next(parts: Parts): void {
+  next(parts: Parts): void {
+    if (this.#over) return;
     const first = parts[0];
     if (this.#last === undefined && first?.type === 'failure') {
       this.error(first.error);
@@ -26,18 +27,25 @@ class Settled extends Subscriber<Parts> {
     this.#receiver.next(parts);
   }
 
-  protected override _error(thrown: unknown): void {
+  error(thrown: unknown): void {
+    if (this.#over) return;
+    this.#over = true;
     const error = asApiError(thrown);
-    if (this.#last === undefined) super._error(error);
+    if (this.#last === undefined) this.#receiver.error(error);
     else {
       this.#receiver.next([{ type: 'failure', error }]);
-      super._complete();
+      this.#receiver.complete();
     }
   }
 
-  protected override _complete(): void {
-    if (this.#last !== undefined && closing.has(this.#last)) super._complete();
-    else this._error(fail('engine_unreachable', 'The model ended its answer early'));
+  complete(): void {
+    if (this.#over) return;
+    if (this.#last === undefined || !closing.has(this.#last))
+      this.error(fail('engine_unreachable', 'The model ended its answer early'));
+    else {
+      this.#over = true;
+      this.#receiver.complete();
+    }
   }
 }
 

@@ -20,17 +20,22 @@ class Stepped<Out> extends Observable<Out> {
   readonly #last: AnyStep;
 
   constructor(before: Observable<unknown>, last: AnyStep) {
-    super((subscriber) => this.#walk(subscriber));
+    super(walk);
     this.#before = before;
     this.#last = last;
   }
 
-  #walk(subscriber: Subscriber<Out>): Subscription {
+  walk(subscriber: Subscriber<unknown>): Subscription {
     const steps = [this.#last];
-    let first = this.#before;
+    let first: Observable<unknown> = this.#before;
     for (; first instanceof Stepped; first = first.#before) steps.push(first.#last);
     return first.subscribe(new Walk(subscriber, steps.reverse(), 0));
   }
+}
+
+/** The library calls it on the observable itself: one function for all of them. */
+function walk(this: Observable<unknown>, subscriber: Subscriber<unknown>): Subscription | undefined {
+  return this instanceof Stepped ? this.walk(subscriber) : undefined;
 }
 
 class Walk<Out> extends Subscriber<unknown> {

@@ -3,11 +3,11 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Part, TokenUsage } from '../../src/ports/chat.ts';
 import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import type { ChatTask } from './chat-task.ts';
-import { type Metered, type Outcome, usageEvent } from './usage-event.ts';
+import { type Account, type Metered, type Outcome, usageEvent } from './usage-event.ts';
 
 const nothing: TokenUsage = { prompt: 0, completion: 0, cached: 0, reasoning: 0 };
 
-export class Tally {
+export class Tally implements Account {
   readonly #metered: Metered<ChatTask<unknown>>;
   readonly #started = performance.now();
   #firstToken: number | undefined;

@@ -33,6 +33,11 @@ export interface Counts {
 
 export type Outcome = UsageEvent['outcome'];
 
+/** Knows what a request has taken by the time it ends. */
+export interface Account {
+  event(outcome: Outcome, status: number): UsageEvent;
+}
+
 /** What the log says of a client that closed the connection; no answer carries it. */
 const clientClosed = 499;
 
@@ -85,16 +90,12 @@ export class UsageRecord {
   ended = false;
   readonly #log: UsageLog;
   readonly #exchange: Pick<Exchange, 'log'>;
-  readonly #event: (outcome: Outcome, status: number) => UsageEvent;
+  readonly #account: Account;
 
-  constructor(
-    log: UsageLog,
-    exchange: Pick<Exchange, 'log'>,
-    event: (outcome: Outcome, status: number) => UsageEvent,
-  ) {
+  constructor(log: UsageLog, exchange: Pick<Exchange, 'log'>, account: Account) {
     this.#log = log;
     this.#exchange = exchange;
-    this.#event = event;
+    this.#account = account;
   }
 
   /** To be subscribed to; not undone when the client leaves meanwhile. */
@@ -116,6 +117,6 @@ export class UsageRecord {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.ended = true;
-    return this.#log.record(this.#event(outcome, status));
+    return this.#log.record(this.#account.event(outcome, status));
   }
 }

@@ -30,8 +30,8 @@ export const rescale = ({ units, scale }: Scaled, to: number): bigint => {
   return (units + step / 2n) / step;
 };
 
-/** Without trailing zeros. */
-export const formatScaled = ({ units, scale }: Scaled): string => {
+/** Without trailing zeros. Units may be a number where that is exact. */
+export const formatScaled = ({ units, scale }: { units: bigint | number; scale: number }): string => {
   if (scale === 0) return units.toString();
   const digits = units.toString().padStart(scale + 1, '0');
   const whole = digits.slice(0, -scale);

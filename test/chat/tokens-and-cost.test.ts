@@ -1,7 +1,9 @@
 /** Tokens are counted without stalling on strange text; money is exact to the last digit. */
+import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
 import { costOf, tokenCost } from '../../src/billing/cost.ts';
+import { formatScaled } from '../../src/billing/decimal.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 
 t.test('known counts', async (t) => {
@@ -98,5 +100,38 @@ t.test('each kind of token has its price', async (t) => {
     tokenCost({ prompt: 1, completion: 1, cached: 5, reasoning: 5 }, { prompt: '1', completion: '1' }),
     '10',
     'never below zero',
+  );
+});
+
+t.test('tokens cost what their quantities times prices are, however large or fine', async () => {
+  const price = fc
+    .tuple(fc.bigInt({ min: 0n, max: 10n ** 22n }), fc.integer({ min: 0, max: 20 }))
+    .map(([units, scale]) => formatScaled({ units, scale }));
+  const tokens = fc.oneof(fc.nat(100_000), fc.nat(2 ** 31 - 1));
+  fc.assert(
+    fc.property(
+      tokens,
+      tokens,
+      tokens,
+      tokens,
+      price,
+      price,
+      price,
+      price,
+      (fresh, cached, said, thought, ...prices) => {
+        const [prompt, input_cache_read, completion, internal_reasoning] = prices;
+        const used = { prompt: fresh + cached, completion: said + thought, cached, reasoning: thought };
+        assert.equal(
+          tokenCost(used, { prompt, input_cache_read, completion, internal_reasoning }),
+          costOf([
+            [fresh, prompt],
+            [cached, input_cache_read],
+            [said, completion],
+            [thought, internal_reasoning],
+          ]),
+        );
+      },
+    ),
+    { numRuns: 500 },
   );
 });

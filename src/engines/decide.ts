@@ -6,7 +6,6 @@ import type { Flow } from '../ports/engine.ts';
 import { type PickDecoder, PickReader } from './pick-reader.ts';
 import type { RequestBody } from './request-body.ts';
 import { runBatches } from './run-batches.ts';
-import { TurnBudget } from './turn-budget.ts';
 import type { Continuations, DecisionWire, SendRequest } from './wire.ts';
 
 /** Requests of one call at the engine at once. */
@@ -27,14 +26,13 @@ export const decideOverHttp = (
   wire: DecisionWire,
   send: SendRequest,
 ): ((model: Model, call: DecisionCall, flow: Flow) => Observable<Decided>) => {
-  const budget = new TurnBudget();
   const ask = <Result>(
     flow: Flow,
     request: { readonly path: string; readonly body: RequestBody },
     decoder: PickDecoder<Result>,
   ): Observable<Result> =>
     new Observable((subscriber) => {
-      const running = send(request, flow, new PickReader(decoder, subscriber, budget));
+      const running = send(request, flow, new PickReader(decoder, subscriber));
       return () => running.close();
     });
 

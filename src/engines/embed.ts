@@ -5,7 +5,6 @@ import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding
 import type { Flow } from '../ports/engine.ts';
 import { PickReader } from './pick-reader.ts';
 import { runBatches } from './run-batches.ts';
-import { TurnBudget } from './turn-budget.ts';
 import type { EmbeddingWire, SendRequest } from './wire.ts';
 
 /** Inputs of a batch where the model's row does not say. */
@@ -26,12 +25,11 @@ export const embedOverHttp = (
   wire: EmbeddingWire,
   send: SendRequest,
 ): ((model: Model, call: EmbeddingCall, flow: Flow) => Observable<Embedded>) => {
-  const budget = new TurnBudget();
   const sendBatch = (model: Model, call: EmbeddingCall, flow: Flow, batch: Batch): Observable<Embedded> =>
     new Observable<Omit<Embedded, 'first'>>((subscriber) => {
       const request = { path: wire.path, body: wire.encode(model, { ...call, inputs: batch.inputs }) };
       const decoder = wire.decode(call, batch.inputs.length);
-      const running = send(request, flow, new PickReader(decoder, subscriber, budget));
+      const running = send(request, flow, new PickReader(decoder, subscriber));
       return () => running.close();
     }).pipe(map(({ vectors, tokens }) => ({ first: batch.first, vectors, tokens })));
 

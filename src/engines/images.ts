@@ -5,7 +5,6 @@ import type { Flow } from '../ports/engine.ts';
 import type { Drawn, ImageCall } from '../ports/image.ts';
 import type { MediaData } from '../ports/media.ts';
 import { PickReader } from './pick-reader.ts';
-import { TurnBudget } from './turn-budget.ts';
 import type { ImageWire, MadeImage, SendRequest } from './wire.ts';
 
 export interface ImageSetting {
@@ -20,10 +19,9 @@ export const imageOverHttp = (
   wire: ImageWire,
   { send, follow, fanOut }: ImageSetting,
 ): ((model: Model, call: ImageCall, flow: Flow) => Observable<Drawn>) => {
-  const budget = new TurnBudget();
   const ask = (model: Model, call: ImageCall, flow: Flow): Observable<readonly MadeImage[]> =>
     new Observable((subscriber) => {
-      const reader = new PickReader(wire.decode(call), subscriber, budget);
+      const reader = new PickReader(wire.decode(call), subscriber);
       const running = send(wire.encode(model, call), flow, reader);
       return () => running.close();
     });

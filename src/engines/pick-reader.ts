@@ -1,8 +1,7 @@
 /** The bytes of an engine's whole answer in, read as they come; what its decoder made of them out. */
 import type { Subscriber } from 'rxjs';
 import { type ApiError, asApiError, fail } from '../errors.ts';
-import type { EngineHead, EngineReader } from './http-call.ts';
-import type { TurnBudget } from './turn-budget.ts';
+import type { EngineReader } from './http-call.ts';
 
 export interface PickDecoder<Result> {
   /** Throws `engine_unreachable` when the bytes are no answer. */
@@ -16,23 +15,17 @@ const longestAnswer = 256 * 1024 * 1024;
 export class PickReader<Result> implements EngineReader {
   readonly #decoder: PickDecoder<Result>;
   readonly #subscriber: Subscriber<Result>;
-  readonly #budget: TurnBudget;
-  #head: EngineHead | undefined;
   #bytes = 0;
 
-  constructor(decoder: PickDecoder<Result>, subscriber: Subscriber<Result>, budget: TurnBudget) {
+  constructor(decoder: PickDecoder<Result>, subscriber: Subscriber<Result>) {
     this.#decoder = decoder;
     this.#subscriber = subscriber;
-    this.#budget = budget;
   }
 
-  head(head: EngineHead): void {
-    this.#head = head;
-  }
+  head(): void {}
 
   bytes(bytes: Buffer): void {
     this.#bytes += bytes.length;
-    this.#budget.spend(bytes.length, this.#head);
     if (this.#bytes > longestAnswer) {
       this.#subscriber.error(fail('engine_unreachable', 'The engine sent too long an answer'));
       return;

@@ -7,7 +7,6 @@ import { meterInput } from '../../pipelines/stages/meter-input.ts';
 import { PacedBytes } from '../../pipelines/stages/paced-bytes.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
-import { TurnBudget } from '../../src/engines/turn-budget.ts';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
@@ -193,25 +192,6 @@ t.test('PacedBytes', async (t) => {
     await turn();
     t.equal(sent.length, 2, 'nor once it has left');
   });
-});
-
-t.test('TurnBudget', async (t) => {
-  const source = () => {
-    const told: string[] = [];
-    return { told, pause: () => void told.push('pause'), resume: () => void told.push('resume') };
-  };
-  const budget = new TurnBudget();
-  const [one, other] = [source(), source()];
-  budget.spend(500_000, one);
-  budget.spend(500_000, other);
-  budget.spend(500_000, other);
-  t.same([one.told, other.told], [[], ['pause']], 'whoever goes over it waits');
-  await turn();
-  t.same([one.told, other.told], [[], ['pause', 'resume']]);
-  budget.spend(600_000, one);
-  t.same(one.told, ['pause']);
-  await turn();
-  t.same(one.told, ['pause', 'resume']);
 });
 
 t.test('runBatches', async (t) => {

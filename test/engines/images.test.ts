@@ -259,7 +259,7 @@ t.test('who leaves ends the call', async (t) => {
   t.pass('the connection is gone');
 });
 
-t.test('an answer of many megabytes stays bytes', async (t) => {
+t.test('an answer of many megabytes stays bytes, and is read a share a turn', async (t) => {
   const bytes = randomBytes(24 * 1024 * 1024);
   const head = Buffer.from('{"data":[{"b64_json":"');
   const base64 = Buffer.from(bytes.toString('base64'), 'latin1');
@@ -268,7 +268,15 @@ t.test('an answer of many megabytes stays bytes', async (t) => {
     visit.raw(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`);
     for (const piece of [head, base64, Buffer.from('"}]}')]) visit.raw(piece);
   });
+  let turns = 0;
+  const count = (): void => {
+    turns++;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
   const [drawn] = await draw();
+  clearImmediate(next);
+  t.ok(turns >= base64.length / (1.125 * 1024 * 1024), `read in ${turns} turns`);
   t.equal(drawn?.image.size, bytes.length);
   t.ok(drawn?.image.base64 instanceof Uint8Array);
   t.ok(drawn?.image.bytes.equals(bytes));

@@ -27,3 +27,17 @@ t.test('past a turn’s share readers wait, and go on in the order they came, so
   t.strictSame(going.slice(16), [32, 33, 34, 35, 36, 37, 38, 39]);
   t.equal(share.take(64 * kilobytes, { goOn: () => t.fail('there is room again') }), true);
 });
+
+t.test('one reader alone waits as well, in every turn that it goes over', async (t) => {
+  const share = new ReadShare();
+  let going = 0;
+  const reader = { goOn: () => void going++ };
+  for (let turn = 1; turn <= 3; turn++) {
+    t.equal(share.take(1000 * kilobytes, reader), true);
+    t.equal(share.take(64 * kilobytes, reader), false);
+    t.equal(share.isWaiting(reader), true);
+    await setImmediate();
+    t.equal(going, turn);
+    t.equal(share.isWaiting(reader), false);
+  }
+});

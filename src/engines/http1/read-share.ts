@@ -1,7 +1,7 @@
 /**
  * Large reads of all connections in; who may read on in this turn of the event loop out. The system hands over as much
  * of a near engine's answer as there is, two megabytes a socket and turn: two hundred large answers at once would hold
- * everything else up for seconds.
+ * everything else up for seconds. Every answer passes here, whatever becomes of it, so nothing behind it counts bytes again.
  */
 
 export interface Reader {

@@ -42,3 +42,7 @@ export const errorEnvelope = (
     ? { type: 'error', error: { type: messagesType, message }, request_id: requestId }
     : { error: { code: status, message, type, param: null, metadata: { error_type: errorType } } };
 };
+
+/** uWebSockets.js has one release for Node 20 and another for those after it. */
+export const sinceNode22 = (before: Outcome, since: Outcome): Outcome =>
+  Number(process.versions.modules) < 127 ? before : since;

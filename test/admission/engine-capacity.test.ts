@@ -6,9 +6,9 @@ import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import { silent, until } from '../engines/collect.ts';
-import { sampleCall, sampleModel } from '../engines/samples.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { startGateway } from '../gateway.ts';
+import { sampleCall, sampleModel } from '../samples.ts';
 
 /** A call that says whose it is in its prompt. */
 const call = (engine: RunningEngine, subscription: string, name: string) => {

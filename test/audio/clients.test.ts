@@ -4,8 +4,8 @@ import { OpenRouter } from '@openrouter/sdk';
 import { experimental_generateSpeech as generateSpeech, experimental_transcribe as transcribe } from 'ai';
 import OpenAI, { toFile } from 'openai';
 import t from 'tap';
-import { thrownBy } from '../embeddings/posting.ts';
 import { startGateway } from '../gateway.ts';
+import { thrownBy } from '../thrown-by.ts';
 import { codec, loudness, samplesOf, tone, wave } from './sounds.ts';
 
 const gateway = await startGateway();

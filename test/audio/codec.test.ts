@@ -10,7 +10,8 @@ import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
-import { thrownBy, until } from '../embeddings/posting.ts';
+import { until } from '../embeddings/posting.ts';
+import { thrownBy } from '../thrown-by.ts';
 import {
   codec,
   containers,

@@ -6,7 +6,6 @@ import { encodeSpeech } from '../../pipelines/stages/encode-speech.ts';
 import { frameTranscription } from '../../pipelines/stages/frame-transcription.ts';
 import { meterSeconds } from '../../pipelines/stages/meter-seconds.ts';
 import type { SpeechTask } from '../../pipelines/stages/read-speech-request.ts';
-import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { playPieces, type Supply, supplyOf } from '../../src/engines/simulator/play-pieces.ts';
 import { resample } from '../../src/engines/simulator/resample.ts';
 import { Fingerprint, SpeechMemory } from '../../src/engines/simulator/speech-memory.ts';
@@ -18,22 +17,14 @@ import type { Codec, Conversion } from '../../src/ports/codec.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Spoken } from '../../src/ports/speech.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { caller, exchange, lease, model } from '../chat/hand-made.ts';
+import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
 import { pitch } from './sounds.ts';
 
 const pricing = { prompt: '0', completion: '0.0003' };
 
 t.test('meterSeconds', async (t) => {
   const started = (record?: UsageLog['record']) => {
-    const events: UsageEvent[] = [];
-    const usage: UsageLog = {
-      record: (event) => {
-        events.push(event);
-        return record?.(event) ?? of(undefined);
-      },
-      ensureOpen: () => undefined,
-      close: async () => undefined,
-    };
+    const { events, usage } = usageLog(record);
     const task = { model: { ...model(), pricing } };
     const metered = { exchange: exchange(), caller, route: '/audio/speech', task, lease: lease(3) };
     const source = new Subject<string>();

@@ -17,6 +17,7 @@ import type { Health } from '../../schemas/health.ts';
 import { MessagesModelList, ModelAnswer, ModelEntry, ModelList } from '../../schemas/model-entry.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
+import { envelope } from '../envelope.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
 const catalog = `
@@ -85,9 +86,6 @@ const ask = async <Body>(
   return { status: response.status, body: (await response.json()) as Body };
 };
 
-const envelope = (code: number, message: string, type: string, errorType: string) => ({
-  error: { code, message, type, param: null, metadata: { error_type: errorType } },
-});
 const invalid = (message: string) => envelope(400, message, 'validation_error', 'invalid_request');
 const notFound = (message: string) => envelope(404, message, 'not_found_error', 'not_found');
 const withKey = (gateway: TestGateway) => ({ authorization: `Bearer ${gateway.key}` });

@@ -8,7 +8,9 @@ import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
+import { type Failure, testFailures, thrownAs } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';
+import { thrownBy } from '../thrown-by.ts';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
@@ -34,14 +36,6 @@ const providers = [
 const model = 'sluice/chat';
 const say = (content: string) => [{ role: 'user' as const, content }];
 const quote = (line: string) => say(`/sim rate=max text=${JSON.stringify(line)}\nGo on`);
-const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
-  try {
-    await call;
-  } catch (thrown) {
-    return thrown;
-  }
-  throw new Error('nothing was thrown');
-};
 const isCompletion = Compile(ChatCompletion);
 const isChunk = Compile(ChatChunk);
 
@@ -298,19 +292,14 @@ t.test('openai: pictures, sound and documents', async (t) => {
   }
 });
 
-const envelope = (code: number, type: string, error_type: string, message: string | RegExp) => ({
-  status: code,
-  error: { code, message, type, param: null, metadata: { error_type } },
-});
-
 t.test('openai: typed errors', async (t) => {
   const failing = (status: number) =>
     openai.chat.completions.create({ model, messages: say(`/sim fail=${status}@0`) });
-  const rows: readonly (readonly [call: () => PromiseLike<unknown>, kind: unknown, shape: object])[] = [
+  const rows: readonly Failure[] = [
     [
       () => openai.chat.completions.create({ model, messages: [] }),
       OpenAI.BadRequestError,
-      envelope(400, 'validation_error', 'invalid_request', 'messages must have at least 1 item'),
+      thrownAs(400, 'messages must have at least 1 item', 'validation_error', 'invalid_request'),
     ],
     [
       () =>
@@ -319,50 +308,46 @@ t.test('openai: typed errors', async (t) => {
           messages: [],
         }),
       OpenAI.AuthenticationError,
-      envelope(401, 'auth_error', 'authentication', 'Invalid API key'),
+      thrownAs(401, 'Invalid API key', 'auth_error', 'authentication'),
     ],
     [
       () => openai.chat.completions.create({ model: 'sluice/none', messages: say('Hi') }),
       OpenAI.NotFoundError,
-      envelope(404, 'not_found_error', 'not_found', /sluice\/none/),
+      thrownAs(404, /sluice\/none/, 'not_found_error', 'not_found'),
     ],
     [
       () => openai.chat.completions.create({ model: 'sluice/image', messages: say('Hi') }),
       OpenAI.NotFoundError,
-      envelope(404, 'not_found_error', 'not_found', /image/),
+      thrownAs(404, /image/, 'not_found_error', 'not_found'),
     ],
     [
       () => failing(429),
       OpenAI.RateLimitError,
-      envelope(429, 'rate_limit_error', 'rate_limit_exceeded', /\w/),
+      thrownAs(429, /\w/, 'rate_limit_error', 'rate_limit_exceeded'),
     ],
     [
       () => failing(502),
       OpenAI.InternalServerError,
-      envelope(502, 'server_error', 'provider_unavailable', /\w/),
+      thrownAs(502, /\w/, 'server_error', 'provider_unavailable'),
     ],
     [
       () => failing(503),
       OpenAI.InternalServerError,
-      envelope(503, 'server_error', 'provider_overloaded', /\w/),
+      thrownAs(503, /\w/, 'server_error', 'provider_overloaded'),
     ],
-    [() => failing(504), OpenAI.InternalServerError, envelope(504, 'timeout_error', 'timeout', /\w/)],
+    [() => failing(504), OpenAI.InternalServerError, thrownAs(504, /\w/, 'timeout_error', 'timeout')],
     [
       () => openai.chat.completions.create({ model, messages: say('/sim fail=503@0'), stream: true }),
       OpenAI.InternalServerError,
-      envelope(503, 'server_error', 'provider_overloaded', /\w/),
+      thrownAs(503, /\w/, 'server_error', 'provider_overloaded'),
     ],
     [
       () => openai.chat.completions.create({ model, messages: say('/sim rate=max tokens=50 fail=503@10') }),
       OpenAI.InternalServerError,
-      envelope(503, 'server_error', 'provider_overloaded', /\w/),
+      thrownAs(503, /\w/, 'server_error', 'provider_overloaded'),
     ],
   ];
-  for (const [call, kind, shape] of rows) {
-    const error: unknown = await thrownBy(call());
-    t.ok(typeof kind === 'function' && error instanceof kind, String(error));
-    t.match(error, shape);
-  }
+  await testFailures(t, rows);
 });
 
 t.test('openai: a failure after the first token', async (t) => {

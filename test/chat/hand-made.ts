@@ -6,33 +6,25 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
-import { type ChatCall, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { UsageLog } from '../../src/ports/usage.ts';
+import { sampleModel } from '../samples.ts';
 
-export const model = (change: Partial<Model> = {}): Model => ({
-  id: 'mock/chat',
-  kind: 'chat',
-  name: 'Mock',
-  description: '',
-  created: 1,
-  engine: 'mock',
-  served_as: 'mock',
-  served: true,
-  private: false,
-  legacy_ids: [],
-  context_length: 131_072,
-  tokenizer: 'o200k_base',
-  input_modalities: ['text'],
-  output_modalities: ['text'],
-  pricing: { prompt: '0.000001', completion: '0.000002' },
-  is_moderated: false,
-  supported_parameters: [],
-  limits: { concurrency: 8, requests_per_minute: 1000 },
-  ...change,
-});
+export const model = (change: Partial<Model> = {}): Model =>
+  sampleModel({
+    id: 'mock/chat',
+    name: 'Mock',
+    engine: 'mock',
+    served_as: 'mock',
+    context_length: 131_072,
+    pricing: { prompt: '0.000001', completion: '0.000002' },
+    limits: { concurrency: 8, requests_per_minute: 1000 },
+    ...change,
+  });
 
 export const models: readonly Model[] = [
   model(),
@@ -56,6 +48,20 @@ export const caller: Caller = { subscription: 'sub_1', key: 'key_1' };
 
 export const text = (words: string, choice = 0) =>
   ({ type: 'text', choice, text: toJsonText(words) }) as const;
+export const thought = (words: string): Part => ({ type: 'reasoning', choice: 0, text: toJsonText(words) });
+export const toolCall = (call: number, name = 'look'): Part => ({
+  type: 'tool-call',
+  choice: 0,
+  call,
+  id: `call_${call}`,
+  name,
+});
+export const toolArguments = (call: number, words: string): Part => ({
+  type: 'tool-arguments',
+  choice: 0,
+  call,
+  text: toJsonText(words),
+});
 export const finish = (reason: 'stop' | 'length' | 'tool_calls' = 'stop', choice = 0) =>
   ({ type: 'finish', choice, reason, native: reason }) as const;
 export const usage = (prompt: number, completion: number, cached = 0, reasoning = 0) =>
@@ -71,6 +77,21 @@ export const lease = (waited = 0): Lease & { released: number } => ({
   },
 });
 
+/** Keeps events, each when `record` has had its say. */
+export const usageLog = (record: UsageLog['record'] = () => of(undefined)) => {
+  const events: UsageEvent[] = [];
+  const usage: UsageLog = {
+    record: (event) =>
+      defer(() => {
+        events.push(event);
+        return record(event);
+      }),
+    ensureOpen: () => undefined,
+    close: async () => undefined,
+  };
+  return { events, usage };
+};
+
 export interface House {
   readonly ports: Ports;
   readonly calls: { model: Model; call: ChatCall; flow: Flow }[];
@@ -84,7 +105,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
   const calls: House['calls'] = [];
   const leases: ReturnType<typeof lease>[] = [];
   const counted: (readonly string[])[] = [];
-  const events: UsageEvent[] = [];
+  const { events, usage } = usageLog();
   const closes = { close: () => Promise.resolve() };
   const unused = (): never => {
     throw new Error('not used on this route');
@@ -135,15 +156,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       check: () => Promise.resolve(),
       ...closes,
     },
-    usage: {
-      record: (event) =>
-        defer(() => {
-          events.push(event);
-          return of(undefined);
-        }),
-      ensureOpen: () => {},
-      ...closes,
-    },
+    usage,
     ledger: { totals: unused, list: unused },
     media: {
       read: (url) =>
@@ -220,13 +233,37 @@ export const exchange = (body: unknown = {}): Exchange => {
 export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
   lastValueFrom(chatCompletions(ports)(exchange(body), caller).pipe(toArray()));
 
-/** Status and message of a request that fails; undefined status when it does not. */
-export const refusal = async (body: unknown, at: House = house()): Promise<string> => {
+/** Status and message of a request that fails. */
+export const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   try {
-    await ask(body, at);
+    await asked;
     return 'answered';
   } catch (error) {
     if (error instanceof ApiError) return `${error.status} ${error.message}`;
     throw error;
   }
+};
+
+export const refusal = (body: unknown, at: House = house()): Promise<string> => refusalOf(ask(body, at));
+
+/** The call that reached the engine. */
+export const callMadeBy = async (asked: Promise<unknown>, { calls }: House): Promise<ChatCall> => {
+  const refused = await refusalOf(asked);
+  const call = calls[0]?.call;
+  if (call === undefined) throw new Error(refused);
+  return call;
+};
+
+/** The one answer of a request that is not streamed. */
+export const bodyOf = <Body>(replies: readonly Reply[]): Body => {
+  const [answer] = replies;
+  if (answer?.kind !== 'answer' || replies.length !== 1) throw new Error('not one answer');
+  return JSON.parse(String(answer.body)) as Body;
+};
+
+/** The text of a stream. */
+export const streamOf = (replies: readonly Reply[]): string => {
+  const [head, ...rest] = replies;
+  if (head?.kind !== 'head') throw new Error('no stream');
+  return rest.map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : '')).join('');
 };

@@ -1,34 +1,15 @@
 /** What a chat request means to an engine: the call that the reader, the context and the thinking rules make of it. */
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
-import { ask, type House, house, refusal } from './hand-made.ts';
+import { plainCall } from '../samples.ts';
+import { ask, callMadeBy, type House, house } from './hand-made.ts';
 
 const user = { role: 'user', content: 'Hi' };
 
-/** The call that reached the engine. */
-const callOf = async (body: object, at: House = house()): Promise<ChatCall> => {
-  const refused = await refusal({ messages: [user], ...body }, at);
-  const call = at.calls[0]?.call;
-  if (call === undefined) throw new Error(refused);
-  return call;
-};
+const callOf = (body: object, at: House = house()): Promise<ChatCall> =>
+  callMadeBy(ask({ messages: [user], ...body }, at), at);
 
-const plain: ChatCall = {
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-  stream: false,
-  n: 1,
-  continueFinal: false,
-  sampling: {},
-  stop: [],
-  logprobs: undefined,
-  tools: [],
-  toolChoice: 'none',
-  parallelToolCalls: undefined,
-  format: { type: 'text' },
-  user: undefined,
-  maxTokens: 32768,
-  thinking: { effort: undefined, budget: undefined },
-};
+const plain = plainCall();
 
 t.test('the least a client can say', async (t) => {
   t.strictSame(await callOf({}), plain);

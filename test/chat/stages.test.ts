@@ -11,8 +11,9 @@ import { settleFailures } from '../../pipelines/stages/settle-failures.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
-import type { ChatCall, Parts } from '../../src/ports/chat.ts';
+import type { Parts } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import { plainCall } from '../samples.ts';
 import { caller, exchange, finish, house, lease, model, models, text, usage } from './hand-made.ts';
 
 const marbles = (t: Test, run: (helpers: RunHelpers, now: () => number) => void): void => {
@@ -205,22 +206,7 @@ t.test('admit', async (t) => {
   );
 });
 
-const call: ChatCall = {
-  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
-  stream: true,
-  n: 1,
-  continueFinal: false,
-  sampling: {},
-  stop: [],
-  logprobs: undefined,
-  tools: [],
-  toolChoice: 'none',
-  parallelToolCalls: undefined,
-  format: { type: 'text' },
-  user: undefined,
-  maxTokens: 32768,
-  thinking: { effort: undefined, budget: undefined },
-};
+const call = plainCall({ stream: true });
 const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefined, framing: undefined };
 
 t.test('callEngine', async (t) => {

@@ -9,16 +9,8 @@ import { Compile } from 'typebox/compile';
 import { EmbeddingsResponse } from '../../schemas/embeddings.ts';
 import { countTokens } from '../../src/engines/simulator/tokens.ts';
 import { floatsOf } from '../../src/ports/embedding.ts';
-import {
-  embeddingsOf,
-  likeness,
-  norm,
-  startPosting,
-  thrownBy,
-  until,
-  type Vectors,
-  vectorsOf,
-} from './posting.ts';
+import { thrownBy } from '../thrown-by.ts';
+import { embeddingsOf, likeness, norm, startPosting, until, type Vectors, vectorsOf } from './posting.ts';
 
 const { gateway, events, post, refusal } = await startPosting<Vectors>({
   catalog: `

@@ -54,15 +54,6 @@ export const startPosting = async <Body>(options: GatewayOptions = {}): Promise<
   };
 };
 
-export const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
-  try {
-    await call;
-  } catch (thrown) {
-    return thrown;
-  }
-  throw new Error('nothing was thrown');
-};
-
 /** What the embeddings route gives. */
 export interface Vectors {
   readonly id: string;

@@ -5,27 +5,18 @@ import t from 'tap';
 import { decisionFailures } from '../../pipelines/stages/decision-failures.ts';
 import { meterInput } from '../../pipelines/stages/meter-input.ts';
 import { PacedBytes } from '../../pipelines/stages/paced-bytes.ts';
-import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { caller, exchange, lease, model } from '../chat/hand-made.ts';
+import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 t.test('meterInput', async (t) => {
   const started = (record?: UsageLog['record']) => {
-    const events: UsageEvent[] = [];
-    const usage: UsageLog = {
-      record: (event) => {
-        events.push(event);
-        return record?.(event) ?? of(undefined);
-      },
-      ensureOpen: () => undefined,
-      close: async () => undefined,
-    };
+    const { events, usage } = usageLog(record);
     const metered = {
       exchange: exchange(),
       caller,

@@ -8,7 +8,8 @@ import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { ChatCall, Part } from '../../src/ports/chat.ts';
 import { Demand } from '../../src/ports/demand.ts';
 import type { Engine } from '../../src/ports/engine.ts';
-import { joined, sampleCall, sampleModel } from './samples.ts';
+import { sampleCall, sampleModel } from '../samples.ts';
+import { joined } from './samples.ts';
 
 export const silent = pino({ level: 'silent' });
 

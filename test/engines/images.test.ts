@@ -12,8 +12,8 @@ import { plainMedia } from '../../src/media/plain-media.ts';
 import type { ImageCall } from '../../src/ports/image.ts';
 import type { Media } from '../../src/ports/media.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { sampleModel } from '../samples.ts';
 import { drawnBy, flow, imageCall, plainPicture, rightHalfMask } from './image-calls.ts';
-import { sampleModel } from './samples.ts';
 import { type Script, startScriptedEngine, type Visit } from './scripted-engine.ts';
 
 const model = sampleModel({ kind: 'image', served_as: 'artist' });

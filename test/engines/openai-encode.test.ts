@@ -4,7 +4,8 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { openAiWire } from '../../src/engines/wires/openai.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
-import { sampleCall, sampleModel, thinker } from './samples.ts';
+import { sampleCall, sampleModel } from '../samples.ts';
+import { thinker } from './samples.ts';
 
 const row: EngineRow = { wire: 'openai', replicas: ['http://127.0.0.1:1/v1'] };
 

@@ -8,7 +8,8 @@ import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
 import { openAiWire } from '../../src/engines/wires/openai.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
-import { joined, readable, sampleCall, sampleModel, thinker } from './samples.ts';
+import { sampleCall, sampleModel } from '../samples.ts';
+import { joined, readable, thinker } from './samples.ts';
 
 const fixture = (name: string): Buffer =>
   readFileSync(new URL(`../fixtures/openai/${name}`, import.meta.url));

@@ -12,8 +12,8 @@ import { EngineError } from '../../src/engines/engine-error.ts';
 import { Replica } from '../../src/engines/replica.ts';
 import { createEngines } from '../../src/engines/table.ts';
 import type { Engine } from '../../src/ports/engine.ts';
+import { sampleModel } from '../samples.ts';
 import { ask, Collected, engineOn, silent, until } from './collect.ts';
-import { sampleModel } from './samples.ts';
 import { event, type ScriptedEngine, startScriptedEngine, token } from './scripted-engine.ts';
 
 const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });

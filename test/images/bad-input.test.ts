@@ -1,16 +1,7 @@
 /** What the image routes refuse, as JSON and as a form: the whole envelope, which names the field. */
 import t from 'tap';
-import {
-  claiming,
-  dataUri,
-  envelope,
-  formOf,
-  noise,
-  plain,
-  refused,
-  startImages,
-  tooLarge,
-} from './drawing.ts';
+import { envelope } from '../envelope.ts';
+import { claiming, dataUri, formOf, noise, plain, refused, startImages, tooLarge } from './drawing.ts';
 
 const { gateway, calls, events, post } = await startImages();
 t.teardown(() => gateway.stop());

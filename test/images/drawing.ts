@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import type { ImageCall } from '../../src/ports/image.ts';
+import { envelope } from '../envelope.ts';
 import { type GatewayOptions, startGateway, type TestGateway } from '../gateway.ts';
 
 export interface Said {
@@ -73,10 +74,6 @@ export const startImages = async (options: GatewayOptions = {}): Promise<ImageGa
     get: async (path) => said(await fetch(`${gateway.url}${path}`, { headers })),
   };
 };
-
-export const envelope = (code: number, message: string, type: string, errorType: string) => ({
-  error: { code, message, type, param: null, metadata: { error_type: errorType } },
-});
 
 export const refused = (message: string) => envelope(400, message, 'validation_error', 'invalid_request');
 export const tooLarge = (message: string) =>

@@ -12,7 +12,9 @@ import { encodedMedia } from '../../src/media/encoded-media.ts';
 import { plainMedia } from '../../src/media/plain-media.ts';
 import type { Drawn, ImageCall } from '../../src/ports/image.ts';
 import { until } from '../embeddings/posting.ts';
-import { dataUri, envelope, formOf, plain, type Said, startImages } from './drawing.ts';
+import { imageCall } from '../engines/image-calls.ts';
+import { envelope } from '../envelope.ts';
+import { dataUri, formOf, plain, type Said, startImages } from './drawing.ts';
 
 const { gateway, events, calls, play, post } = await startImages({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
 t.teardown(() => gateway.stop());
@@ -162,21 +164,14 @@ t.test('what the engine is asked for', async (t) => {
     t.equal(said.status, 200, `${JSON.stringify(fields).slice(0, 200)} ${said.text.slice(0, 200)}`);
     return lastCall();
   };
-  const defaults: ImageCall = {
+  const defaults = imageCall({
     prompt: 'x',
-    n: 1,
     width: 1024,
     height: 1024,
     seed: undefined,
     steps: 8,
     guidanceScale: 0,
-    negativePrompt: undefined,
-    outputFormat: 'png',
-    outputCompression: undefined,
-    background: 'auto',
-    references: [],
-    mask: undefined,
-  };
+  });
   t.same(await wanted({}), defaults);
   const nothing = Object.fromEntries(
     [

@@ -23,6 +23,7 @@ import { plainMedia } from '../../src/media/plain-media.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { exchange } from '../chat/hand-made.ts';
 import { until } from '../embeddings/posting.ts';
+import { imageCall } from '../engines/image-calls.ts';
 import { plain, startImages } from './drawing.ts';
 
 /** A map in braces may not run over lines that begin further left. */
@@ -297,21 +298,7 @@ const task: ImageTask = {
   spec: defaultImage,
   responseFormat: 'b64_json',
   stream: true,
-  call: {
-    prompt: 'x',
-    n: 1,
-    width: 64,
-    height: 48,
-    seed: undefined,
-    steps: 8,
-    guidanceScale: 0,
-    negativePrompt: undefined,
-    outputFormat: 'png',
-    outputCompression: undefined,
-    background: 'auto',
-    references: [],
-    mask: undefined,
-  },
+  call: imageCall({ prompt: 'x', width: 64, height: 48, seed: undefined, steps: 8, guidanceScale: 0 }),
 };
 
 t.test('a stream that has begun tells its failure inside', async (t) => {

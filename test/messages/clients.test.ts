@@ -8,7 +8,8 @@ import { MessageEvent } from '../../schemas/messages.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { until } from '../chat/watched-gateway.ts';
 import { startGateway } from '../gateway.ts';
-import { clock, messageOf, quote, say, textOf, thrownBy, usesOf, weather } from './spoken.ts';
+import { thrownBy } from '../thrown-by.ts';
+import { clock, messageOf, quote, say, textOf, usesOf, weather } from './spoken.ts';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());

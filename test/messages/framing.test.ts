@@ -7,28 +7,13 @@ import { Compile } from 'typebox/compile';
 import { Message, type OutputBlock } from '../../schemas/messages.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
-import { type FinishReason, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
-import { finish, text, usage } from '../chat/hand-made.ts';
+import type { FinishReason, Part, Parts } from '../../src/ports/chat.ts';
+import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/hand-made.ts';
 import { answerOf, ask, asking, type House, house, keepingState, refusal, streamOf } from './hand-made.ts';
 import { inputOf, readEvents } from './read-events.ts';
 
 const isMessage = Compile(Message);
 const request = { model: 'mock/thinker', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
-
-const thought = (words: string): Part => ({ type: 'reasoning', choice: 0, text: toJsonText(words) });
-const toolCall = (call: number, name = 'look'): Part => ({
-  type: 'tool-call',
-  choice: 0,
-  call,
-  id: `call_${call}`,
-  name,
-});
-const toolArguments = (call: number, words: string): Part => ({
-  type: 'tool-arguments',
-  choice: 0,
-  call,
-  text: toJsonText(words),
-});
 
 // ── sequences ──────────────────────────────────────────────────────────────────────────────────────
 

@@ -3,14 +3,13 @@ import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { messages } from '../../pipelines/messages.ts';
 import { messagesCountTokens } from '../../pipelines/messages-count-tokens.ts';
 import type { Message } from '../../schemas/messages.ts';
-import { ApiError } from '../../src/errors.ts';
 import type { ChatCall, Parts } from '../../src/ports/chat.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { State, StoredRecord } from '../../src/ports/state.ts';
-import { caller, house as chatHouse, exchange, type House } from '../chat/hand-made.ts';
+import { bodyOf, caller, callMadeBy, house as chatHouse, exchange, type House } from '../chat/hand-made.ts';
 
-export type { House };
+export { type House, refusalOf as refusal, streamOf } from '../chat/hand-made.ts';
 
 /** Keeps what is created, and no more than that. */
 export const keepingState = (): Pick<State, 'create' | 'get'> => {
@@ -49,37 +48,10 @@ export const asking = ({ ports }: House): ((body: unknown) => Promise<readonly R
 export const count = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
   run(messagesCountTokens(ports), body);
 
-/** The one answer of a request that is not streamed. */
-export const answerOf = (replies: readonly Reply[]): Message => {
-  const [answer] = replies;
-  if (answer?.kind !== 'answer' || replies.length !== 1) throw new Error('not one answer');
-  return JSON.parse(String(answer.body)) as Message;
-};
+export const answerOf = (replies: readonly Reply[]): Message => bodyOf(replies);
 
-/** The text of a stream. */
-export const streamOf = (replies: readonly Reply[]): string => {
-  const [head, ...rest] = replies;
-  if (head?.kind !== 'head') throw new Error('no stream');
-  return rest.map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : '')).join('');
-};
-
-/** Status and message of a request that fails. */
-export const refusal = async (asked: Promise<unknown>): Promise<string> => {
-  try {
-    await asked;
-    return 'answered';
-  } catch (error) {
-    if (error instanceof ApiError) return `${error.status} ${error.message}`;
-    throw error;
-  }
-};
-
-/** The call that reached the engine. */
-export const callOf = async (body: object, at: House = house()): Promise<ChatCall> => {
-  const refused = await refusal(
+export const callOf = (body: object, at: House = house()): Promise<ChatCall> =>
+  callMadeBy(
     ask({ model: 'mock/chat', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...body }, at),
+    at,
   );
-  const call = at.calls[0]?.call;
-  if (call === undefined) throw new Error(refused);
-  return call;
-};

@@ -1,28 +1,13 @@
 /** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
 import { of } from 'rxjs';
 import t from 'tap';
-import type { ChatCall } from '../../src/ports/chat.ts';
 import { finish, text, usage } from '../chat/hand-made.ts';
+import { plainCall } from '../samples.ts';
 import { answerOf, ask, callOf, count, house } from './hand-made.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const says = (words: string) => ({ type: 'text', text: words }) as const;
-const plain: ChatCall = {
-  messages: [{ role: 'user', content: [says('Hi')] }],
-  stream: false,
-  n: 1,
-  continueFinal: false,
-  sampling: {},
-  stop: [],
-  logprobs: undefined,
-  tools: [],
-  toolChoice: 'none',
-  parallelToolCalls: undefined,
-  format: { type: 'text' },
-  user: undefined,
-  maxTokens: 100,
-  thinking: { effort: undefined, budget: undefined },
-};
+const plain = plainCall({ maxTokens: 100 });
 const messagesOf = async (...messages: unknown[]) => (await callOf({ messages })).messages;
 
 t.test('the least a client can say', async (t) => {

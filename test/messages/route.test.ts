@@ -8,8 +8,9 @@ import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 
 import t from 'tap';
 import type { Message, OutputBlock } from '../../schemas/messages.ts';
 import { startGateway } from '../gateway.ts';
+import { thrownBy } from '../thrown-by.ts';
 import { readEvents } from './read-events.ts';
-import { city, messageOf, quote, say, textOf, thrownBy, weather } from './spoken.ts';
+import { city, messageOf, quote, say, textOf, weather } from './spoken.ts';
 
 const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
 t.teardown(() => gateway.stop());

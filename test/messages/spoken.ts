@@ -19,15 +19,6 @@ export const textOf = ({ content }: Message): string =>
   content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 export const usesOf = ({ content }: Message) =>
   content.flatMap((block) => (block.type === 'tool_use' ? [block] : []));
-export const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
-  try {
-    await call;
-  } catch (thrown) {
-    return thrown;
-  }
-  throw new Error('nothing was thrown');
-};
-
 export const city = {
   type: 'object',
   properties: { city: { type: 'string' } },

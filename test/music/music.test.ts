@@ -5,6 +5,7 @@ import { MusicJob, MusicList, MusicModels } from '../../schemas/music.ts';
 import { createCodec } from '../../src/codec/codec.ts';
 import { wavHeader, wavHeaderBytes } from '../../src/music/wav.ts';
 import { startGateway } from '../gateway.ts';
+import { jobClient } from '../jobs/job-client.ts';
 
 const gateway = await startGateway({
   catalog: `
@@ -30,38 +31,7 @@ const model = 'sluice/music';
 const headers = { authorization: `Bearer ${gateway.key}` };
 const isJob = Compile(MusicJob);
 
-interface Job {
-  readonly id: string;
-  readonly status: string;
-  readonly stream_url?: string;
-  readonly unsigned_urls?: string[];
-  readonly outputs?: { url: string; duration: number; media_type: string; size_bytes: number }[];
-  readonly [field: string]: unknown;
-}
-
-const call = async (path: string, method = 'GET', body?: object): Promise<{ status: number; body: Job }> => {
-  const response = await fetch(`${gateway.url}${path}`, {
-    method,
-    headers: body === undefined ? headers : { ...headers, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as Job };
-};
-const create = async (body: object): Promise<Job> => {
-  const said = await call('/music', 'POST', { model, ...body });
-  t.equal(said.status, 202, JSON.stringify(said.body));
-  t.ok(isJob.Check(said.body), JSON.stringify(isJob.Errors(said.body)));
-  return said.body;
-};
-const until = async (id: string, ...statuses: string[]): Promise<Job> => {
-  for (let left = 600; left > 0; left--) {
-    const { body } = await call(`/music/${id}`);
-    if (statuses.includes(body.status)) return body;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`${id} did not become ${statuses}`);
-};
-const final = (id: string): Promise<Job> => until(id, 'completed', 'failed', 'cancelled', 'expired');
+const { call, create, final } = jobClient(t, gateway, { path: '/music', model, job: MusicJob });
 const bytesOf = async (response: Response): Promise<Buffer> => Buffer.from(await response.arrayBuffer());
 
 t.test('refusals', async (t) => {

@@ -6,7 +6,9 @@ import * as routerErrors from '@openrouter/sdk/models/errors';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
 import t from 'tap';
+import { type Failure, testFailures, thrownAs } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';
+import { thrownBy } from '../thrown-by.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
 const gateway = await startGateway();
@@ -28,14 +30,6 @@ const send = (body: object, method = 'POST', path = '/responses') =>
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
     ...(method === 'POST' && { body: JSON.stringify(body) }),
   });
-const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
-  try {
-    await call;
-  } catch (thrown) {
-    return thrown;
-  }
-  throw new Error('nothing was thrown');
-};
 
 const parameters = {
   type: 'object',
@@ -277,17 +271,12 @@ t.test('openai: pictures and documents', async (t) => {
   t.match(refused, { status: 400, error: { message: /^input\[0\]\.content\[0\]\.image_url / } });
 });
 
-const envelope = (code: number, type: string, error_type: string, message: string | RegExp) => ({
-  status: code,
-  error: { code, message, type, param: null, metadata: { error_type } },
-});
-
 t.test('openai: typed errors', async (t) => {
   const ask = (fields: Partial<OpenAI.Responses.ResponseCreateParamsNonStreaming>) => () =>
     openai.responses.create({ model, input: 'Hi', ...fields });
   const failing = (status: number) => ask({ input: `/sim fail=${status}@0` });
-  const bad = (message: string | RegExp) => envelope(400, 'validation_error', 'invalid_request', message);
-  const rows: readonly (readonly [call: () => PromiseLike<unknown>, kind: unknown, shape: object])[] = [
+  const bad = (message: string | RegExp) => thrownAs(400, message, 'validation_error', 'invalid_request');
+  const rows: readonly Failure[] = [
     [ask({ input: [] }), OpenAI.BadRequestError, bad('input must have at least 1 item')],
     [ask({ previous_response_id: 'resp_1' }), OpenAI.BadRequestError, bad(/^previous_response_id /)],
     [ask({ conversation: 'conv_1' }), OpenAI.BadRequestError, bad(/^conversation /)],
@@ -311,37 +300,33 @@ t.test('openai: typed errors', async (t) => {
     [
       () => new OpenAI({ baseURL: gateway.url, apiKey: 'wrong' }).responses.create({ model, input: [] }),
       OpenAI.AuthenticationError,
-      envelope(401, 'auth_error', 'authentication', 'Invalid API key'),
+      thrownAs(401, 'Invalid API key', 'auth_error', 'authentication'),
     ],
     [
       ask({ model: 'sluice/none' }),
       OpenAI.NotFoundError,
-      envelope(404, 'not_found_error', 'not_found', /sluice\/none/),
+      thrownAs(404, /sluice\/none/, 'not_found_error', 'not_found'),
     ],
     [
       ask({ model: 'sluice/image' }),
       OpenAI.NotFoundError,
-      envelope(404, 'not_found_error', 'not_found', /image/),
+      thrownAs(404, /image/, 'not_found_error', 'not_found'),
     ],
-    [failing(429), OpenAI.RateLimitError, envelope(429, 'rate_limit_error', 'rate_limit_exceeded', /\w/)],
-    [failing(502), OpenAI.InternalServerError, envelope(502, 'server_error', 'provider_unavailable', /\w/)],
-    [failing(504), OpenAI.InternalServerError, envelope(504, 'timeout_error', 'timeout', /\w/)],
+    [failing(429), OpenAI.RateLimitError, thrownAs(429, /\w/, 'rate_limit_error', 'rate_limit_exceeded')],
+    [failing(502), OpenAI.InternalServerError, thrownAs(502, /\w/, 'server_error', 'provider_unavailable')],
+    [failing(504), OpenAI.InternalServerError, thrownAs(504, /\w/, 'timeout_error', 'timeout')],
     [
       () => openai.responses.create({ model, input: '/sim fail=503@0', stream: true }),
       OpenAI.InternalServerError,
-      envelope(503, 'server_error', 'provider_overloaded', /\w/),
+      thrownAs(503, /\w/, 'server_error', 'provider_overloaded'),
     ],
     [
       ask({ input: '/sim rate=max tokens=50 fail=503@10' }),
       OpenAI.InternalServerError,
-      envelope(503, 'server_error', 'provider_overloaded', /\w/),
+      thrownAs(503, /\w/, 'server_error', 'provider_overloaded'),
     ],
   ];
-  for (const [call, kind, shape] of rows) {
-    const error: unknown = await thrownBy(call());
-    t.ok(typeof kind === 'function' && error instanceof kind, String(error));
-    t.match(error, shape);
-  }
+  await testFailures(t, rows);
 });
 
 t.test('openai: a failure after the first token', async (t) => {

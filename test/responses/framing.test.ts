@@ -10,26 +10,21 @@ import { responseForm } from '../../pipelines/stages/responses-answer.ts';
 import { responsesEcho } from '../../pipelines/stages/responses-echo.ts';
 import type { OutputItem, Response } from '../../schemas/responses.ts';
 import { ApiError, errorBody, fail } from '../../src/errors.ts';
-import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import type { FinishReason, Logprob, Part, Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { caller, exchange, finish, house, text, usage } from '../chat/hand-made.ts';
+import {
+  caller,
+  exchange,
+  finish,
+  house,
+  text,
+  thought,
+  toolArguments,
+  toolCall,
+  usage,
+} from '../chat/hand-made.ts';
 import { answerOf, ask, refusal, streamOf } from './hand-made.ts';
 import { checkResponse, readEvents } from './read-events.ts';
-
-const thought = (words: string): Part => ({ type: 'reasoning', choice: 0, text: toJsonText(words) });
-const toolCall = (call: number, name = 'look'): Part => ({
-  type: 'tool-call',
-  choice: 0,
-  call,
-  id: `call_${call}`,
-  name,
-});
-const toolArguments = (call: number, words: string): Part => ({
-  type: 'tool-arguments',
-  choice: 0,
-  call,
-  text: toJsonText(words),
-});
 
 const form = (logprobs = true) =>
   responseForm({

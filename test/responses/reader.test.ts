@@ -1,6 +1,7 @@
 /** What a responses request says reaches the engine in our words, and comes back in every response object. */
 import t from 'tap';
 import { house } from '../chat/hand-made.ts';
+import { plainCall } from '../samples.ts';
 import { answerOf, ask, callOf, streamOf } from './hand-made.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
@@ -18,22 +19,7 @@ const called = (id: string, name = 'look') => ({ id, name, arguments: `{"${id}":
 const given = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output });
 
 t.test('a request that says little', async (t) => {
-  t.strictSame(await callOf({}), {
-    messages: [{ role: 'user', content: say('Hi') }],
-    stream: false,
-    maxTokens: 32_768,
-    n: 1,
-    continueFinal: false,
-    thinking: { effort: undefined, budget: undefined },
-    sampling: {},
-    stop: [],
-    logprobs: undefined,
-    tools: [],
-    toolChoice: 'none',
-    parallelToolCalls: undefined,
-    format: { type: 'text' },
-    user: undefined,
-  });
+  t.strictSame(await callOf({}), plainCall());
 });
 
 t.test('a request that says much', async (t) => {

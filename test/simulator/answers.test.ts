@@ -5,6 +5,7 @@ import { countTokens, splitTokens } from '../../src/engines/simulator/tokens.ts'
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
 import { countTokens as countAs } from '../../src/tokens/count.ts';
 import { fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
+import { userSays } from '../samples.ts';
 import {
   argumentsOf,
   assistant,
@@ -16,7 +17,6 @@ import {
   thinkingModel,
   thoughtOf,
   usageOf,
-  user,
 } from './hand-made.ts';
 
 fc.configureGlobal({ seed: 20260101 });
@@ -87,7 +87,7 @@ t.test('tokens put together again are the text, and never more than its bytes', 
 t.test('the prompt is counted as the gateway counts it', async (t) => {
   const messages: ChatMessage[] = [
     { role: 'system', content: [{ type: 'text', text: `Be brief. ${'x'.repeat(500)}` }] },
-    user('/sim tokens=3\nWie hoch ist die Flut? 潮汐 👋'),
+    userSays('/sim tokens=3\nWie hoch ist die Flut? 潮汐 👋'),
     {
       role: 'assistant',
       content: [],
@@ -217,7 +217,7 @@ t.test('a cut answer is carried on to the same whole', async (t) => {
   const whole = textOf(
     run(callOf(`/sim tokens=60\n${question}`, { sampling: { seed: 3 } }), thinkingModel).parts,
   );
-  const asked = user(`/sim tokens=60\n${question}`);
+  const asked = userSays(`/sim tokens=60\n${question}`);
   let text = '';
   for (const maxTokens of [7, 1, 20, 100]) {
     const messages: ChatMessage[] = text === '' ? [asked] : [asked, assistant(text)];
@@ -235,7 +235,7 @@ t.test('a cut answer is carried on to the same whole', async (t) => {
 });
 
 t.test("somebody else's words are carried on as well", async (t) => {
-  const messages = [user(question), assistant('The best part of it is')];
+  const messages = [userSays(question), assistant('The best part of it is')];
   const { parts } = run(callOf(messages, { continueFinal: true }), thinkingModel);
   t.match(textOf(parts), /^ [a-z]/);
   t.equal(usageOf(parts)?.reasoning, 0);
@@ -253,7 +253,7 @@ t.test('media and tool results are spoken of', async (t) => {
   const result = run(
     callOf(
       [
-        user('What is the weather in Paris?'),
+        userSays('What is the weather in Paris?'),
         {
           role: 'assistant',
           content: [],
@@ -317,7 +317,7 @@ t.test('tools are called when the question or the choice says so', async (t) => 
 
 t.test('the wish for a tool is granted once, a forced choice always', async (t) => {
   const messages: ChatMessage[] = [
-    user('/sim tool=restart\nhi'),
+    userSays('/sim tool=restart\nhi'),
     { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'restart', arguments: '{}' }] },
     { role: 'tool', callId: 'call_1', content: [{ type: 'text', text: 'done' }] },
   ];

@@ -13,6 +13,7 @@ import {
   type Parts,
 } from '../../src/ports/chat.ts';
 import { Demand } from '../../src/ports/demand.ts';
+import { sampleCall, userSays } from '../samples.ts';
 
 /** Time that passes only when told to. */
 export class VirtualClock implements Clock {
@@ -52,33 +53,18 @@ export const thinkingModel: ThinkingModel = {
   reasoning: { mandatory: false, supports_max_tokens: true, default_effort: 'medium', default_enabled: true },
 };
 
-export const user = (text: string): ChatMessage => ({ role: 'user', content: [{ type: 'text', text }] });
 export const assistant = (text: string): ChatMessage => ({
   role: 'assistant',
   content: [{ type: 'text', text }],
   toolCalls: [],
 });
 
-export const callOf = (
-  messages: string | readonly ChatMessage[],
-  over: Partial<ChatCall> = {},
-): ChatCall => ({
-  messages: typeof messages === 'string' ? [user(messages)] : messages,
-  stream: true,
-  maxTokens: 32_768,
-  n: 1,
-  continueFinal: false,
-  thinking: { effort: undefined, budget: undefined },
-  sampling: {},
-  stop: [],
-  logprobs: undefined,
-  tools: [],
-  toolChoice: 'auto',
-  parallelToolCalls: undefined,
-  format: { type: 'text' },
-  user: undefined,
-  ...over,
-});
+export const callOf = (messages: string | readonly ChatMessage[], over: Partial<ChatCall> = {}): ChatCall =>
+  sampleCall({
+    messages: typeof messages === 'string' ? [userSays(messages)] : messages,
+    maxTokens: 32_768,
+    ...over,
+  });
 
 export interface Recording {
   /** Each emission with the time it came. */

@@ -14,7 +14,7 @@ import {
   plainPicture,
   rightHalfMask,
 } from '../engines/image-calls.ts';
-import { sampleModel } from '../engines/samples.ts';
+import { sampleModel } from '../samples.ts';
 
 const simulator = createSimulator();
 const imageModel = sampleModel({ kind: 'image' });

@@ -6,7 +6,8 @@ import { Compile } from 'typebox/compile';
 import { confidence, probabilities } from '../../pipelines/stages/frame-decisions.ts';
 import { type Answer, DecisionsResponse } from '../../schemas/systemone.ts';
 import { costOf } from '../../src/billing/cost.ts';
-import { startPosting, thrownBy, until } from '../embeddings/posting.ts';
+import { startPosting, until } from '../embeddings/posting.ts';
+import { thrownBy } from '../thrown-by.ts';
 
 const { gateway, events, post, refusal } = await startPosting<DecisionsResponse>();
 t.teardown(() => gateway.stop());

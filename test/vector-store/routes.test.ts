@@ -12,6 +12,7 @@ import {
   VectorStoreList,
 } from '../../schemas/vector-store.ts';
 import { countTokens } from '../../src/engines/simulator/tokens.ts';
+import { envelope } from '../envelope.ts';
 import { docx, paragraph, pdf, shown, zip } from '../offload/sample-documents.ts';
 import { type Said, startStores, strangerTo, text } from './stores.ts';
 
@@ -426,9 +427,6 @@ t.test('while embeddings fail', async (t) => {
   const { body: file } = await add(store.id, text(bread));
   const failed = async (fault: string): Promise<Said<unknown>> =>
     call('POST', `/vector_store/${store.id}/search`, { input: `/sim fail=${fault}\nmoon` });
-  const envelope = (code: number, message: string, type: string, error_type: string) => ({
-    error: { code, message, type, param: null, metadata: { error_type } },
-  });
   for (const [fault, status, body] of [
     [
       '502',

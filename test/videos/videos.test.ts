@@ -9,8 +9,9 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { VideoJob, VideoList, VideoModels } from '../../schemas/videos.ts';
 import { createCodec } from '../../src/codec/codec.ts';
-import { thrownBy } from '../embeddings/posting.ts';
 import { startGateway } from '../gateway.ts';
+import { jobClient, type ShownJob } from '../jobs/job-client.ts';
+import { thrownBy } from '../thrown-by.ts';
 import { clip, dataUri, mp3, picture, wav } from './media-samples.ts';
 
 const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
@@ -26,34 +27,7 @@ const isJob = Compile(VideoJob);
 const openai = new OpenAI({ baseURL: gateway.url, apiKey: gateway.key, maxRetries: 0 });
 const router = new OpenRouter({ serverURL: gateway.url, apiKey: gateway.key });
 
-type Job = Record<string, unknown> & { id: string; status: string; unsigned_urls?: string[] };
-
-const call = async (path: string, init: RequestInit = {}): Promise<{ status: number; body: Job }> => {
-  const response = await fetch(path.startsWith('http') ? path : `${gateway.url}${path}`, {
-    ...init,
-    headers: { ...headers, ...init.headers },
-  });
-  return { status: response.status, body: (await response.json()) as Job };
-};
-const create = async (body: object): Promise<Job> => {
-  const said = await call('/videos', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model, ...body }),
-  });
-  t.equal(said.status, 202, JSON.stringify(said.body));
-  t.ok(isJob.Check(said.body), JSON.stringify(isJob.Errors(said.body)));
-  return said.body;
-};
-const until = async (id: string, ...statuses: string[]): Promise<Job> => {
-  for (let left = 600; left > 0; left--) {
-    const { body } = await call(`/videos/${id}`);
-    if (statuses.includes(body.status)) return body;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error(`${id} did not become ${statuses}`);
-};
-const final = (id: string): Promise<Job> => until(id, 'completed', 'failed', 'cancelled', 'expired');
+const { call, create, until, final } = jobClient(t, gateway, { path: '/videos', model, job: VideoJob });
 const download = async (url: string): Promise<Buffer> =>
   Buffer.from(await (await fetch(url, { headers })).arrayBuffer());
 
@@ -128,7 +102,7 @@ t.test('from the request to the file', async (t) => {
   t.equal((await fetch(url)).status, 401, 'the key is needed');
   t.match(await call(`/videos/${job.id}/content?index=1`), { status: 404 });
 
-  t.same(await call(`/videos/${job.id}`, { method: 'DELETE' }), {
+  t.same(await call(`/videos/${job.id}`, 'DELETE'), {
     status: 200,
     body: { id: job.id, object: 'video.deleted', deleted: true },
   });
@@ -256,7 +230,7 @@ t.test('settings: the first form present wins, tiers have their own names', asyn
     // Each waits long enough to be cancelled before it renders.
     const job = await create({ prompt: '/sim render=60s', ...body });
     t.match(job, shown, JSON.stringify(body));
-    const cancelled = await call(`/videos/${job.id}`, { method: 'DELETE' });
+    const cancelled = await call(`/videos/${job.id}`, 'DELETE');
     t.match(cancelled, { status: 200, body: { id: job.id, status: 'cancelled' } });
     t.notOk('usage' in cancelled.body, 'not billed');
   }
@@ -278,7 +252,7 @@ t.test('progress, queue, failure', async (t) => {
   );
   t.match([third, fourth], [{ status: 'pending' }, { status: 'pending' }]);
   t.equal(Number(fourth?.queue_position) - Number(third?.queue_position), 1);
-  for (const { id } of jobs) await call(`/videos/${id}`, { method: 'DELETE' });
+  for (const { id } of jobs) await call(`/videos/${id}`, 'DELETE');
 
   const failing = await create({ prompt: '/sim render=50ms fail=content_policy@50%' });
   const failed = await final(failing.id);
@@ -390,7 +364,7 @@ t.test('the AI SDK renders and polls', async (t) => {
 t.test('lists', async (t) => {
   const isList = Compile(VideoList);
   const page = (await call('/videos?limit=2')).body as unknown as {
-    data: Job[];
+    data: ShownJob[];
     last_id: string;
     first_id: string;
     has_more: boolean;

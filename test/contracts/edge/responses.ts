@@ -3,6 +3,7 @@ import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
 import { type Head, jsonAnswer } from '../../../src/ports/exchange.ts';
+import { envelope } from '../../envelope.ts';
 import { goodKey, startEdge } from '../../http/edge-fixture.ts';
 import { eventually, type RawClient, request } from '../../http/raw-client.ts';
 import { byteStream, bytes, eventStream, open, Probe, text } from './probe.ts';
@@ -11,10 +12,6 @@ const commonHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost',
 };
-
-const envelope = (code: number, message: string, type: string, errorType: string) => ({
-  error: { code, message, type, param: null, metadata: { error_type: errorType } },
-});
 
 export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
   await t.test('a whole answer', async (t) => {

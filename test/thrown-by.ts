@@ -1,0 +1,10 @@
+/** A call that must fail in, what it threw out. */
+
+export const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
+  try {
+    await call;
+  } catch (thrown) {
+    return thrown;
+  }
+  throw new Error('nothing was thrown');
+};

@@ -21,8 +21,8 @@ export interface EngineReader {
   error(error: EngineError): void;
 }
 
-/** The head of a good answer. The reader of an answer that obeys no demand may pause it by itself. */
-export interface EngineHead extends DemandListener {
+/** The head of a good answer. */
+export interface EngineHead {
   readonly contentType: string;
   /** The answer is whole: when the call is closed, what the engine still says is read and dropped, and its connection kept. */
   settle(): void;

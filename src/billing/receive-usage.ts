@@ -23,7 +23,8 @@ export const receiveUsage =
     for (const [index, message] of messages.entries()) {
       try {
         const text = readText(message);
-        events.push({ index, text, event: checked(message.event ?? JSON.parse(text)) });
+        // What did not leave the process is what its type says.
+        events.push({ index, text, event: message.event ?? checked(JSON.parse(text)) });
       } catch (error) {
         rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
       }

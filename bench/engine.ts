@@ -191,11 +191,37 @@ const chat = (response: HttpResponse): void => {
   });
 };
 
+const dimensions = 384;
+const vector = JSON.stringify(
+  Array.from({ length: dimensions }, (_, index) => Math.fround(Math.sin(index + 1) / 14)),
+);
+
+/** As many vectors as the knobs in the texts say tokens. */
+const embed = (response: HttpResponse): void => {
+  const pieces: Buffer[] = [];
+  let gone = false;
+  response.onAborted(() => {
+    gone = true;
+  });
+  response.onData((bytes, isLast) => {
+    pieces.push(Buffer.from(Buffer.from(bytes)));
+    if (!isLast || gone) return;
+    const count = readKnobs(Buffer.concat(pieces).toString('latin1', 0, keptBytes)).tokens;
+    const data = Array.from(
+      { length: count },
+      (_, index) => `{"object":"embedding","index":${index},"embedding":${vector}}`,
+    );
+    const body = `{"object":"list","model":"bench","data":[${data.join()}],"usage":{"prompt_tokens":${count * 64},"total_tokens":${count * 64}}}`;
+    response.cork(() => response.writeHeader('content-type', 'application/json').end(body));
+  });
+};
+
 const microseconds = (): number => Number(process.hrtime.bigint() / 1000n);
 
 const server = uws
   .App()
   .post('/v1/chat/completions', chat)
+  .post('/v1/embeddings', embed)
   .get('/v1/models', (response) => {
     response.writeHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
   })

@@ -5,7 +5,7 @@ import { runDisconnect } from './load/disconnect.ts';
 import { readStats, resetStats, statsWhen } from './load/engine-stats.ts';
 import { runOpen } from './load/open.ts';
 import { runPaced } from './load/paced.ts';
-import { chatRequest, type Target } from './load/request.ts';
+import { type Format, requestOf, type Target } from './load/request.ts';
 import { runSlow } from './load/slow.ts';
 import { runUpload } from './load/upload.ts';
 import { type RunResult, seconds } from './load/window.ts';
@@ -40,6 +40,12 @@ export type Load =
 interface Streamed {
   readonly stream: boolean;
   readonly knobs: Partial<Knobs>;
+  /** Chat unless it says so. */
+  readonly format?: Format;
+  /** Another model than the subject's usual one. */
+  readonly model?: string;
+  /** What counts as answered beside 200. */
+  readonly answered?: number;
 }
 
 export interface Order {
@@ -54,7 +60,8 @@ export type Outcome = { readonly result: RunResult } | { readonly failure: strin
 
 const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
   if (load.kind === 'disconnect') return runDisconnect({ ...load, target, enginePort });
-  const request = chatRequest(target, load.stream, load.knobs);
+  const asked = load.model === undefined ? target : { ...target, model: load.model };
+  const request = requestOf(asked, load.format ?? 'chat', load.stream, load.knobs);
   const common = { port: target.port, pids, request };
   switch (load.kind) {
     case 'closed':

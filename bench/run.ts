@@ -128,10 +128,12 @@ const runRound = async (
 ): Promise<void> => {
   for (const scenario of plan.scenarios) {
     if (round > 1 && !scenario.everyRound && !plan.full) continue;
-    for (const subject of subjects) await runScenario(plan, stage, round, scenario, subject, results);
+    const { needs } = scenario;
+    const able = subjects.filter(({ speaks }) => needs === undefined || speaks.includes(needs));
+    for (const subject of able) await runScenario(plan, stage, round, scenario, subject, results);
     if (!scenario.everyRound) continue;
     // There and back again: what drifts within a round meets the first and the last alike.
-    for (const subject of subjects.filter((each) => each.pids.length > 0).toReversed()) {
+    for (const subject of able.filter((each) => each.pids.length > 0).toReversed()) {
       await runScenario(plan, stage, round + 0.5, scenario, subject, results);
     }
   }

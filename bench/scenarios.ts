@@ -9,6 +9,8 @@ export interface Scenario {
   readonly everyRound: boolean;
   /** What the table shows of it, in this order. */
   readonly columns: readonly string[];
+  /** What a subject must be able to do beside chat; those that cannot are left out. */
+  readonly needs?: string;
 }
 
 export const scenarios = (full: boolean): readonly Scenario[] => {
@@ -58,6 +60,72 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       everyRound: true,
       load: pacedLoad(200),
       columns: ['cpu_us_per_chunk', 'first_token_p50_ms', 'gap_p50_ms', 'gap_p99_ms'],
+    },
+    {
+      name: 'messages',
+      title: 'the same streams in the messages format',
+      everyRound: false,
+      needs: 'messages',
+      load: {
+        kind: 'closed',
+        format: 'messages',
+        stream: true,
+        knobs: { tokens: 200 },
+        clients: 64,
+        warmSeconds: 1,
+        windowSeconds: time(1.5, 4),
+      },
+      columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
+    },
+    {
+      name: 'responses',
+      title: 'the same streams in the responses format',
+      everyRound: false,
+      needs: 'responses',
+      load: {
+        kind: 'closed',
+        format: 'responses',
+        stream: true,
+        knobs: { tokens: 200 },
+        clients: 64,
+        warmSeconds: 1,
+        windowSeconds: time(1.5, 4),
+      },
+      columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
+    },
+    {
+      name: 'embeddings',
+      title: 'embeddings, 64 texts a request, 16 at once',
+      everyRound: false,
+      needs: 'embeddings',
+      load: {
+        kind: 'closed',
+        format: 'embeddings',
+        model: 'bench/vectors',
+        stream: false,
+        knobs: { tokens: 64 },
+        clients: 16,
+        warmSeconds: 1,
+        windowSeconds: time(1.5, 4),
+      },
+      columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
+    },
+    {
+      name: 'overload',
+      title: 'one request a minute allowed, 64 clients that ask at once: refusals',
+      everyRound: false,
+      needs: 'limits',
+      load: {
+        kind: 'closed',
+        stream: false,
+        knobs: { tokens: 64 },
+        model: 'bench/limited',
+        answered: 429,
+        clients: 64,
+        warmSeconds: 1,
+        windowSeconds: time(1.5, 4),
+      },
+      columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
     },
     {
       name: 'paced1000',

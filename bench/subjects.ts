@@ -27,10 +27,13 @@ export interface SubjectRow {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
   readonly model?: string;
+  /** What it can do beside chat, of what scenarios need. */
+  readonly speaks?: readonly string[];
 }
 
 export interface Subject {
   readonly name: string;
+  readonly speaks: readonly string[];
   readonly target: Target;
   readonly pids: readonly number[];
   loopDelay(): Promise<LoopDelay | undefined>;
@@ -116,6 +119,7 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
   }
   return {
     name: row.name,
+    speaks: row.speaks ?? [],
     target,
     pids: child?.pid === undefined ? [] : processTree(child.pid),
     loopDelay: async () => (await ask<{ loopDelay: LoopDelay }>(child, { ask: 'loop-delay' }))?.loopDelay,

@@ -1,4 +1,4 @@
-/** The bytes of a chat request as a client sends them: a page of prompt with the engine's knobs in it. */
+/** The bytes of a request as a client sends them, in any of the formats: a page of prompt with the engine's knobs in it. */
 import { type Knobs, writeKnobs } from '../knobs.ts';
 
 /** Where a subject listens and what it wants to hear. */
@@ -13,6 +13,37 @@ const instructions =
   'You are a careful assistant. Answer in the language of the question, in full sentences, and say so when you do not know. Keep lists short and never invent a source.';
 const question =
   'We are moving a service from one large machine to several small ones. Requests carry a body of a few kilobytes, answers are streamed over minutes, and some readers are slow. What should be measured before the move, what during it, and which three numbers tell earliest that something is wrong? Please explain the reasons too.';
+
+export type Format = 'chat' | 'messages' | 'responses' | 'embeddings';
+
+/** Everything but chat is asked for below the same address. */
+const paths = { messages: '/v1/messages', responses: '/v1/responses', embeddings: '/v1/embeddings' } as const;
+
+export const requestOf = (target: Target, format: Format, stream: boolean, knobs: Partial<Knobs>): Buffer => {
+  const { model } = target;
+  const content = `${writeKnobs(knobs)} ${question}`;
+  const user = { role: 'user', content };
+  const settings = { model, temperature: 0.7, stream };
+  switch (format) {
+    case 'chat':
+      return chatRequest(target, stream, knobs);
+    case 'messages':
+      return httpRequest(
+        { ...target, path: paths.messages },
+        JSON.stringify({ ...settings, max_tokens: 2048, system: instructions, messages: [user] }),
+      );
+    case 'responses':
+      return httpRequest(
+        { ...target, path: paths.responses },
+        JSON.stringify({ ...settings, max_output_tokens: 2048, instructions, input: [user] }),
+      );
+    case 'embeddings':
+      return httpRequest(
+        { ...target, path: paths.embeddings },
+        JSON.stringify({ model, input: Array.from({ length: knobs.tokens ?? 1 }, () => content) }),
+      );
+  }
+};
 
 export const chatRequest = (target: Target, stream: boolean, knobs: Partial<Knobs>): Buffer =>
   httpRequest(

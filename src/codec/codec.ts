@@ -12,6 +12,8 @@ import { type InputSource, namedInput, needsFile, type OpenInput, toldInput } fr
 import { inPrivateFolder } from './private-folder.ts';
 import { ProcessFailure, runProcess } from './process.ts';
 import { readOut } from './read-out.ts';
+import type { Starter } from './starter.ts';
+import { Starters } from './starters.ts';
 
 export interface CodecOptions extends Partial<BinaryOptions> {
   /** Processes at once whose input is all there, and of those that wait for a stream, … */
@@ -26,6 +28,11 @@ export interface CodecOptions extends Partial<BinaryOptions> {
   readonly maxProbeSeconds?: number;
   /** Bytes of a streamed input that are kept on disk. */
   readonly maxSpoolBytes?: number;
+}
+
+/** What work is done with. */
+interface Means extends Command {
+  readonly starter: Starter;
 }
 
 const mebibyte = 1024 * 1024;
@@ -53,6 +60,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
   const streams = new Turnstile(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const starters = new Starters();
   let command: Promise<Command> | undefined;
 
   const findOnce = (): Promise<Command> => {
@@ -72,7 +80,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
     turnstile: Turnstile,
     wantsFolder: boolean,
     caller: AbortSignal,
-    work: (command: Command, folder: string, signal: AbortSignal) => Promise<T>,
+    work: (means: Means, folder: string, signal: AbortSignal) => Promise<T>,
   ): Promise<T> => {
     const signal = AbortSignal.any([caller, closing.signal]);
     const waiting = new AbortController();
@@ -81,9 +89,11 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
       .pass(AbortSignal.any([signal, waiting.signal]), async () => {
         clearTimeout(clock);
         const found = await findOnce();
+        const starter = await starters.current();
+        const means = { ...found, starter };
         return wantsFolder
-          ? await inPrivateFolder((folder) => work(found, folder, signal))
-          : await work(found, '', signal);
+          ? await inPrivateFolder(starter.folder, (folder) => work(means, folder, signal))
+          : await work(means, '', signal);
       })
       .finally(() => {
         clearTimeout(clock);
@@ -109,7 +119,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
   return {
     probe: async (bytes, caller = new AbortController().signal) => {
-      const work = async ({ file, prefix }: Command, folder: string, signal: AbortSignal) => {
+      const work = async ({ file, prefix, starter }: Means, folder: string, signal: AbortSignal) => {
         const input = await open(bytes, {}, folder, signal);
         const counting = countingArguments(options.maxProbeSeconds ?? 5 * 3600);
         let progress = '';
@@ -123,7 +133,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
           maxBytes: maxProgressBytes,
           timeoutMs: options.probeTimeoutMs ?? 60_000,
         };
-        const log = await runProcess(task, signal, (text) => {
+        const log = await runProcess(starter, task, signal, (text) => {
           progress = (progress + text.toString('latin1')).slice(-progressTail);
         });
         return readFacts(input.container ?? '', log, progress);
@@ -145,7 +155,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
         const wantsFile =
           source !== undefined && conversion.inputArguments === undefined && needsFile(source);
         const receive = (bytes: Buffer) => subscriber.next(bytes);
-        const work = async ({ file, prefix }: Command, folder: string, signal: AbortSignal) => {
+        const work = async ({ file, prefix, starter }: Means, folder: string, signal: AbortSignal) => {
           const input = await open(source, conversion, folder, signal);
           const target = join(folder, 'output');
           const task = {
@@ -162,7 +172,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
             maxBytes,
             timeoutMs,
           };
-          await runProcess(task, signal, receive);
+          await runProcess(starter, task, signal, receive);
           if (seekableOutput) await readOut(target, { maxBytes, demand, signal }, receive);
         };
         const turnstile = source instanceof Observable ? streams : runs;
@@ -176,6 +186,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
     close: async () => {
       closing.abort(fail('unavailable', 'The service is shutting down'));
       await Promise.allSettled(running);
+      await starters.close();
     },
   };
 };

@@ -1,8 +1,9 @@
 /** A command and its input in; what it writes goes to a receiver: bounded in time and bytes, killed when aborted, settled only when it is gone. */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { setPriority } from 'node:os';
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
 import { Demand } from '../ports/demand.ts';
+import type { Starter } from './starter.ts';
 
 export interface ProcessTask {
   readonly file: string;
@@ -27,101 +28,78 @@ export class ProcessFailure extends Error {
   }
 }
 
-const maxLogLength = 256 * 1024;
-/** Below the process that holds the sockets, so that streams go on while something is converted. */
-const niceness = 10;
-
 /** Resolves with what the process told about its work. */
-export const runProcess = (
+export const runProcess = async (
+  starter: Starter,
   task: ProcessTask,
   signal: AbortSignal,
   receive: (bytes: Buffer) => void,
-): Promise<string> =>
-  new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const child = spawn(task.file, task.arguments, {
-      shell: false,
-      windowsHide: true,
-      // Nothing of ours is its business.
-      env: { LC_ALL: 'C' },
-    });
-    let log = '';
-    let received = 0;
-    let ending: (() => unknown) | undefined;
+): Promise<string> => {
+  signal.throwIfAborted();
+  const started = await starter.start(task.file, task.arguments).catch((cause: unknown) => {
+    throw new ProcessFailure('start', String(cause), cause);
+  });
+  const { input, output, ended, kill } = started;
+  let received = 0;
+  let failure: ((log: string) => unknown) | undefined;
+  const stop = (reason: (log: string) => unknown) => {
+    failure ??= reason;
+    kill();
+  };
+  const abort = () => stop(() => signal.reason);
+  const clock = setTimeout(() => stop((log) => new ProcessFailure('time', log)), task.timeoutMs);
+  const reader = { pause: () => output.pause(), resume: () => output.resume() };
 
-    const stop = (reason: () => unknown) => {
-      ending ??= reason;
-      child.kill('SIGKILL');
-    };
-    const abort = () => stop(() => signal.reason);
-    const clock = setTimeout(() => stop(() => new ProcessFailure('time', log)), task.timeoutMs);
-    const output = { pause: () => child.stdout.pause(), resume: () => child.stdout.resume() };
-    const feeding = feed(child, task, (error) => stop(() => error));
-
-    const settle = (outcome: () => void) => {
-      clearTimeout(clock);
-      signal.removeEventListener('abort', abort);
-      task.demand.detach(output);
-      feeding?.unsubscribe();
-      outcome();
-    };
-    signal.addEventListener('abort', abort, { once: true });
-    child.on('spawn', () => lowerPriority(child));
-    child.on('error', (cause) => {
-      // One that never started is never closed.
-      if (child.pid === undefined) settle(() => reject(new ProcessFailure('start', log, cause)));
-    });
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      if (log.length < maxLogLength) log += text;
-    });
-    child.stdout.on('data', (bytes: Buffer) => {
-      received += bytes.length;
-      if (ending !== undefined) return;
-      if (received > task.maxBytes) stop(() => new ProcessFailure('bytes', log));
-      else receive(bytes);
+  output.on('data', (bytes: Buffer) => {
+    received += bytes.length;
+    if (failure !== undefined) return;
+    if (received > task.maxBytes) stop((log) => new ProcessFailure('bytes', log));
+    else receive(bytes);
+  });
+  // One that had nothing to say may have closed it before both of its pipes were known here.
+  const closed = output.closed ? undefined : once(output, 'close');
+  const feeding = feed(input, task, (error) => stop(() => error));
+  task.demand.attach(reader);
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  try {
+    const { code, log } = await ended.catch((cause: unknown) => {
+      throw failure?.('') ?? new ProcessFailure('start', String(cause), cause);
     });
     // A reader that holds back must not keep a process from being seen to end.
-    child.on('exit', () => {
-      if (ending !== undefined) child.stdout.destroy();
-    });
-    child.on('close', (code) =>
-      settle(() => {
-        if (ending !== undefined) reject(ending());
-        else if (code === 0) resolve(log);
-        else reject(new ProcessFailure('exit', log));
-      }),
-    );
-    task.demand.attach(output);
-  });
+    if (failure !== undefined) output.destroy();
+    await closed;
+    if (failure !== undefined) throw failure(log);
+    if (code !== 0) throw new ProcessFailure('exit', log);
+    return log;
+  } finally {
+    clearTimeout(clock);
+    signal.removeEventListener('abort', abort);
+    task.demand.detach(reader);
+    feeding?.unsubscribe();
+    input.destroy();
+    output.destroy();
+  }
+};
 
 const feed = (
-  child: ChildProcessWithoutNullStreams,
+  target: Socket,
   { input, inputDemand = new Demand() }: ProcessTask,
   fail: (error: unknown) => void,
 ): Subscription | undefined => {
-  const { stdin } = child;
   if (!(input instanceof Observable)) {
-    // A process that has enough closes its input; that is no failure, here and below.
-    stdin.on('error', () => {});
-    stdin.end(input ?? '');
+    target.end(input ?? '');
     return undefined;
   }
-  stdin.on('drain', () => inputDemand.resume());
+  target.on('drain', () => inputDemand.resume());
   const feeding = input.subscribe({
     next: (bytes) => {
-      if (!stdin.write(bytes)) inputDemand.pause();
+      if (!target.write(bytes)) inputDemand.pause();
     },
     error: fail,
-    complete: () => stdin.end(),
+    complete: () => target.end(),
   });
-  stdin.on('error', () => feeding.unsubscribe());
+  // A process that has enough closes its input; that is no failure.
+  target.on('close', () => feeding.unsubscribe());
   return feeding;
-};
-
-const lowerPriority = ({ pid }: ChildProcessWithoutNullStreams): void => {
-  try {
-    if (pid !== undefined) setPriority(pid, niceness);
-  } catch {
-    // It is gone already, or the system does not let us: it runs as it is.
-  }
 };

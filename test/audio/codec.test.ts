@@ -1,9 +1,11 @@
 /** The codec: what files really are, the same in other formats, and every bound it keeps. */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fork } from 'node:child_process';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { concat, from, lastValueFrom, NEVER, Observable, of, toArray } from 'rxjs';
 import t from 'tap';
@@ -22,6 +24,7 @@ import {
   loudness,
   pitch,
   samplesOf,
+  starters,
   tone,
   wave,
 } from './sounds.ts';
@@ -33,7 +36,11 @@ t.teardown(async () => {
   rmSync(tmpdir(), { recursive: true });
 });
 
-const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('sluice-codec-'));
+const homes = (parent: string) => readdirSync(parent).filter((name) => name.startsWith('sluice-codec-'));
+const folders = () =>
+  readdirSync(tmpdir(), { encoding: 'utf8', recursive: true }).filter((name) =>
+    /^sluice-codec-\w+\/run-/.test(name),
+  );
 const refusal = async (bytes: Uint8Array): Promise<string> => {
   const thrown = await thrownBy(codec.probe(bytes));
   return thrown instanceof ApiError ? `${thrown.status} ${thrown.message}` : String(thrown);
@@ -312,6 +319,48 @@ t.test('output waits for demand, input for the process', async (t) => {
   await done;
   t.equal(received, 400 * 48_000);
   t.equal(sent, 400);
+});
+
+t.test('a process may be over before a busy loop has seen its pipes', async (t) => {
+  const busy = setInterval(() => {
+    const until = performance.now() + 60;
+    while (performance.now() < until);
+  }, 5);
+  t.teardown(() => clearInterval(busy));
+  const short = { ...bounds, inputArguments: ['-f', 'lavfi', '-i', 'sine=duration=0.1'] };
+  const made = await Promise.all(
+    [false, true, false, true].map((seekableOutput) =>
+      all(codec.convert(undefined, { ...short, seekableOutput, arguments: ['-f', 's16le'] }, new Demand())),
+    ),
+  );
+  t.same(
+    made.map(({ length }) => length),
+    [8820, 8820, 8820, 8820],
+  );
+});
+
+t.test('whatever is killed, nothing is left behind', async (t) => {
+  const own = createCodec();
+  const broken = t.rejects(all(own.convert(NEVER, soundless, new Demand())), { name: 'ProcessFailure' });
+  await until(() => ffmpegs().length === 1, 'a process runs');
+  const [ffmpeg] = ffmpegs();
+  for (const starter of starters()) process.kill(starter, 'SIGKILL');
+  await broken;
+  await until(() => !existsSync(`/proc/${ffmpeg}`), 'it ended with the one that started it');
+  t.match(await own.probe(await tone(1)), { seconds: 1 }, 'and another one starts the next');
+  await own.close();
+
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  const gateway = fork(fileURLToPath(import.meta.url).replace('codec.test', 'endless'), {
+    env: { ...process.env, TMPDIR: folder },
+  });
+  await until(() => ffmpegs().length === 1, 'a process of a gateway runs');
+  const left = [...ffmpegs(), ...starters()];
+  t.equal(left.length, 2);
+  t.equal(homes(folder).length, 1);
+  gateway.kill('SIGKILL');
+  await until(() => !left.some((id) => existsSync(`/proc/${id}`)), 'they end with it');
+  t.same(homes(folder), []);
 });
 
 t.test('a program that is not there, or has lost its mode', async (t) => {

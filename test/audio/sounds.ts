@@ -115,19 +115,32 @@ export const described = async (bytes: Buffer, mediaType: string) => {
   };
 };
 
-/** Processes of ffmpeg that this one has started and that still run; Linux tells. */
-export const ffmpegs = (): readonly number[] =>
-  readdirSync('/proc')
+/** Processes that this one has started, or those have, and that still run; Linux tells. */
+const descendants = () => {
+  const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
-        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-        return /\((ffmpeg|prlimit)\)/.test(stat) && Number(parent) === process.pid && state !== 'Z'
-          ? [Number(name)]
-          : [];
+        const end = stat.lastIndexOf(')');
+        const [state, parent] = stat.slice(end + 2).split(' ');
+        return state === 'Z'
+          ? []
+          : [{ id: Number(name), parent: Number(parent), name: stat.slice(stat.indexOf('(') + 1, end) }];
       } catch {
         // It ended while we looked.
         return [];
       }
     });
+  const below = (parent: number): typeof all =>
+    all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.id)]);
+  return below(process.pid);
+};
+
+const conversions = () => descendants().filter(({ name }) => name === 'ffmpeg' || name === 'prlimit');
+
+/** Processes of ffmpeg among them, … */
+export const ffmpegs = (): readonly number[] => conversions().map(({ id }) => id);
+
+/** … and those that started them. */
+export const starters = (): readonly number[] => [...new Set(conversions().map(({ parent }) => parent))];

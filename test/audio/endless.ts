@@ -1,0 +1,17 @@
+/** A process that converts to a file for as long as it lives, and so hears nothing of pipes that close. */
+import { createCodec } from '../../src/codec/codec.ts';
+import { Demand } from '../../src/ports/demand.ts';
+
+createCodec()
+  .convert(
+    undefined,
+    {
+      inputArguments: ['-re', '-f', 'lavfi', '-i', 'sine=frequency=440'],
+      arguments: ['-f', 'wav'],
+      maxBytes: 1e9,
+      timeoutMs: 60_000,
+      seekableOutput: true,
+    },
+    new Demand(),
+  )
+  .subscribe();

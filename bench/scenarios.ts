@@ -16,6 +16,9 @@ export interface Scenario {
 export const scenarios = (full: boolean): readonly Scenario[] => {
   const time = (short: number, long: number): number => (full ? long : short);
   const whole = { stream: false, knobs: { tokens: 64 } };
+  const streams = { stream: true, knobs: { tokens: 200 } };
+  /** Rows that no round has warmed up for. */
+  const once = { kind: 'closed', warmSeconds: 1, windowSeconds: time(1.5, 4) } as const;
   const pacedLoad = (streams: number): Load => ({
     kind: 'paced',
     stream: true,
@@ -44,14 +47,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       name: 'fast',
       title: 'streams of 200 tokens, 64 at once, no pace',
       everyRound: true,
-      load: {
-        kind: 'closed',
-        stream: true,
-        knobs: { tokens: 200 },
-        clients: 64,
-        warmSeconds: 0.3,
-        windowSeconds: time(1.2, 4),
-      },
+      load: { kind: 'closed', ...streams, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },
     {
@@ -110,15 +106,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: 'the same streams in the messages format',
       everyRound: false,
       needs: 'messages',
-      load: {
-        kind: 'closed',
-        format: 'messages',
-        stream: true,
-        knobs: { tokens: 200 },
-        clients: 64,
-        warmSeconds: 1,
-        windowSeconds: time(1.5, 4),
-      },
+      load: { ...once, ...streams, format: 'messages', clients: 64 },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },
     {
@@ -126,15 +114,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: 'the same streams in the responses format',
       everyRound: false,
       needs: 'responses',
-      load: {
-        kind: 'closed',
-        format: 'responses',
-        stream: true,
-        knobs: { tokens: 200 },
-        clients: 64,
-        warmSeconds: 1,
-        windowSeconds: time(1.5, 4),
-      },
+      load: { ...once, ...streams, format: 'responses', clients: 64 },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },
     {
@@ -142,16 +122,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: 'embeddings, 64 texts a request, 16 at once',
       everyRound: false,
       needs: 'embeddings',
-      load: {
-        kind: 'closed',
-        format: 'embeddings',
-        model: 'bench/vectors',
-        stream: false,
-        knobs: { tokens: 64 },
-        clients: 16,
-        warmSeconds: 1,
-        windowSeconds: time(1.5, 4),
-      },
+      load: { ...once, ...whole, format: 'embeddings', model: 'bench/vectors', clients: 16 },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
     },
     {
@@ -159,16 +130,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: 'one request a minute allowed, 64 clients that ask at once: refusals',
       everyRound: false,
       needs: 'limits',
-      load: {
-        kind: 'closed',
-        stream: false,
-        knobs: { tokens: 64 },
-        model: 'bench/limited',
-        answered: 429,
-        clients: 64,
-        warmSeconds: 1,
-        windowSeconds: time(1.5, 4),
-      },
+      load: { ...once, ...whole, model: 'bench/limited', answered: 429, clients: 64 },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
     },
   ];

@@ -67,7 +67,7 @@ export const tokenCost = (
 /** Whole numbers below it, and sums of them that stay below it, are exact. */
 const exactBelow = 2 ** 52;
 
-/** The prices of tokens in one small unit; a number holds such units of most requests exactly, for a tenth of the work. */
+/** The prices of tokens in one small unit; a number holds such units of most requests exactly, for a third of the work. */
 interface WholePrices {
   readonly units: readonly [prompt: number, cached: number, completion: number, reasoning: number];
   readonly scale: number;

@@ -20,8 +20,8 @@ export interface RecentBatch {
 const most = 8 * 1024 * 1024;
 
 /**
- * Events that wait before they are worth shipping at once. What is kept much longer than that is copied by one garbage
- * collection after another: shipped twice a second, events cost more to keep in memory than to write.
+ * Events that wait before they are worth shipping at once. What is kept much longer is copied by one garbage collection
+ * after another.
  */
 const many = 256;
 

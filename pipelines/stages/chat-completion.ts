@@ -1,5 +1,6 @@
 /** What the framers of the chat dialect share: the constant parts of an answer, and its usage as JSON. */
 import type { Part, TokenUsage } from '../../src/ports/chat.ts';
+import { quoted } from '../../src/quoted.ts';
 
 export interface Completion {
   readonly id: string;
@@ -24,6 +25,8 @@ export const silentFinish = (choice: number): Finish => ({
   reason: 'stop',
   native: null,
 });
+
+export const nativeJson = ({ native }: Finish): string => (native === null ? 'null' : quoted(native));
 
 export const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string =>
   `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},` +

@@ -6,7 +6,8 @@ import type { Observer, OperatorFunction } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+import { quoted } from '../../src/quoted.ts';
+import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
 import { relay, type Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 
@@ -64,11 +65,11 @@ class Chunks {
     this.#completion = completion;
     this.#start = [
       'data: {"id":',
-      JSON.stringify(id),
+      quoted(id),
       ',"object":"chat.completion.chunk","created":',
       created,
       ',"model":',
-      JSON.stringify(model),
+      quoted(model),
       ',"choices":[',
     ].join('');
     for (let choice = 0; choice < completion.choices; choice++) {
@@ -96,8 +97,8 @@ class Chunks {
         return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${goesOn}`;
       case 'tool-call':
         return (
-          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},"id":${JSON.stringify(part.id)},` +
-          `"type":"function","function":{"name":${JSON.stringify(part.name)},"arguments":""}}]${goesOn}`
+          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},"id":${quoted(part.id)},` +
+          `"type":"function","function":{"name":${quoted(part.name)},"arguments":""}}]${goesOn}`
         );
       case 'tool-arguments':
         return (
@@ -131,11 +132,12 @@ class Chunks {
     return this.#held === undefined ? '' : this.#finish(this.#held, '');
   }
 
-  #finish({ choice, reason, native }: Finish, usage: string): string {
+  #finish(finish: Finish, usage: string): string {
+    const { choice, reason } = finish;
     this.#held = undefined;
     this.#finished[choice] = true;
     return (
-      `${this.#delta(choice)}},"finish_reason":"${reason}","native_finish_reason":${JSON.stringify(native)},` +
+      `${this.#delta(choice)}},"finish_reason":"${reason}","native_finish_reason":${nativeJson(finish)},` +
       `"logprobs":null}]${usage}}\n\n`
     );
   }

@@ -2,7 +2,8 @@
 import type { Observer, OperatorFunction } from 'rxjs';
 import type { Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
-import { type Completion, type Finish, silentFinish, usageJson } from './chat-completion.ts';
+import { quoted } from '../../src/quoted.ts';
+import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
 import { relay, type Stage } from './relay.ts';
 
 export const frameChatWhole = (completion: Completion): OperatorFunction<Parts, Reply> =>
@@ -92,7 +93,7 @@ class Choice {
   json(withLogprobs: boolean): string {
     const calls = this.#calls.map(
       ({ id, name, text }) =>
-        `{"id":${JSON.stringify(id)},"type":"function","function":{"name":${JSON.stringify(name)},"arguments":"${text}"}}`,
+        `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`,
     );
     const content = this.#text === '' && calls.length > 0 ? 'null' : `"${this.#text}"`;
     const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
@@ -101,7 +102,7 @@ class Choice {
     return (
       `{"index":${this.#index},"message":{"role":"assistant","content":${content},"reasoning":${reasoning},"refusal":null` +
       `${toolCalls}},"logprobs":${logprobs},"finish_reason":"${this.#finish.reason}",` +
-      `"native_finish_reason":${JSON.stringify(this.#finish.native)}}`
+      `"native_finish_reason":${nativeJson(this.#finish)}}`
     );
   }
 }
@@ -109,7 +110,7 @@ class Choice {
 const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
   const { id, created, model, logprobs, extra = '' } = completion;
   return jsonTextAnswer(
-    `{"id":${JSON.stringify(id)},"object":"chat.completion","created":${created},"model":${JSON.stringify(model)},` +
+    `{"id":${quoted(id)},"object":"chat.completion","created":${created},"model":${quoted(model)},` +
       `"system_fingerprint":null,"choices":[${choices.map((choice) => choice.json(logprobs)).join(',')}],` +
       `"usage":${usageJson(usage)}${extra}}`,
   );

@@ -6,6 +6,7 @@ import type { OperatorFunction } from 'rxjs';
 import type { ApiError } from '../../src/errors.ts';
 import type { JsonText, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
+import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import {
   countsJson,
@@ -109,7 +110,7 @@ class MessageEvents {
   }
 
   #toolUse(id: string, name: string): string {
-    const fields = `"id":${JSON.stringify(toToolUseId(id))},"name":${JSON.stringify(name)},"input":{}`;
+    const fields = `"id":${quoted(toToolUseId(id))},"name":${quoted(name)},"input":{}`;
     return this.#begin('tool_use', fields, 'input_json_delta', 'partial_json');
   }
 

@@ -2,6 +2,7 @@
 import type { OperatorFunction } from 'rxjs';
 import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/ports/chat.ts';
 import { jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { quoted } from '../../src/quoted.ts';
 import { type Finish, finishJson, type MessageForm, messageJson } from './messages-answer.ts';
 import { relay } from './relay.ts';
 import { toToolUseId } from './tool-use-ids.ts';
@@ -82,7 +83,7 @@ class Content {
       case 'thinking':
         return this.#thoughtJson(block.text);
       case 'tool_use':
-        return `{"type":"tool_use","id":${JSON.stringify(block.id)},"name":${JSON.stringify(block.name)},"input":${inputJson(block.text)}}`;
+        return `{"type":"tool_use","id":${quoted(block.id)},"name":${quoted(block.name)},"input":${inputJson(block.text)}}`;
     }
   }
 

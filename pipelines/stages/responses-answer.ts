@@ -1,6 +1,7 @@
 /** What the framers of the responses format share: the response object in each of its states, as JSON. */
 import type { ApiError } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
+import { quoted } from '../../src/quoted.ts';
 
 export interface ResponseForm {
   /** Ends the ids of the response and of its items. */
@@ -16,7 +17,7 @@ export interface ResponseForm {
 export const responseForm = ({ key, model, echo, logprobs }: ResponseFacts): ResponseForm => ({
   key,
   start: `{"id":"resp_${key}","object":"response","created_at":${seconds()},"status":`,
-  rest: `,"model":${JSON.stringify(model)},${echo}}`,
+  rest: `,"model":${quoted(model)},${echo}}`,
   logprobs,
 });
 

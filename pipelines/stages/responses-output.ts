@@ -1,5 +1,6 @@
 /** The pieces of an answer in, one by one; the output items of a response out, as JSON. One item is open at a time. */
 import type { Logprob, Part } from '../../src/ports/chat.ts';
+import { quoted } from '../../src/quoted.ts';
 
 export type Piece = Extract<Part, { type: 'text' | 'reasoning' | 'tool-call' | 'tool-arguments' }>;
 
@@ -51,8 +52,8 @@ export class Output {
       type,
       id: `${idStarts[type]}${this.#key}_${index}`,
       index,
-      callId: called ? JSON.stringify(piece.id) : '',
-      name: called ? JSON.stringify(piece.name) : '',
+      callId: called ? quoted(piece.id) : '',
+      name: called ? quoted(piece.name) : '',
       text: '',
       logprobs: '',
       untold: '',

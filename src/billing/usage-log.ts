@@ -5,6 +5,7 @@ import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
+import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
 import { messageOf, Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
@@ -91,7 +92,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     record: (event: UsageEvent): Observable<void> => {
       // Requests that are refused for want of room must not take what room is left.
       if (writer.short && event.outcome === 'failed') return EMPTY;
-      const json = JSON.stringify(event);
+      const json = eventJson(event);
       return writer.append(json, messageOf(event, json));
     },
     ensureOpen: () => writer.ensureOpen(),

@@ -27,6 +27,8 @@ export interface AnswerOptions {
   /** The model reasons: look for think tags in its text. */
   readonly thinks: boolean;
   readonly newCallId?: () => string;
+  /** For text of which the one who asks knows better how JSON has it. */
+  readonly escape?: (text: string) => JsonText;
 }
 
 interface Choice {
@@ -47,6 +49,7 @@ export class Answer {
   /** Objects that were no chunks of an answer. */
   strange = 0;
   readonly #options: AnswerOptions;
+  readonly #escape: (text: string) => JsonText;
   readonly #choices: Choice[] = [];
   #parts: Part[] = [];
   #usage: TokenUsage | undefined;
@@ -55,6 +58,7 @@ export class Answer {
 
   constructor(options: AnswerOptions) {
     this.#options = options;
+    this.#escape = options.escape ?? toJsonText;
   }
 
   /** What came since the last time. */
@@ -138,9 +142,9 @@ export class Answer {
   #pushDelta(choice: Choice, delta: Json): void {
     // Where a server sends the same thought under both names, it counts once.
     const thought = nonEmpty(delta.reasoning) ?? nonEmpty(delta.reasoning_content);
-    if (thought !== undefined) this.reasoning(choice.index, toJsonText(thought));
+    if (thought !== undefined) this.reasoning(choice.index, this.#escape(thought));
     for (const words of [nonEmpty(delta.content), nonEmpty(delta.refusal)]) {
-      if (words !== undefined) this.text(choice.index, toJsonText(words));
+      if (words !== undefined) this.text(choice.index, this.#escape(words));
     }
     if (delta.tool_calls != null) this.#callTools(choice, delta.tool_calls);
     if (isObject(delta.function_call)) {

@@ -1,16 +1,21 @@
 /** One message of a call → the message as OpenAI-like servers take it. */
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
+import { quoted } from '../../../quoted.ts';
 import type { LargeMedia } from './large-media.ts';
 
-/** Most messages are one text: those are put together as text, at half the cost of an object. */
+/** Most messages are one text: those are put together as text, at a third of the cost of an object. */
 export const messageJson = (message: ChatMessage, large: LargeMedia): string => {
+  const text = onlyText(message);
+  return text === undefined
+    ? JSON.stringify(encodeMessage(message, large))
+    : `{"role":"${message.role === 'user' ? 'user' : 'system'}","content":${quoted(text)}}`;
+};
+
+/** Of a message that says nothing else. */
+const onlyText = (message: ChatMessage): string | undefined => {
+  if (message.role === 'tool' || message.role === 'assistant' || message.name !== undefined) return undefined;
   const [only] = message.content;
-  return message.role === 'user' &&
-    message.content.length === 1 &&
-    only?.type === 'text' &&
-    message.name === undefined
-    ? `{"role":"user","content":${JSON.stringify(only.text)}}`
-    : JSON.stringify(encodeMessage(message, large));
+  return message.content.length === 1 && only?.type === 'text' ? only.text : undefined;
 };
 
 const encodeMessage = (message: ChatMessage, large: LargeMedia) => {

@@ -2,6 +2,7 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
+import { quoted } from '../../../quoted.ts';
 import type { RequestBody } from '../../request-body.ts';
 import { messageJson } from './encode-message.ts';
 import { LargeMedia } from './large-media.ts';
@@ -13,7 +14,7 @@ export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): Reques
   const messages = call.messages.map((message) => messageJson(message, large));
   // What every call says is put together as text: half the cost of an object with all of it.
   const always =
-    `{"model":${JSON.stringify(model.served_as)},"messages":[${messages.join()}],` +
+    `{"model":${quoted(model.served_as)},"messages":[${messages.join()}],` +
     // The older name is the one all of them know; a server that knows only the newer says so in its row.
     `"${row.limit_field ?? 'max_tokens'}":${call.maxTokens}${call.stream ? streamed : ''}`;
   const options = JSON.stringify(optional(model, call));

@@ -27,8 +27,6 @@ export interface AnswerOptions {
   /** The model reasons: look for think tags in its text. */
   readonly thinks: boolean;
   readonly newCallId?: () => string;
-  /** For text of which the one who asks knows better how JSON has it. */
-  readonly escape?: (text: string) => JsonText;
 }
 
 interface Choice {
@@ -49,16 +47,17 @@ export class Answer {
   /** Objects that were no chunks of an answer. */
   strange = 0;
   readonly #options: AnswerOptions;
-  readonly #escape: (text: string) => JsonText;
+  readonly #asJsonText: (text: string) => JsonText;
   readonly #choices: Choice[] = [];
   #parts: Part[] = [];
   #usage: TokenUsage | undefined;
   /** The chunk under way is a whole answer. */
   #whole = false;
 
-  constructor(options: AnswerOptions) {
+  /** `asJsonText` is for those who know better how JSON has some text. */
+  constructor(options: AnswerOptions, asJsonText = toJsonText) {
     this.#options = options;
-    this.#escape = options.escape ?? toJsonText;
+    this.#asJsonText = asJsonText;
   }
 
   /** What came since the last time. */
@@ -142,9 +141,9 @@ export class Answer {
   #pushDelta(choice: Choice, delta: Json): void {
     // Where a server sends the same thought under both names, it counts once.
     const thought = nonEmpty(delta.reasoning) ?? nonEmpty(delta.reasoning_content);
-    if (thought !== undefined) this.reasoning(choice.index, this.#escape(thought));
+    if (thought !== undefined) this.reasoning(choice.index, this.#asJsonText(thought));
     for (const words of [nonEmpty(delta.content), nonEmpty(delta.refusal)]) {
-      if (words !== undefined) this.text(choice.index, this.#escape(words));
+      if (words !== undefined) this.text(choice.index, this.#asJsonText(words));
     }
     if (delta.tool_calls != null) this.#callTools(choice, delta.tool_calls);
     if (isObject(delta.function_call)) {

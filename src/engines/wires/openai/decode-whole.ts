@@ -7,8 +7,8 @@ import { Answer, type AnswerOptions } from './answer.ts';
 export const decodeWhole = (body: Buffer, options: AnswerOptions): Parts =>
   decodeAround(body, options) ?? partsOf(parsed(body.toString('utf8')), options);
 
-const partsOf = (value: unknown, options: AnswerOptions): Parts => {
-  const answer = new Answer(options);
+const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText): Parts => {
+  const answer = new Answer(options, asJsonText);
   answer.push(value);
   answer.end(true);
   if (answer.failure !== undefined) throw answer.failure;
@@ -30,7 +30,7 @@ const quote = '"';
 const backslash = 92;
 const notAscii = /[^\0-\x7f]/;
 /** What may not stand in a JSON string; and behind an escaped backslash also some of what may. */
-const suspicious = /[\0-\x1f]|\\(?!["\\/bfnrt]|u[\da-fA-F]{4})/;
+const suspicious = /[^ -\xff]|\\(?!["\\/bfnrt]|u[\da-fA-F]{4})/;
 
 /**
  * Its text is taken as it stands, and something else is read in its place: unescaping and escaping it costs as much as
@@ -44,12 +44,12 @@ const decodeAround = (body: Buffer, options: AnswerOptions): Parts | undefined =
   const rest = `${json.slice(0, from)}${standIn}${json.slice(to)}`;
   if (notAscii.test(rest)) return undefined;
   let seen = false;
-  const escape = (text: string): JsonText => {
+  const asJsonText = (text: string): JsonText => {
     if (text !== standIn) return toJsonText(text);
     seen = true;
     return body.toString('utf8', from, to) as JsonText;
   };
-  const parts = partsOf(parsed(rest), { ...options, escape });
+  const parts = partsOf(parsed(rest), options, asJsonText);
   return seen ? parts : undefined;
 };
 

@@ -88,7 +88,7 @@ export class AnswerReader implements EngineReader {
   }
 
   #collect(bytes: Buffer): void {
-    this.#body.push(bytes);
+    this.#body.push(Buffer.from(bytes));
     this.#bodyBytes += bytes.length;
     if (this.#bodyBytes <= WHOLE_LIMIT) return;
     this.#body = [];

@@ -68,7 +68,7 @@ class FileReader implements EngineReader {
   bytes(bytes: Buffer): void {
     this.#size += bytes.length;
     if (this.#size > mostImageBytes) this.#subscriber.error(lost(new Error('The file is too large')));
-    else this.#pieces.push(bytes);
+    else this.#pieces.push(Buffer.from(bytes));
   }
 
   end(): void {

@@ -10,10 +10,11 @@ import {
   statusError,
   timeoutError,
 } from './engine-error.ts';
+import { HeldReads } from './held-reads.ts';
 import type { Connection, Exchange } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
 
-/** Takes an answer: one head, buffers that are its own to keep, an end; or an error at any point, and nothing after it. */
+/** Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing after it. */
 export interface EngineReader {
   head(head: EngineHead): void;
   bytes(bytes: Buffer): void;
@@ -67,8 +68,10 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #retryAfter: string | undefined;
   #anyBytes = false;
   #headSent = false;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  /** What has just been read, and lies where the next read will. */
+  #lent: Buffer | undefined;
+  /** Copies of what could not be passed on at once. */
+  readonly #held = new HeldReads();
   /** The reader asked for a pause. */
   #paused = false;
   /** The connection was told to stop reading. */
@@ -109,6 +112,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#held.clear();
     this.#setting.demand?.detach(this);
     if (this.#ended || this.#error !== undefined) return;
     if (this.#settled) {
@@ -145,18 +149,18 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
       this.#anyBytes = true;
     }
     if (this.#closed) return this.#linger(bytes);
-    if (bytes !== undefined) {
-      this.#held.push(bytes);
-      this.#heldBytes += bytes.length;
-    }
     if (this.#status >= 300) {
-      if (complete || this.#heldBytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
+      if (bytes !== undefined) this.#held.add(bytes);
+      if (complete || this.#held.bytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
       return true;
     }
     this.#ended = complete;
+    this.#lent = bytes;
     this.#flush();
+    if (this.#lent !== undefined && !this.#closed) this.#held.add(this.#lent);
+    this.#lent = undefined;
     // A reader that pauses is read ahead of by one read at most.
-    this.#stopped = this.#paused && this.#heldBytes > 0;
+    this.#stopped = this.#paused && this.#held.bytes > 0;
     return !this.#stopped;
   }
 
@@ -184,7 +188,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   }
 
   get held(): number {
-    return this.#heldBytes;
+    return this.#held.bytes;
   }
 
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────
@@ -212,17 +216,14 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #fail(error: EngineError): void {
     if (this.#ended || this.#error !== undefined) return;
     this.#error = error;
-    if (this.#status >= 300) {
-      this.#held = [];
-      this.#heldBytes = 0;
-    }
+    if (this.#status >= 300) this.#held.clear();
     this.#abort();
     this.#schedule();
   }
 
   #statusError(): EngineError {
-    const body = Buffer.concat(this.#held).toString('utf8', 0, ERROR_BODY_LIMIT);
-    return statusError(this.#status, this.#retryAfter, this.#setting.explain(body));
+    const sentence = this.#setting.explain(this.#held.text(ERROR_BODY_LIMIT));
+    return statusError(this.#status, this.#retryAfter, sentence);
   }
 
   #abort(): void {
@@ -250,18 +251,25 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
       this.#headSent = true;
       this.#setting.reader.head(this);
     }
-    if (good && this.#heldBytes > 0 && !this.#paused && !this.#closed) this.#passOn();
-    if (this.#closed || this.#heldBytes > 0) return;
+    if (good) this.#passOn();
+    if (this.#closed || this.#held.bytes > 0 || this.#lent !== undefined) return;
     if (this.#error !== undefined || this.#ended) this.#passEnd();
     else if (!this.#paused) this.#readOn();
   }
 
+  /** What is held goes first. With everything it gets the reader may pause, or leave. */
   #passOn(): void {
-    const held = this.#held;
-    const bytes = held.length === 1 && held[0] !== undefined ? held[0] : Buffer.concat(held, this.#heldBytes);
-    this.#held = [];
-    this.#heldBytes = 0;
-    this.#setting.reader.bytes(bytes);
+    const { reader } = this.#setting;
+    while (this.#held.bytes > 0 && this.#open) this.#held.pass((bytes) => reader.bytes(bytes));
+    const lent = this.#lent;
+    if (lent === undefined || !this.#open) return;
+    this.#lent = undefined;
+    reader.bytes(lent);
+  }
+
+  /** The reader takes more. */
+  get #open(): boolean {
+    return !this.#paused && !this.#closed;
   }
 
   #passEnd(): void {

@@ -4,7 +4,7 @@ import { type ApiError, asApiError, fail } from '../errors.ts';
 import type { EngineReader } from './http-call.ts';
 
 export interface PickDecoder<Result> {
-  /** Throws `engine_unreachable` when the bytes are no answer. */
+  /** The bytes are its own to keep. Throws `engine_unreachable` when they are no answer. */
   push(bytes: Buffer): void;
   /** The answer is over. Throws the failure it carries, or `engine_unreachable` when something is missing. */
   end(): Result;
@@ -31,7 +31,7 @@ export class PickReader<Result> implements EngineReader {
       return;
     }
     try {
-      this.#decoder.push(bytes);
+      this.#decoder.push(Buffer.from(bytes));
     } catch (thrown) {
       this.#subscriber.error(asApiError(thrown));
     }

@@ -63,7 +63,7 @@ export const replicaCalls = (
 /** How a call ends says how its replica is. */
 const reporting = (pool: ReplicaPool, replica: Replica, subscriber: Subscriber<Buffer>): EngineReader => ({
   head: () => undefined,
-  bytes: (bytes) => subscriber.next(bytes),
+  bytes: (bytes) => subscriber.next(Buffer.from(bytes)),
   end: () => {
     pool.succeeded(replica);
     subscriber.complete();

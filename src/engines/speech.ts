@@ -112,7 +112,7 @@ class SoundReader implements EngineReader {
 
   bytes(bytes: Buffer): void {
     this.#any = true;
-    if (this.#isSound) this.#subscriber.next(bytes);
+    if (this.#isSound) this.#subscriber.next(Buffer.from(bytes));
     else if (this.#text.length < longestFailure) this.#text += bytes.toString('utf8');
   }
 

@@ -15,7 +15,7 @@ const SPACE = 32;
 export class SseDecoder {
   readonly #sink: SseSink;
   /** Bytes after the last line end; none of them is a line end, so they are never searched again. */
-  #tail: Buffer[] = [];
+  #tail: Buffer[] | undefined;
   #tailBytes = 0;
   /** The last read ended with CR: an LF that follows belongs to it. */
   #skipLineFeed = false;
@@ -28,36 +28,50 @@ export class SseDecoder {
     this.#sink = sink;
   }
 
-  /** Throws `engine_unreachable` when a line or event outgrows its bound. */
+  /** The bytes may be lent. Throws `engine_unreachable` when a line or event outgrows its bound. */
   push(bytes: Buffer): void {
     let read = bytes;
     if (read.length === 0) return;
     if (this.#skipLineFeed && read[0] === LF) read = read.subarray(1);
     this.#skipLineFeed = read[read.length - 1] === CR;
     const end = endOfLines(read);
-    if (end > 0) this.#lines(this.#joinTail(read, end));
-    if (end < read.length) this.#keepTail(end === 0 ? read : read.subarray(end));
+    const begun = this.#tailBytes > 0 && end > 0 ? this.#endLine(read, end) : 0;
+    if (begun < end) this.#lines(read.toString('utf8', begun, end));
+    if (end < read.length) this.#keepTail(read.subarray(end));
   }
 
   /** The stream is over: a last event counts even without its blank line. */
   end(): void {
-    if (this.#tailBytes > 0) this.#lines(`${this.#joinTail(Buffer.alloc(0), 0)}\n`);
+    if (this.#tailBytes > 0) this.#lines(`${this.#takeTail()}\n`);
     this.#dispatch();
   }
 
-  #joinTail(read: Buffer, end: number): string {
-    if (this.#tailBytes === 0) return read.toString('utf8', 0, end);
-    this.#tail.push(read.subarray(0, end));
-    const text = Buffer.concat(this.#tail).toString('utf8');
-    this.#tail = [];
+  /** The line that was begun in earlier reads, and what of this one is read with it. */
+  #endLine(read: Buffer, end: number): number {
+    const feed = read.indexOf(LF) + 1;
+    const until = feed === 0 ? end : feed;
+    this.#addTail(read.subarray(0, until));
+    this.#lines(this.#takeTail());
+    return until;
+  }
+
+  #takeTail(): string {
+    const text = Buffer.concat(this.#tail ?? []).toString('utf8');
+    this.#tail = undefined;
     this.#tailBytes = 0;
     return text;
   }
 
+  /** A copy: a few bytes must not keep a large read. */
   #keepTail(bytes: Buffer): void {
     this.#tailBytes += bytes.length;
     if (this.#tailBytes > LINE_LIMIT) throw tooLong();
-    this.#tail.push(bytes);
+    this.#addTail(Buffer.from(bytes));
+  }
+
+  #addTail(bytes: Buffer): void {
+    if (this.#tail === undefined) this.#tail = [bytes];
+    else this.#tail.push(bytes);
   }
 
   /** Whole lines, each with its end. */

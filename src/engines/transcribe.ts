@@ -95,7 +95,7 @@ class TranscriptReader implements EngineReader {
       return;
     }
     const stream = this.#stream;
-    if (stream === undefined) this.#body.push(bytes);
+    if (stream === undefined) this.#body.push(Buffer.from(bytes));
     else this.#guarded(() => this.#emit(stream.push(bytes), stream));
   }
 

@@ -111,7 +111,8 @@ export class NodeChannel implements Channel {
   }
 
   #sendRest(): boolean {
-    return this.#rest.send((piece) => this.#response.write(piece));
+    // Node keeps what it is given until it is sent, and pieces are only lent.
+    return this.#rest.send((piece) => this.#response.write(Buffer.from(piece)));
   }
 
   #drained(): void {

@@ -185,8 +185,13 @@ export class UwsChannel implements Channel {
       // With Node 22 and later no bytes of a known length would be the end: there the head waits for the first of them.
       else if (head.length === 0 || (head.length !== undefined && takesText)) room = this.#sendSized(nothing);
     });
-    if (!this.#over) response.onWritable(() => this.#writable());
+    this.#awaitRoom();
     return room;
+  }
+
+  /** On its own: the library keeps the function, and with it all that is in sight of where it was made. */
+  #awaitRoom(): void {
+    if (!this.#over) this.#response.onWritable(() => this.#writable());
   }
 
   write(bytes: string | Uint8Array): boolean {

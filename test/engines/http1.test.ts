@@ -32,7 +32,7 @@ const parse = (pieces: readonly Buffer[], closes: boolean) => {
     piece.copy(memory);
     parser.push(memory, piece.length);
     excess ||= parser.excess;
-    if (parser.body !== undefined) body.push(parser.body);
+    if (parser.body !== undefined) body.push(Buffer.from(parser.body));
   }
   const ended = parser.complete || (closes && parser.close());
   return {
@@ -250,7 +250,7 @@ class Heard implements Exchange {
 
   read(bytes: Buffer | undefined, complete: boolean): boolean {
     this.count++;
-    if (bytes !== undefined) this.reads.push(bytes);
+    if (bytes !== undefined) this.reads.push(Buffer.from(bytes));
     this.complete = complete;
     if (complete) this.#settle();
     return this.goOn;

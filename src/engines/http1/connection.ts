@@ -18,7 +18,7 @@ export interface Outgoing {
 export interface Exchange {
   sent(): void;
   head(head: ResponseHead): void;
-  /** False stops the reading until `resume`. */
+  /** The bytes are lent: the next read writes over them. False stops the reading until `resume`. */
   read(bytes: Buffer | undefined, complete: boolean): boolean;
   /** Stale: the connection had served before, and not a byte came of this answer. */
   failed(error: Error, stale: boolean): void;

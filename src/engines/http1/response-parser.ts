@@ -21,7 +21,7 @@ const LINE_LIMIT = 200;
 export class ResponseParser {
   /** Present once it is whole. */
   head: ResponseHead | undefined;
-  /** What the last read brought of the body: a copy, since the next read goes into the same memory. */
+  /** What the last read brought of the body, where the next read writes over it. */
   body: Buffer | undefined;
   /** Why this is no answer; what came before the fault is still good. */
   fault: string | undefined;
@@ -61,7 +61,7 @@ export class ResponseParser {
       at = this.#step(bytes, at, length);
     }
     if (at < length && this.fault === undefined) this.excess = true;
-    this.body = this.#pieces.length === 0 ? undefined : this.#join(bytes);
+    this.body = this.#pieces.length === 0 ? undefined : this.#together(bytes);
   }
 
   /** The other side has closed: true when the answer is whole by that. */
@@ -184,18 +184,15 @@ export class ResponseParser {
     this.#lines = 0;
   }
 
-  #join(bytes: Buffer): Buffer {
+  /** Moves the pieces up to the first of them, over what lay between. */
+  #together(bytes: Buffer): Buffer {
     const pieces = this.#pieces;
-    let size = 0;
-    for (let index = 0; index < pieces.length; index += 2) {
-      size += (pieces[index + 1] ?? 0) - (pieces[index] ?? 0);
-    }
-    const body = Buffer.allocUnsafe(size);
-    let at = 0;
-    for (let index = 0; index < pieces.length; index += 2) {
-      at += bytes.copy(body, at, pieces[index], pieces[index + 1]);
+    const start = pieces[0] ?? 0;
+    let end = pieces[1] ?? 0;
+    for (let index = 2; index < pieces.length; index += 2) {
+      end += bytes.copy(bytes, end, pieces[index], pieces[index + 1]);
     }
     pieces.length = 0;
-    return body;
+    return bytes.subarray(start, end);
   }
 }

@@ -49,7 +49,11 @@ export class Answer {
   readonly #options: AnswerOptions;
   readonly #asJsonText: (text: string) => JsonText;
   readonly #choices: Choice[] = [];
-  #parts: Part[] = [];
+  /**
+   * Made with the first part and given away with the last: an array that lives on empty grows old, and an old one keeps
+   * what it gets then, a whole read of text, until all of the memory is looked through.
+   */
+  #parts: Part[] | undefined;
   #usage: TokenUsage | undefined;
   /** The chunk under way is a whole answer. */
   #whole = false;
@@ -62,9 +66,8 @@ export class Answer {
 
   /** What came since the last time. */
   take(): Parts {
-    if (this.#parts.length === 0) return nothing;
-    const parts = this.#parts;
-    this.#parts = [];
+    const parts = this.#parts ?? nothing;
+    this.#parts = undefined;
     return parts;
   }
 
@@ -103,7 +106,7 @@ export class Answer {
       return;
     }
     for (const choice of open) this.#finish(choice, null, undefined);
-    if (this.#usage !== undefined) this.#parts.push({ type: 'usage', usage: this.#usage });
+    if (this.#usage !== undefined) this.#emit({ type: 'usage', usage: this.#usage });
   }
 
   #push(value: unknown): void {
@@ -154,7 +157,11 @@ export class Answer {
   #callTools(choice: Choice, deltas: unknown): void {
     if (Array.isArray(deltas) && deltas.length === 0) return;
     choice.think?.flush();
-    choice.tools ??= new ToolCalls(choice.index, this.#emit, this.#options.newCallId ?? newCallId);
+    choice.tools ??= new ToolCalls(
+      choice.index,
+      (part) => this.#emit(part),
+      this.#options.newCallId ?? newCallId,
+    );
     choice.tools.push(deltas);
   }
 
@@ -164,7 +171,7 @@ export class Answer {
     // Logprobs of tokens without text of their own, such as the end token's, go with an empty piece.
     if (choice.logprobs !== undefined) this.#emitText(choice, toJsonText(''));
     choice.finished = true;
-    this.#parts.push({
+    this.#emit({
       type: 'finish',
       choice: choice.index,
       reason: finishReason(native ?? 'stop', choice.tools?.any === true),
@@ -176,22 +183,23 @@ export class Answer {
   #emitText(choice: Choice, text: JsonText): void {
     const tokens = choice.logprobs;
     if (tokens === undefined) {
-      this.#parts.push({ type: 'text', choice: choice.index, text });
+      this.#emit({ type: 'text', choice: choice.index, text });
     } else {
       choice.logprobs = undefined;
-      this.#parts.push({ type: 'text', choice: choice.index, text, logprobs: tokens });
+      this.#emit({ type: 'text', choice: choice.index, text, logprobs: tokens });
     }
   }
 
   #emitReasoning(choice: Choice, text: JsonText): void {
     // In a stream they are those of the thought; in a whole answer there is one list for everything.
     if (!this.#whole) choice.logprobs = undefined;
-    this.#parts.push({ type: 'reasoning', choice: choice.index, text });
+    this.#emit({ type: 'reasoning', choice: choice.index, text });
   }
 
-  readonly #emit = (part: Part): void => {
-    this.#parts.push(part);
-  };
+  #emit(part: Part): void {
+    if (this.#parts === undefined) this.#parts = [part];
+    else this.#parts.push(part);
+  }
 
   /** Undefined for a number that was not asked for. */
   #choice(index: unknown): Choice | undefined {

@@ -58,12 +58,15 @@ export const learnSkeleton = (json: string, delta: PlainDelta): Skeleton | undef
       const prefix = json.slice(0, from);
       const suffix = json.slice(to);
       if (proves(`${prefix}${PROBE}${suffix}`, delta)) {
-        return { prefix, suffix, choice: delta.choice, kind: delta.kind };
+        return { prefix: copied(prefix), suffix: copied(suffix), choice: delta.choice, kind: delta.kind };
       }
     }
   }
   return undefined;
 };
+
+/** A part of a text keeps all of it in memory: here a whole read for as long as its stream lasts. */
+const copied = (text: string): string => Buffer.from(text).toString();
 
 /** Undefined when the chunk carries anything beside one non-empty text: an end, counts, a tool call, logprobs, a second choice. */
 export const plainDelta = (chunk: unknown): PlainDelta | undefined => {

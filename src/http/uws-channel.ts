@@ -23,10 +23,20 @@ const encoded: { readonly [name in HeaderName]: Uint8Array } = {
   tracestate: Buffer.from('tracestate'),
 };
 
-/** From the version for Node 22 on, the library writes a text of Latin-1 characters as it lies in memory, not as UTF-8. */
-const takesText = Number(process.versions.modules) < 127;
-const utf8 = (text: string | Uint8Array): string | Uint8Array =>
-  takesText || typeof text !== 'string' ? text : Buffer.from(text);
+/** From the version for Node 22 on, no bytes of a known length are the end of a body. */
+const emptyIsNoEnd = Number(process.versions.modules) < 127;
+
+/**
+ * Texts go to the library as bytes, in memory that is used again: it copies what it cannot send at once. Given a text it
+ * goes through it twice, and from the version for Node 22 on writes Latin-1 characters as they lie in memory.
+ */
+const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
+const encoder = new TextEncoder();
+const utf8 = (text: string | Uint8Array): Uint8Array => {
+  if (typeof text !== 'string') return text;
+  if (text.length > pieceBytes) return Buffer.from(text);
+  return memory.subarray(0, encoder.encodeInto(text, memory).written);
+};
 
 type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
 
@@ -182,8 +192,9 @@ export class UwsChannel implements Channel {
       this.#length = head.length;
       // The library holds the end of the head back until there are bytes to write, be they none of a known length.
       if (bytes !== undefined) room = this.#send(bytes);
-      // With Node 22 and later no bytes of a known length would be the end: there the head waits for the first of them.
-      else if (head.length === 0 || (head.length !== undefined && takesText)) room = this.#sendSized(nothing);
+      // Where no bytes would be the end, the head waits for the first of them.
+      else if (head.length === 0 || (head.length !== undefined && emptyIsNoEnd))
+        room = this.#sendSized(nothing);
     });
     this.#awaitRoom();
     return room;

@@ -10,7 +10,7 @@ const dayMarks = `(${Array(5 + sumColumns.length)
 const addition = sumColumns.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 
 /** Events of one transaction: a millisecond or two of the event loop. */
-const most = 500;
+const most = 220;
 
 export interface Entry {
   readonly event: UsageEvent;

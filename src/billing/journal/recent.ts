@@ -23,7 +23,7 @@ const most = 8 * 1024 * 1024;
  * Events that wait before they are worth shipping at once. What is kept much longer is copied by one garbage collection
  * after another.
  */
-const many = 256;
+const many = 192;
 
 export class Recent {
   readonly #enough: (() => void) | undefined;

@@ -9,6 +9,7 @@ import { openAiWire } from '../../src/engines/wires/openai.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
+import { lent } from './lent.ts';
 import { joined, readable, thinker } from './samples.ts';
 
 const fixture = (name: string): Buffer =>
@@ -38,7 +39,7 @@ const options = (skeletons: boolean, choices: number) => {
 const read = (pieces: readonly Buffer[], skeletons = true, choices = 1): Reading => {
   const decoder = new OpenAiStreamDecoder(options(skeletons, choices));
   const parts: Part[] = [];
-  for (const piece of pieces) parts.push(...decoder.push(piece));
+  for (const piece of lent(pieces)) parts.push(...decoder.push(piece));
   parts.push(...decoder.end());
   return { parts, failure: decoder.failure, malformed: decoder.malformed };
 };

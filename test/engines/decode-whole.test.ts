@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { Answer } from '../../src/engines/wires/openai/answer.ts';
-import { decodeWhole } from '../../src/engines/wires/openai/decode-whole.ts';
+import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/answer.ts';
+import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
 import { fromJsonText, type Part, type Parts } from '../../src/ports/chat.ts';
 
+const decodeWhole = (body: Buffer, use: AnswerOptions): Parts => new WholeDecoder().decode(body, use);
 const options = { choices: 2, thinks: true, newCallId: () => 'call_ours' };
 
 /** Text as people read it: two ways to escape it are one text. */
@@ -74,6 +75,78 @@ t.test('the parts are those of the parsed answer', async (t) => {
     { numRuns: 500, endOnFailure: true },
   );
   t.pass('agreed');
+});
+
+const numbers = fc.oneof(
+  { weight: 9, arbitrary: fc.nat({ max: 9999 }).map(String) },
+  fc.constantFrom(
+    '0',
+    '00',
+    '01',
+    '-1',
+    '1.5',
+    '1e3',
+    '999999999999999',
+    '1234567890123456',
+    '',
+    '1 ',
+    'null',
+    '"7"',
+  ),
+);
+
+/** As servers write them, of few shapes, with something in the place of every value. */
+const served = fc
+  .record({
+    id: fc.oneof(fc.stringMatching(/^[\w-]{0,12}$/), fc.constantFrom('a\\"b', 'a"b', '\u00e9')),
+    created: numbers,
+    content: fc.oneof(
+      words.map((text) => JSON.stringify(text)),
+      fc.constantFrom('"\\x"', '"a\nb"', 'null', '""', '"\\u00e9 \\" \\\\"'),
+    ),
+    finish: fc.constantFrom('"stop"', '"length"', 'null'),
+    prompt: numbers,
+    completion: numbers,
+    twice: fc.nat({ max: 9 }).map((number) => number === 9),
+  })
+  .map(
+    ({ id, created, content, finish, prompt, completion, twice }) =>
+      `{"id":"${id}","created":${created},"choices":[{"index":0,"message":{"role":"assistant","content":${content},"tool_calls":[]},` +
+      `"finish_reason":${finish}}],"usage":{"prompt_tokens":${prompt},"completion_tokens":${completion}` +
+      `${twice ? ',"prompt_tokens":5' : ''}}}`,
+  );
+
+const partsOrNone = (decode: () => Parts): Parts | undefined => {
+  try {
+    return decode();
+  } catch {
+    return undefined;
+  }
+};
+
+t.test('one decoder for the answers of many servers', async (t) => {
+  const { parse } = JSON;
+  let known = 0;
+  fc.assert(
+    fc.property(fc.array(served, { minLength: 20, maxLength: 40 }), (bodies) => {
+      const decoder = new WholeDecoder();
+      return bodies.every((body) => {
+        const bytes = Buffer.from(body);
+        let parsed = false;
+        JSON.parse = (json: string) => {
+          parsed = true;
+          return parse(json);
+        };
+        const decoded = partsOrNone(() => decoder.decode(bytes, options));
+        JSON.parse = parse;
+        if (decoded !== undefined && !parsed) known++;
+        const expected = partsOrNone(() => parsedParts(bytes.toString()));
+        return isDeepStrictEqual(decoded && read(decoded), expected && read(expected));
+      });
+    }),
+    { numRuns: 200, endOnFailure: true },
+  );
+  t.ok(known > 100, `${known} were never parsed`);
 });
 
 t.test('a text that is no JSON makes no answer', async (t) => {

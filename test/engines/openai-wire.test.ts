@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
+import type { AnswerOptions } from '../../src/engines/wires/openai/answer.ts';
 import { OpenAiStreamDecoder } from '../../src/engines/wires/openai/decode-stream.ts';
-import { decodeWhole } from '../../src/engines/wires/openai/decode-whole.ts';
+import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
 import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
 import { openAiWire } from '../../src/engines/wires/openai.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
@@ -413,6 +414,7 @@ t.test('bounds: calls, held arguments, a line', async (t) => {
 });
 
 t.test('whole answers', async (t) => {
+  const decodeWhole = (body: Buffer, use: AnswerOptions) => new WholeDecoder().decode(body, use);
   const whole = (name: string, choices = 1) => joined(decodeWhole(fixture(name), options(true, choices)));
   const logprob = (word: string, value: number) => ({
     token: word,

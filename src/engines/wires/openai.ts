@@ -5,7 +5,7 @@ import type { Wire } from '../wire.ts';
 import type { AnswerOptions } from './openai/answer.ts';
 import { systemOneWire } from './openai/ask-systemone.ts';
 import { OpenAiStreamDecoder } from './openai/decode-stream.ts';
-import { decodeWhole } from './openai/decode-whole.ts';
+import { WholeDecoder } from './openai/decode-whole.ts';
 import { embeddingWire } from './openai/embed.ts';
 import { encodeChat } from './openai/encode.ts';
 import { imageWire } from './openai/images.ts';
@@ -15,11 +15,14 @@ import { transcriptionWire } from './openai/transcription.ts';
 import { renderWire } from './openai/videos.ts';
 import { errorSentence } from './openai/words.ts';
 
+/** What it has learnt is true of every server. */
+const wholeAnswers = new WholeDecoder();
+
 export const openAiWire: Wire = {
   chatPath: '/chat/completions',
   encodeChat,
   decodeStream: (model, call) => new OpenAiStreamDecoder(answerOptions(model, call)),
-  decodeWhole: (model, call, body) => decodeWhole(body, answerOptions(model, call)),
+  decodeWhole: (model, call, body) => wholeAnswers.decode(body, answerOptions(model, call)),
   errorSentence,
   embeddings: embeddingWire,
   images: imageWire,

@@ -3,9 +3,88 @@ import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
 import { type JsonText, type Parts, toJsonText } from '../../../ports/chat.ts';
 import { Answer, type AnswerOptions } from './answer.ts';
+import { endOfText, isSurelyText } from './json-text.ts';
+import { type Span, WholeSkeleton } from './whole-skeleton.ts';
 
-export const decodeWhole = (body: Buffer, options: AnswerOptions): Parts =>
-  decodeAround(body, options) ?? partsOf(parsed(body.toString('utf8')), options);
+/** An answer with `standIn` in the place of its text. */
+interface Around {
+  readonly value: unknown;
+  readonly text: Span;
+}
+
+/** What no answer has in it. */
+const standIn = randomBytes(16).toString('hex');
+const opening = '"content":"';
+const notAscii = /[^\0-\x7f]/;
+
+/** Servers and their ways to end an answer; more are not worth comparing with. */
+const mostSkeletons = 8;
+/** Answers in a row of unknown shape: from then on only one of so many is learnt, until one is known again. */
+const useless = 32;
+
+/**
+ * The text is taken as it stands, and something else is read in its place: unescaping and escaping it costs as much as all
+ * the rest. The rest is compared with that of earlier answers, and read where it differs in more than numbers.
+ */
+export class WholeDecoder {
+  /** Most lately used first. */
+  readonly #skeletons: WholeSkeleton[] = [];
+  #unknown = 0;
+
+  decode(body: Buffer, options: AnswerOptions): Parts {
+    const json = body.toString('latin1');
+    const around = this.#known(json) ?? this.#withoutText(json);
+    const parts = around === undefined ? undefined : partsAround(around, body, options);
+    return parts ?? partsOf(parsed(body.toString('utf8')), options);
+  }
+
+  #known(json: string): Around | undefined {
+    for (let index = 0; index < this.#skeletons.length; index++) {
+      const skeleton = this.#skeletons[index];
+      const text = skeleton?.match(json);
+      if (skeleton === undefined || text === undefined) continue;
+      if (index > 0) {
+        this.#skeletons.splice(index, 1);
+        this.#skeletons.unshift(skeleton);
+      }
+      this.#unknown = 0;
+      return isSurelyText(json.slice(text.from, text.to)) ? { value: skeleton.value, text } : undefined;
+    }
+    return undefined;
+  }
+
+  /** Undefined when the text is not where it is looked for, or should better be looked at. */
+  #withoutText(json: string): Around | undefined {
+    const from = json.indexOf(opening) + opening.length;
+    const to = from < opening.length ? -1 : endOfText(json, from);
+    if (to < 0 || !isSurelyText(json.slice(from, to))) return undefined;
+    const rest = `${json.slice(0, from)}${standIn}${json.slice(to)}`;
+    if (notAscii.test(rest)) return undefined;
+    const value = parsed(rest);
+    this.#learn(rest, value);
+    return { value, text: { from, to } };
+  }
+
+  #learn(rest: string, value: unknown): void {
+    if (++this.#unknown > useless && this.#unknown % useless !== 0) return;
+    const skeleton = WholeSkeleton.learn(rest, value, standIn);
+    if (skeleton === undefined) return;
+    this.#skeletons.unshift(skeleton);
+    if (this.#skeletons.length > mostSkeletons) this.#skeletons.pop();
+  }
+}
+
+/** Undefined when the text that was taken is not that of an answer. */
+const partsAround = ({ value, text }: Around, body: Buffer, options: AnswerOptions): Parts | undefined => {
+  let seen = false;
+  const asJsonText = (words: string): JsonText => {
+    if (words !== standIn) return toJsonText(words);
+    seen = true;
+    return body.toString('utf8', text.from, text.to) as JsonText;
+  };
+  const parts = partsOf(value, options, asJsonText);
+  return seen ? parts : undefined;
+};
 
 const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText): Parts => {
   const answer = new Answer(options, asJsonText);
@@ -21,47 +100,4 @@ const parsed = (json: string): unknown => {
   } catch (cause) {
     throw fail('engine_unreachable', 'The engine sent an answer that cannot be read', { cause });
   }
-};
-
-/** What no answer has in it. */
-const standIn = randomBytes(16).toString('hex');
-const opening = '"content":"';
-const quote = '"';
-const backslash = 92;
-const notAscii = /[^\0-\x7f]/;
-/** What may not stand in a JSON string; and behind an escaped backslash also some of what may. */
-const suspicious = /[^ -\xff]|\\(?!["\\/bfnrt]|u[\da-fA-F]{4})/;
-
-/**
- * Its text is taken as it stands, and something else is read in its place: unescaping and escaping it costs as much as
- * all the rest. Undefined when the text is not where it is looked for, or should better be looked at.
- */
-const decodeAround = (body: Buffer, options: AnswerOptions): Parts | undefined => {
-  const json = body.toString('latin1');
-  const from = json.indexOf(opening) + opening.length;
-  const to = from < opening.length ? -1 : endOfText(json, from);
-  if (to < 0 || suspicious.test(json.slice(from, to))) return undefined;
-  const rest = `${json.slice(0, from)}${standIn}${json.slice(to)}`;
-  if (notAscii.test(rest)) return undefined;
-  let seen = false;
-  const asJsonText = (text: string): JsonText => {
-    if (text !== standIn) return toJsonText(text);
-    seen = true;
-    return body.toString('utf8', from, to) as JsonText;
-  };
-  const parts = partsOf(parsed(rest), options, asJsonText);
-  return seen ? parts : undefined;
-};
-
-/** Where the quote is that is not escaped; below 0 when there is none. */
-const endOfText = (json: string, from: number): number => {
-  let at = json.indexOf(quote, from);
-  while (at >= 0 && isEscaped(json, at)) at = json.indexOf(quote, at + 1);
-  return at;
-};
-
-const isEscaped = (json: string, at: number): boolean => {
-  let first = at;
-  while (json.charCodeAt(first - 1) === backslash) first--;
-  return (at - first) % 2 === 1;
 };

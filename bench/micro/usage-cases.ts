@@ -7,6 +7,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { tokenCost } from '../../src/billing/cost.ts';
+import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
@@ -48,7 +49,8 @@ export const usageCases: readonly MicroCase[] = [
   },
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },
-  { name: 'usage: event as JSON', run: () => JSON.stringify(event) },
+  // With what the text costs once it is written: it is put together only then.
+  { name: 'usage: event as JSON, and its journal line', run: () => lines.encode([eventJson(event)]) },
   { name: 'journal: line with its checksum', run: () => lines.encode([json]) },
   { name: 'ledger: 100 events inserted', run: () => ledger.insert(hundredEvents()) },
 ];

@@ -27,9 +27,17 @@ const mostHoles = 24;
 const firstMark = 900_000_000_000_000;
 const mostDigits = 15;
 const zero = 48;
+/** A number, or a word such as `null`. */
+const bare = /[-+.\w]+/y;
+const count = /^(?:0|[1-9]\d{0,14})$/;
 
-/** A key; another string; a number that is a count. */
-const tokens = /("(?:[^"\\]|\\.)*"\s*:)|"(?:[^"\\]|\\.)*"|(?<![\w.+-])(?:0|[1-9]\d{0,14})(?![\w.])/g;
+/** A string without its quotes, or a number that is a count: where it is, and the key that it belongs to. */
+interface Token {
+  readonly from: number;
+  readonly to: number;
+  readonly key: string;
+  readonly isCount: boolean;
+}
 
 export class WholeSkeleton {
   /** One more than there are holes, of which there is one behind each but the last. */
@@ -42,16 +50,14 @@ export class WholeSkeleton {
   private constructor(json: string, standIn: string) {
     const marks: string[] = [];
     let at = 0;
-    let key = '';
-    for (const { 0: token, 1: name, index } of json.matchAll(tokens)) {
-      if (name !== undefined) key = name;
-      const hole = name === undefined ? holeOf(token, key, standIn) : undefined;
+    for (const token of tokensOf(json)) {
+      const text = json.slice(token.from, token.to);
+      const hole = holeOf(token, text, standIn);
       if (hole === undefined) continue;
-      const quotes = hole === 'text' || hole === 'word' ? 1 : 0;
-      this.#literals.push(json.slice(at, index + quotes));
+      this.#literals.push(json.slice(at, token.from));
       this.#holes.push(hole);
-      marks.push(quotes === 1 ? token.slice(1, -1) : String(firstMark + marks.length));
-      at = index + token.length - quotes;
+      marks.push(token.isCount ? String(firstMark + marks.length) : text);
+      at = token.to;
     }
     this.#literals.push(json.slice(at));
     this.value = JSON.parse(this.#literals.map((literal, index) => literal + (marks[index] ?? '')).join(''));
@@ -97,11 +103,37 @@ export class WholeSkeleton {
   }
 }
 
+/** The values of a JSON text that could be something else in another answer. */
+function* tokensOf(json: string): Generator<Token> {
+  let key = '';
+  for (let at = 0; at < json.length; at++) {
+    const from = at;
+    if (json[at] === '"') {
+      at = endOfText(json, at + 1);
+      if (at < 0) return;
+      if (
+        json
+          .slice(at + 1, at + 16)
+          .trimStart()
+          .startsWith(':')
+      )
+        key = json.slice(from + 1, at);
+      else yield { from: from + 1, to: at, key, isCount: false };
+    } else {
+      bare.lastIndex = at;
+      const digits = bare.exec(json)?.[0] ?? '';
+      if (digits === '') continue;
+      at += digits.length - 1;
+      if (count.test(digits)) yield { from, to: from + digits.length, key, isCount: true };
+    }
+  }
+}
+
 /** Undefined for what is the same in all answers. */
-const holeOf = (token: string, key: string, standIn: string): Hole | undefined => {
-  if (!token.startsWith('"')) return { holder: undefined, key };
-  if (token === `"${standIn}"`) return 'text';
-  return key.startsWith('"id"') ? 'word' : undefined;
+const holeOf = ({ key, isCount }: Token, text: string, standIn: string): Hole | undefined => {
+  if (isCount) return { holder: undefined, key };
+  if (text === standIn) return 'text';
+  return key === 'id' ? 'word' : undefined;
 };
 
 /** Reads the number that stands here into its place; below 0 when it is none that JSON has. */

@@ -149,6 +149,14 @@ t.test('one decoder for the answers of many servers', async (t) => {
   t.ok(known > 100, `${known} were never parsed`);
 });
 
+t.test('what is strange beside the answer does not matter', async (t) => {
+  const deep = `${'['.repeat(1900)}${']'.repeat(1900)}`;
+  const body = `{"x":${deep},"__proto__":5,"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`;
+  const decoder = new WholeDecoder();
+  for (let turn = 0; turn < 2; turn++)
+    t.strictSame(read(decoder.decode(Buffer.from(body), options)), read(parsedParts(body)));
+});
+
 t.test('a text that is no JSON makes no answer', async (t) => {
   const body = (text: string) => Buffer.from(`{"choices":[{"message":{"content":"${text}"}}]}`, 'latin1');
   for (const text of ['\n', '\\x', '\\', '\\u12', '\\u12g4', 'a"b', '\\\\\\q', '\u0000']) {

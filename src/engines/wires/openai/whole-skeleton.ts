@@ -2,7 +2,6 @@
  * What does not change between two whole answers of one server: everything but the id, the counts and the text. An answer
  * of a known skeleton is read by comparing it, at a third of what parsing it costs.
  */
-import { isDeepStrictEqual } from 'node:util';
 import { endOfText } from './json-text.ts';
 import { isObject } from './words.ts';
 
@@ -69,7 +68,9 @@ export class WholeSkeleton {
     if (json.length > longest) return undefined;
     const skeleton = new WholeSkeleton(json, standIn);
     const span = skeleton.#holes.length > mostHoles ? undefined : skeleton.match(json);
-    return span !== undefined && isDeepStrictEqual(skeleton.value, parsed) ? skeleton : undefined;
+    return span !== undefined && JSON.stringify(skeleton.value) === JSON.stringify(parsed)
+      ? skeleton
+      : undefined;
   }
 
   /** Undefined when the answer has another shape; then `value` is of no use. */

@@ -2,6 +2,6 @@
 
 const mayNeedEscape = /[^ !#-[\]-~]/;
 
-/** Looking first costs a third of `JSON.stringify`, and most names, numbers and prompts need nothing more. */
+/** Looking first costs less than half of `JSON.stringify`, and most names, numbers and prompts need nothing more. */
 export const quoted = (text: string): string =>
   mayNeedEscape.test(text) ? JSON.stringify(text) : `"${text}"`;

@@ -9,7 +9,7 @@ const dayMarks = `(${Array(5 + sumColumns.length)
   .join(',')})`;
 const addition = sumColumns.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 
-/** Events of one transaction: a millisecond or two of the event loop. */
+/** Events of one transaction: a millisecond of the event loop, and a text that is not too large for the heap's own pages. */
 const most = 220;
 
 export interface Entry {

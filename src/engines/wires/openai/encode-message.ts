@@ -3,7 +3,7 @@ import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../
 import { quoted } from '../../../quoted.ts';
 import type { LargeMedia } from './large-media.ts';
 
-/** Most messages are one text: those are put together as text, at a third of the cost of an object. */
+/** Most messages are one text: those are put together as text, at half the cost of an object. */
 export const messageJson = (message: ChatMessage, large: LargeMedia): string => {
   const text = onlyText(message);
   return text === undefined

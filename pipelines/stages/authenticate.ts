@@ -6,7 +6,7 @@ import type { Keys } from '../../src/ports/keys.ts';
 
 const scheme = 'Bearer ';
 
-export const authenticate = (keys: Keys, exchange: Exchange): Observable<Caller> => {
+export const authenticate = (keys: Keys, exchange: Exchange): Caller | Observable<Caller> => {
   const authorization = exchange.header('authorization');
   if (authorization === '' || authorization === 'Bearer') return byKey(keys, exchange.header('x-api-key'));
   // `Authorization` wins even when what it carries is no key of ours.
@@ -14,7 +14,7 @@ export const authenticate = (keys: Keys, exchange: Exchange): Observable<Caller>
   return byKey(keys, authorization.slice(scheme.length).trim());
 };
 
-const byKey = (keys: Keys, secret: string): Observable<Caller> =>
+const byKey = (keys: Keys, secret: string): Caller | Observable<Caller> =>
   secret === '' ? throwError(noKey) : keys.authenticate(secret);
 
 const noKey = () => fail('authentication', 'No API key provided');

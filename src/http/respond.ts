@@ -1,5 +1,5 @@
 /** A channel in; its request routed, authenticated and run by its pipeline, the replies written: the one subscribe of the product. */
-import { type Observable, of, throwError } from 'rxjs';
+import { Observable, of, throwError } from 'rxjs';
 import { authenticate } from '../../pipelines/stages/authenticate.ts';
 import { step } from '../../pipelines/stages/step.ts';
 import { fail } from '../errors.ts';
@@ -46,7 +46,10 @@ const run = (
   try {
     if (route.access === 'public') return route.pipeline(exchange);
     const { pipeline } = route;
-    return authenticate(core.keys, exchange).pipe(step((caller) => pipeline(exchange, caller)));
+    const caller = authenticate(core.keys, exchange);
+    return caller instanceof Observable
+      ? caller.pipe(step((found) => pipeline(exchange, found)))
+      : pipeline(exchange, caller);
   } catch (thrown) {
     return throwError(() => thrown);
   }

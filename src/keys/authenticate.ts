@@ -1,5 +1,5 @@
 /** A secret in; the caller it belongs to out, from memory when it was seen lately. */
-import { from, mergeAll, type Observable, of, throwError } from 'rxjs';
+import { from, mergeMap, Observable, of, throwError } from 'rxjs';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
@@ -31,7 +31,7 @@ export interface AuthenticatorSettings {
 }
 
 interface Verdict {
-  readonly answer: Observable<Caller>;
+  readonly answer: Caller | Observable<never>;
   readonly active: boolean;
   readonly readAt: number;
   refreshAt: number;
@@ -49,16 +49,16 @@ export const createAuthenticator = (
   const active = new Map<string, Verdict>();
   const refused = new Map<string, Verdict>();
   /** One reading per secret, however many requests wait for it. */
-  const readings = new Map<string, Promise<Observable<Caller>>>();
+  const readings = new Map<string, Promise<Verdict['answer']>>();
 
-  const read = async (secret: string): Promise<Observable<Caller>> => {
+  const read = async (secret: string): Promise<Verdict['answer']> => {
     const readAt = now();
     try {
       const caller = await findCaller(state, secret);
       active.delete(secret);
       refused.delete(secret);
       const verdict: Verdict = {
-        answer: caller === undefined ? invalid : of(caller),
+        answer: caller ?? invalid,
         active: caller !== undefined,
         readAt,
         refreshAt: readAt + staleness.refresh,
@@ -80,7 +80,7 @@ export const createAuthenticator = (
     }
   };
 
-  const reading = (secret: string): Promise<Observable<Caller>> => {
+  const reading = (secret: string): Promise<Verdict['answer']> => {
     let current = readings.get(secret);
     if (current === undefined) {
       current = read(secret);
@@ -98,7 +98,10 @@ export const createAuthenticator = (
         return verdict.answer;
       }
     }
-    return secret.length > longestSecret ? invalid : from(reading(secret)).pipe(mergeAll());
+    if (secret.length > longestSecret) return invalid;
+    return from(reading(secret)).pipe(
+      mergeMap((answer) => (answer instanceof Observable ? answer : of(answer))),
+    );
   };
 };
 

@@ -3,6 +3,6 @@ import type { Observable } from 'rxjs';
 import type { Caller } from './exchange.ts';
 
 export interface Keys {
-  /** Emits the caller, synchronously when the key was seen lately; errors with `authentication` for a key that does not exist or is not active. */
-  authenticate(secret: string): Observable<Caller>;
+  /** The caller, at once when the key was seen lately; errors with `authentication` for a key that does not exist or is not active. */
+  authenticate(secret: string): Caller | Observable<Caller>;
 }

@@ -5,11 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { firstValueFrom } from 'rxjs';
 import t, { type Test } from 'tap';
 import { openState } from '../../src/adapters/state/open.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeys } from '../../src/keys/keys.ts';
+import { callerOf } from '../keys/caller-of.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
 /** The built command, as users run it: starting it from TypeScript would take seconds each time. */
@@ -111,7 +111,7 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
   let time = 0;
   const gateway = createKeys(state, { now: () => time });
   const status = (secret: string) =>
-    firstValueFrom(gateway.authenticate(secret)).then(
+    callerOf(gateway, secret).then(
       () => 200,
       (error: { status: number }) => error.status,
     );
@@ -229,7 +229,7 @@ t.test('keys in Redis', { skip: redisMissing({ own: true }) ?? false }, async (t
   t.match(created, { code: 0, out: /^sk-sluice-/ });
   const state = await openState({ dataDir: 'unused', redisUrl: service.url });
   t.teardown(() => state.close());
-  t.match(await firstValueFrom(createKeys(state).authenticate(created.out.trim())), {
+  t.match(await callerOf(createKeys(state), created.out.trim()), {
     subscription: out.trim(),
   });
 });

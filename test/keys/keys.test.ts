@@ -1,6 +1,6 @@
 /** API keys: who a secret belongs to, how long that is believed, and how keys and subscriptions are run. */
 import { join } from 'node:path';
-import { firstValueFrom } from 'rxjs';
+import { Observable } from 'rxjs';
 import t from 'tap';
 import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
 import { ensureBootstrapKey } from '../../src/keys/bootstrap.ts';
@@ -10,6 +10,7 @@ import type { Caller } from '../../src/ports/exchange.ts';
 import type { Keys } from '../../src/ports/keys.ts';
 import type { State } from '../../src/ports/state.ts';
 import { createModelState } from '../contracts/state-model.ts';
+import { callerOf } from './caller-of.ts';
 
 const invalidKey = { name: 'ApiError', kind: 'authentication', message: 'Invalid API key' };
 const unavailable = {
@@ -18,10 +19,12 @@ const unavailable = {
   message: 'API keys cannot be checked at the moment',
 };
 
-/** What the observable gives before subscribing returns; undefined when it keeps the caller waiting. */
+/** What is given at once; undefined when it keeps the caller waiting. */
 const atOnce = (keys: Keys, secret: string): Caller | 'refused' | undefined => {
+  const given = keys.authenticate(secret);
+  if (!(given instanceof Observable)) return given;
   let answer: Caller | 'refused' | undefined;
-  keys.authenticate(secret).subscribe({
+  given.subscribe({
     next: (caller) => {
       answer = caller;
     },
@@ -31,7 +34,6 @@ const atOnce = (keys: Keys, secret: string): Caller | 'refused' | undefined => {
   });
   return answer;
 };
-const inTime = (keys: Keys, secret: string): Promise<Caller> => firstValueFrom(keys.authenticate(secret));
 /** Lets readings that were started behind a request finish. */
 const settled = async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
@@ -70,7 +72,7 @@ t.test('secrets are 256 random bits, kept as a hash', async (t) => {
 t.test('a key is found, and from then on at once', async (t) => {
   const { store, keys, secret, caller } = await setUp();
   t.equal(atOnce(keys, secret), undefined, 'the first request waits for the store');
-  t.strictSame(await inTime(keys, secret), caller);
+  t.strictSame(await callerOf(keys, secret), caller);
   t.strictSame(atOnce(keys, secret), caller);
   t.equal(store.readings, 1);
 });
@@ -78,31 +80,31 @@ t.test('a key is found, and from then on at once', async (t) => {
 t.test('what is no active key is refused, and remembered as such', async (t) => {
   const { store, keys, admin, subscription } = await setUp();
   for (const wrong of ['sk-sluice-nothing', ' ', 'x'.repeat(513), 'ключ']) {
-    await t.rejects(inTime(keys, wrong), invalidKey);
+    await t.rejects(callerOf(keys, wrong), invalidKey);
     t.equal(atOnce(keys, wrong), 'refused');
   }
   t.equal(store.readings, 3, 'one that is too long is not even looked up');
 
   const { secret, key } = await admin.createKey({ subscription: subscription.id });
-  await t.rejects(inTime(keys, secret.toUpperCase()), invalidKey, 'case counts');
-  await t.rejects(inTime(keys, ` ${secret}`), invalidKey);
+  await t.rejects(callerOf(keys, secret.toUpperCase()), invalidKey, 'case counts');
+  await t.rejects(callerOf(keys, ` ${secret}`), invalidKey);
   await admin.suspendKey(key.id);
-  await t.rejects(inTime(keys, secret), invalidKey);
+  await t.rejects(callerOf(keys, secret), invalidKey);
   await admin.resumeKey(key.id);
   await admin.setSubscriptionStatus(subscription.id, 'suspended');
   store.time += 2000;
-  await t.rejects(inTime(keys, secret), invalidKey, 'its subscription is suspended');
+  await t.rejects(callerOf(keys, secret), invalidKey, 'its subscription is suspended');
   await admin.setSubscriptionStatus(subscription.id, 'active');
   store.time += 2000;
-  t.equal((await inTime(keys, secret)).key, key.id);
+  t.equal((await callerOf(keys, secret)).key, key.id);
   await admin.setSubscriptionStatus(subscription.id, 'closed');
   store.time += 2000;
-  await t.rejects(inTime(keys, secret), invalidKey, 'its subscription is closed');
+  await t.rejects(callerOf(keys, secret), invalidKey, 'its subscription is closed');
 });
 
 t.test('a hot key is read again behind its requests, once a second', async (t) => {
   const { store, keys, secret, caller } = await setUp();
-  await inTime(keys, secret);
+  await callerOf(keys, secret);
   store.time = 999;
   t.strictSame(atOnce(keys, secret), caller);
   t.equal(store.readings, 1);
@@ -117,7 +119,7 @@ t.test('a hot key is read again behind its requests, once a second', async (t) =
 
 t.test('a revoked key stops within two seconds of its last reading', async (t) => {
   const { store, keys, admin, secret, key, caller } = await setUp();
-  await inTime(keys, secret);
+  await callerOf(keys, secret);
   await admin.revokeKey(key.id);
   store.time = 999;
   t.strictSame(atOnce(keys, secret), caller, 'still believed');
@@ -127,15 +129,15 @@ t.test('a revoked key stops within two seconds of its last reading', async (t) =
   t.equal(atOnce(keys, secret), 'refused');
 
   const idle = await setUp();
-  await inTime(idle.keys, idle.secret);
+  await callerOf(idle.keys, idle.secret);
   await idle.admin.revokeKey(idle.key.id);
   idle.store.time = 2000;
-  await t.rejects(inTime(idle.keys, idle.secret), invalidKey, 'an idle one waits for the store');
+  await t.rejects(callerOf(idle.keys, idle.secret), invalidKey, 'an idle one waits for the store');
 });
 
 t.test('a slow store makes requests wait once the answer is too old, all for one reading', async (t) => {
   const { store, keys, admin, secret, key, caller } = await setUp();
-  await inTime(keys, secret);
+  await callerOf(keys, secret);
   let release = () => {};
   store.hold = new Promise((resolve) => {
     release = resolve;
@@ -144,7 +146,7 @@ t.test('a slow store makes requests wait once the answer is too old, all for one
   t.strictSame(atOnce(keys, secret), caller);
   await admin.revokeKey(key.id);
   store.time = 2000;
-  const waiting = Array.from({ length: 50 }, () => inTime(keys, secret));
+  const waiting = Array.from({ length: 50 }, () => callerOf(keys, secret));
   release();
   for (const outcome of await Promise.allSettled(waiting)) t.match(outcome, { reason: invalidKey });
   t.equal(store.readings, 2);
@@ -154,27 +156,27 @@ t.test(
   'while the store is down known keys are believed for half a minute, unknown ones are a 503',
   async (t) => {
     const { store, keys, admin, secret, key, caller } = await setUp();
-    await inTime(keys, secret);
-    await t.rejects(inTime(keys, 'sk-sluice-wrong'), invalidKey);
+    await callerOf(keys, secret);
+    await t.rejects(callerOf(keys, 'sk-sluice-wrong'), invalidKey);
     store.down = true;
-    await t.rejects(inTime(keys, 'sk-sluice-unknown'), unavailable);
+    await t.rejects(callerOf(keys, 'sk-sluice-unknown'), unavailable);
     store.time = 2000;
     t.equal(atOnce(keys, secret), undefined, 'the store is asked first');
-    t.strictSame(await inTime(keys, secret), caller);
+    t.strictSame(await callerOf(keys, secret), caller);
     const before = store.readings;
     t.strictSame(atOnce(keys, secret), caller, 'then it is served at once');
     t.equal(store.readings, before, 'and the store left alone for a second');
-    await t.rejects(inTime(keys, 'sk-sluice-wrong'), unavailable, 'a refusal is not believed for longer');
+    await t.rejects(callerOf(keys, 'sk-sluice-wrong'), unavailable, 'a refusal is not believed for longer');
     store.time = 29_999;
-    t.strictSame(await inTime(keys, secret), caller);
+    t.strictSame(await callerOf(keys, secret), caller);
     store.time = 30_000;
-    await t.rejects(inTime(keys, secret), unavailable);
+    await t.rejects(callerOf(keys, secret), unavailable);
 
     store.down = false;
-    t.strictSame(await inTime(keys, secret), caller, 'back');
+    t.strictSame(await callerOf(keys, secret), caller, 'back');
     store.down = true;
     store.time += 2000;
-    t.strictSame(await inTime(keys, secret), caller);
+    t.strictSame(await callerOf(keys, secret), caller);
     await admin.revokeKey(key.id);
     store.down = false;
     store.time += 1000;
@@ -188,16 +190,16 @@ t.test('memory is bounded, and wrong keys do not oust good ones', async (t) => {
   const { store, keys, admin, subscription, secret, caller } = await setUp({
     remembered: { active: 2, refused: 2 },
   });
-  await inTime(keys, secret);
-  for (let wrong = 0; wrong < 10; wrong++) await t.rejects(inTime(keys, `wrong-${wrong}`), invalidKey);
+  await callerOf(keys, secret);
+  for (let wrong = 0; wrong < 10; wrong++) await t.rejects(callerOf(keys, `wrong-${wrong}`), invalidKey);
   t.strictSame(atOnce(keys, secret), caller);
   t.equal(atOnce(keys, 'wrong-9'), 'refused');
   const before = store.readings;
-  await t.rejects(inTime(keys, 'wrong-0'), invalidKey);
+  await t.rejects(callerOf(keys, 'wrong-0'), invalidKey);
   t.equal(store.readings, before + 1, 'forgotten');
   for (let more = 0; more < 2; more++) {
     const { secret: another } = await admin.createKey({ subscription: subscription.id });
-    await inTime(keys, another);
+    await callerOf(keys, another);
   }
   t.equal(atOnce(keys, secret), undefined, 'the one not read for longest went first');
 });
@@ -283,7 +285,7 @@ t.test('the first start makes a key, later ones do not', async (t) => {
   const secret = (await ensureBootstrapKey(state)) ?? '';
   t.match(secret, /^sk-sluice-/);
   const keys = createKeys(state);
-  t.match(await inTime(keys, secret), { subscription: 'sub_default' });
+  t.match(await callerOf(keys, secret), { subscription: 'sub_default' });
   t.match(await keys.findSubscription('default'), { id: 'sub_default', status: 'active' });
   t.equal(await ensureBootstrapKey(state), undefined);
   await keys.revokeKey(secret);
@@ -297,13 +299,13 @@ t.test('a wanted key is made once and kept working, but not brought back from th
   t.equal(await ensureBootstrapKey(state, wanted), undefined);
   t.equal(await ensureBootstrapKey(state), undefined);
   const keys = createKeys(state, { staleness: { refresh: 0, limit: 0, outage: 0 } });
-  const { key } = await inTime(keys, wanted);
+  const { key } = await callerOf(keys, wanted);
   t.match(await keys.findKey(wanted), { id: key, display: '…-16+', name: 'bootstrap' });
 
   await keys.suspendKey(wanted);
   await keys.setSubscriptionStatus('default', 'suspended');
   await ensureBootstrapKey(state, wanted);
-  t.match(await inTime(keys, wanted), { key });
+  t.match(await callerOf(keys, wanted), { key });
 
   await keys.revokeKey(wanted);
   await t.rejects(ensureBootstrapKey(state, wanted), {

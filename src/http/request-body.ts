@@ -148,6 +148,7 @@ export class RequestBody implements IncomingBody {
   }
 
   #release(): void {
+    if (this.#heldBytes === 0) return;
     this.#held.length = 0;
     this.#heldBytes = 0;
   }

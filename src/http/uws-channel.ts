@@ -1,8 +1,9 @@
 /** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Answer, Head, HeaderList, HeaderName, KeptHeader } from '../ports/exchange.ts';
+import type { Answer, Head, HeaderName, KeptHeader } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
-import { corsHeaders, headerValue, statusLine } from './common-headers.ts';
+import { statusLine } from './common-headers.ts';
+import { firstHeader, HeadLines } from './head-lines.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
@@ -32,6 +33,7 @@ const emptyIsNoEnd = Number(process.versions.modules) < 127;
  */
 const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
 const encoder = new TextEncoder();
+const headLines = new HeadLines();
 const utf8 = (text: string | Uint8Array): Uint8Array => {
   if (typeof text !== 'string') return text;
   if (text.length > pieceBytes) return Buffer.from(text);
@@ -86,13 +88,14 @@ export class UwsChannel implements Channel {
     this.#corked = false;
     this.#request = undefined;
     if (this.#over || request === undefined) return;
+    // Each look costs, so nothing is asked for that means nothing beside a body, or without one.
+    const withBody = this.#receiving;
     this.#kept = {
       'content-type': request.getHeader(encoded['content-type']),
-      'content-encoding': request.getHeader(encoded['content-encoding']),
+      'content-encoding': withBody ? request.getHeader(encoded['content-encoding']) : '',
       'user-agent': request.getHeader(encoded['user-agent']),
-      'anthropic-version': request.getHeader(encoded['anthropic-version']),
-      // Means nothing on a POST, and each look costs.
-      range: this.method === 'POST' ? '' : request.getHeader(encoded.range),
+      'anthropic-version': withBody ? '' : request.getHeader(encoded['anthropic-version']),
+      range: withBody ? '' : request.getHeader(encoded.range),
     };
     this.#query = request.getQuery() ?? '';
     this.#response.onAborted(() => {
@@ -138,7 +141,7 @@ export class UwsChannel implements Channel {
       const response = this.#response;
       // 200 is what it says by itself.
       if (answer.status !== 200) response.writeStatus(statusLine(answer.status));
-      response.writeHeader(firstName, utf8(headerLines(answer.headers, frame)));
+      response.writeHeader(firstHeader, headLines.of(answer.headers, frame.requestId));
       if (frame.unread) this.#linger(answer, frame);
       else if (frame.bodiless) this.#endWithoutBody(frame);
       else if (answer.body.length > pieceBytes) this.#endLarge(Buffer.from(answer.body));
@@ -187,7 +190,7 @@ export class UwsChannel implements Channel {
     let room = true;
     this.#cork(() => {
       response.writeStatus(statusLine(head.status));
-      response.writeHeader(firstName, utf8(headerLines(head.headers, frame)));
+      response.writeHeader(firstHeader, headLines.of(head.headers, frame.requestId));
       if (frame.close) response.writeHeader('connection', 'close');
       this.#length = head.length;
       // The library holds the end of the head back until there are bytes to write, be they none of a known length.
@@ -292,18 +295,3 @@ export class UwsChannel implements Channel {
 }
 
 const nothing = Buffer.alloc(0);
-
-const [[firstName, firstValue], ...otherCorsHeaders] = corsHeaders;
-const commonLines = [firstValue, ...otherCorsHeaders.map(([name, value]) => `${name}: ${value}`)].join(
-  '\r\n',
-);
-
-/**
- * All headers as the value of the first: the library writes a value as it is, and each call into it costs more than the
- * lines do.
- */
-const headerLines = (headers: HeaderList, { requestId }: Frame): string => {
-  let lines = `${commonLines}\r\nx-request-id: ${requestId}\r\nrequest-id: ${requestId}`;
-  for (const name in headers) lines += `\r\n${name}: ${headerValue(headers[name] ?? '')}`;
-  return lines;
-};

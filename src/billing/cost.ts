@@ -49,7 +49,7 @@ export const tokenCost = (
   const fresh = Math.max(0, prompt - cached);
   const said = Math.max(0, completion - reasoning);
   const whole = wholePrices(pricing);
-  if (whole !== undefined) {
+  if (whole !== 'too fine') {
     const [promptUnits, cachedUnits, completionUnits, reasoningUnits] = whole.units;
     const units =
       fresh * promptUnits + cached * cachedUnits + said * completionUnits + reasoning * reasoningUnits;
@@ -74,20 +74,23 @@ interface WholePrices {
 }
 
 /** By the catalog's own objects: a row that is read again is another. */
-const knownPrices = new WeakMap<Model['pricing'], WholePrices | undefined>();
+const knownPrices = new WeakMap<Model['pricing'], WholePrices | 'too fine'>();
 
-const wholePrices = (pricing: Model['pricing']): WholePrices | undefined => {
-  if (!knownPrices.has(pricing)) knownPrices.set(pricing, readWholePrices(tokenPrices(pricing)));
-  return knownPrices.get(pricing);
+const wholePrices = (pricing: Model['pricing']): WholePrices | 'too fine' => {
+  const known = knownPrices.get(pricing);
+  if (known !== undefined) return known;
+  const read = readWholePrices(tokenPrices(pricing));
+  knownPrices.set(pricing, read);
+  return read;
 };
 
-const readWholePrices = (prices: TokenPrices): WholePrices | undefined => {
+const readWholePrices = (prices: TokenPrices): WholePrices | 'too fine' => {
   const scaled = prices.map(toScaled);
   const scale = Math.max(...scaled.map((price) => price.scale));
   const [prompt = 0, cached = 0, completion = 0, reasoning = 0] = scaled.map((price) =>
     Number(rescale(price, scale)),
   );
-  return scale > finest ? undefined : { units: [prompt, cached, completion, reasoning], scale };
+  return scale > finest ? 'too fine' : { units: [prompt, cached, completion, reasoning], scale };
 };
 
 /** Sound made is priced by `completion`, sound read by `prompt`; the other half of either is 0. */

@@ -25,10 +25,15 @@ export const add = (a: Scaled, b: Scaled): Scaled => {
 
 /** Whole units of 10^-scale; what lies below is rounded half up. */
 export const rescale = ({ units, scale }: Scaled, to: number): bigint => {
-  if (to >= scale) return to === scale ? units : units * 10n ** BigInt(to - scale);
-  const step = 10n ** BigInt(scale - to);
+  if (to >= scale) return to === scale ? units : units * powerOfTen(to - scale);
+  const step = powerOfTen(scale - to);
   return (units + step / 2n) / step;
 };
+
+/** Raising one takes longer than all the rest, and few are ever asked for. */
+const powers = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
+
+const powerOfTen = (exponent: number): bigint => powers[exponent] ?? 10n ** BigInt(exponent);
 
 /** Without trailing zeros. Units may be a number where that is exact. */
 export const formatScaled = ({ units, scale }: { units: bigint | number; scale: number }): string => {

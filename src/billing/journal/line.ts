@@ -6,13 +6,13 @@ const space = 0x20;
 const newline = 0x0a;
 const digits = Buffer.from('0123456789abcdef');
 
-/** Texts in, their lines out, in a buffer that is used again: what it gives is good until the next call. */
+/** JSON texts in, their lines out, in a buffer that is used again: what it gives is good until the next call. */
 export class LineEncoder {
   #buffer = Buffer.allocUnsafe(64 * 1024);
 
-  encode(texts: readonly string[]): Buffer {
+  encode(entries: readonly { readonly json: string }[]): Buffer {
     let position = 0;
-    for (const json of texts) {
+    for (const { json } of entries) {
       const start = position + checksumLength + 1;
       // A character takes at most three bytes.
       this.#ensure(start + json.length * 3 + 1);

@@ -172,7 +172,7 @@ export class JournalWriter {
 
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
   #writeOrMakeRoom(batch: readonly Waiting[]): void {
-    const bytes = this.#lines.encode(batch.map(({ json }) => json));
+    const bytes = this.#lines.encode(batch);
     const { end } = this;
     try {
       this.#write(bytes);
@@ -181,8 +181,17 @@ export class JournalWriter {
       this.#reserve.giveUp();
       this.#write(bytes);
     }
-    const messages = batch.flatMap(({ message }) => message ?? []);
-    if (messages.length === batch.length) this.#recent?.add(end, bytes.length, messages);
+    this.#remember(batch, end, bytes.length);
+  }
+
+  /** For shipping, when all of it is at hand. */
+  #remember(batch: readonly Waiting[], place: Cursor, bytes: number): void {
+    const messages: EventMessage[] = [];
+    for (const { message } of batch) {
+      if (message === undefined) return;
+      messages.push(message);
+    }
+    this.#recent?.add(place, bytes, messages);
   }
 
   #write(bytes: Buffer): void {

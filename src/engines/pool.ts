@@ -154,8 +154,7 @@ export class ReplicaPool {
   }
 
   /** The least busy of those that can take a call and were not tried yet. */
-  pick(tried: readonly Replica[]): Replica | undefined {
-    const now = performance.now();
+  pick(tried: readonly Replica[], now = performance.now()): Replica | undefined {
     const count = this.#replicas.length;
     let best: Replica | undefined;
     for (let step = 0; step < count; step++) {
@@ -229,11 +228,12 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
   }
 
   start(): boolean {
-    const replica = this.#pool.pick(this.#tried);
+    const now = performance.now();
+    const replica = this.#pool.pick(this.#tried, now);
     if (replica === undefined) return false;
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
-    this.#startedAt = performance.now();
+    this.#startedAt = now;
     this.#span = this.#flow.trace?.startCall({
       method: this.#request.method,
       path: this.#request.path,

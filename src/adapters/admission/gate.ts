@@ -75,9 +75,9 @@ export class Gate {
     this.#line?.delete(waiter);
   }
 
-  finish(heldMs: number): void {
+  finish(heldMs: number, now: number): void {
     this.#running--;
-    this.#pace.released(heldMs, this.#shared.now());
+    this.#pace.released(heldMs, now);
     if (this.waiting > 0) this.#serve();
   }
 

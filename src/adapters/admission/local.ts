@@ -143,6 +143,7 @@ class Slot implements Lease {
     if (!this.#held) return;
     this.#held = false;
     this.#shared.tally.running--;
-    this.#gate.finish(this.#shared.now() - this.#since);
+    const now = this.#shared.now();
+    this.#gate.finish(now - this.#since, now);
   }
 }

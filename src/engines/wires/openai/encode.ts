@@ -11,19 +11,42 @@ type Body = Record<string, unknown>;
 
 export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): RequestBody => {
   const large = new LargeMedia();
-  const messages = call.messages.map((message) => messageJson(message, large));
+  let messages = '';
+  for (const message of call.messages)
+    messages += `${messages === '' ? '' : ','}${messageJson(message, large)}`;
   // What every call says is put together as text: half the cost of an object with all of it.
   const always =
-    `{"model":${quoted(model.served_as)},"messages":[${messages.join()}],` +
+    `{"model":${quoted(model.served_as)},"messages":[${messages}],` +
     // The older name is the one all of them know; a server that knows only the newer says so in its row.
-    `"${row.limit_field ?? 'max_tokens'}":${call.maxTokens}${call.stream ? streamed : ''}`;
-  const options = JSON.stringify(optional(model, call));
-  return large.putBack(options === '{}' ? `${always}}` : `${always},${options.slice(1)}`);
+    `"${row.limit_field ?? 'max_tokens'}":${call.maxTokens}${call.stream ? streamed : ''}` +
+    samplingJson(call.sampling);
+  const options = optional(model, call);
+  return large.putBack(isEmpty(options) ? `${always}}` : `${always},${JSON.stringify(options).slice(1)}`);
 };
 
 const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 
-/** What not every call says. */
+/** Most calls say some of it. */
+const samplingJson = (sampling: Sampling): string => {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, repetitionPenalty, seed } = sampling;
+  let json = '';
+  if (temperature !== undefined) json += `,"temperature":${temperature}`;
+  if (topP !== undefined) json += `,"top_p":${topP}`;
+  // "Off" is 0 for a Sluice and -1 for SGLang, each refusing the other's; more than any vocabulary is off for all.
+  if (topK !== undefined) json += `,"top_k":${topK === 0 ? 1 << 30 : topK}`;
+  if (frequencyPenalty !== undefined) json += `,"frequency_penalty":${frequencyPenalty}`;
+  if (presencePenalty !== undefined) json += `,"presence_penalty":${presencePenalty}`;
+  if (repetitionPenalty !== undefined) json += `,"repetition_penalty":${repetitionPenalty}`;
+  if (seed !== undefined) json += `,"seed":${seed}`;
+  return json;
+};
+
+const isEmpty = (body: Body): boolean => {
+  for (const _ in body) return false;
+  return true;
+};
+
+/** What few calls say. */
 const optional = (model: Model, call: ChatCall): Body => {
   const body: Body = {};
   if (call.n > 1) body.n = call.n;
@@ -37,22 +60,10 @@ const optional = (model: Model, call: ChatCall): Body => {
     body.continue_final_message = true;
     body.add_generation_prompt = false;
   }
-  addSampling(body, call.sampling);
   addTools(body, call);
   addFormat(body, call.format);
   addThinking(body, model, call.thinking);
   return body;
-};
-
-const addSampling = (body: Body, sampling: Sampling): void => {
-  if (sampling.temperature !== undefined) body.temperature = sampling.temperature;
-  if (sampling.topP !== undefined) body.top_p = sampling.topP;
-  // "Off" is 0 for a Sluice and -1 for SGLang, each refusing the other's; more than any vocabulary is off for all.
-  if (sampling.topK !== undefined) body.top_k = sampling.topK === 0 ? 1 << 30 : sampling.topK;
-  if (sampling.frequencyPenalty !== undefined) body.frequency_penalty = sampling.frequencyPenalty;
-  if (sampling.presencePenalty !== undefined) body.presence_penalty = sampling.presencePenalty;
-  if (sampling.repetitionPenalty !== undefined) body.repetition_penalty = sampling.repetitionPenalty;
-  if (sampling.seed !== undefined) body.seed = sampling.seed;
 };
 
 const addTools = (body: Body, call: ChatCall): void => {

@@ -19,7 +19,10 @@ export const modelsGet =
       return of(messages ? jsonAnswer(messagesModel(model, id)) : jsonTextAnswer(entryText(model)));
     });
 
-const find = (ports: Ports, id: string): Model | undefined =>
-  ports.catalog.find(id) ?? ports.catalog.find(withoutAlias(id));
+/** Nothing is shown while the list would not be. */
+const find = ({ catalog }: Ports, id: string): Model | undefined => {
+  catalog.list();
+  return catalog.find(id) ?? catalog.find(withoutAlias(id));
+};
 
 const isListedChat = (model: Model): boolean => model.kind === 'chat' && !model.private;

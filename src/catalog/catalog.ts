@@ -36,7 +36,7 @@ export const createCatalog = (config: CatalogConfig, served?: ServedIds): LiveCa
   return {
     list: () => published().listed,
     inService: () => index?.inService ?? [],
-    find: (id) => published().byId.get(id),
+    find: (id) => known().byId.get(id),
     findPublic: (author, slug) => findPublic(published(), author, slug),
     resolve: (id, kind, refusal = 'not_found') => resolve(known(), id, kind, refusal),
     replace: (next, nextServed) => {

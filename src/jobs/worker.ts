@@ -102,10 +102,12 @@ export class Worker {
     return !this.#closed && this.#running.size < this.#settings.renders;
   }
 
-  async #takeOverLeft({ model }: RenderModelRecord): Promise<void> {
+  async #takeOverLeft(model: RenderModelRecord): Promise<void> {
     if (!this.#hasRoom() || this.#parts.now() < this.#patientUntil) return;
-    for (const left of await this.#slots.lapsed(model, this.#settings.renders))
+    for (const left of await this.#slots.lapsed(model.model, this.#settings.renders)) {
+      this.#slotsOf(model); // throws while nobody can say what is served: a job waits for that, and does not fail
       if (this.#hasRoom()) await this.#takeOver(left);
+    }
   }
 
   /** One of each model after the other, until none has more, or no slot for it. */

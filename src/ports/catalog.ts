@@ -19,7 +19,7 @@ export interface Catalog {
    * Undefined id: the default model of that kind. `otherKind`: what a model of another kind is refused with instead.
    */
   resolve(id: string | undefined, kind: ModelKind, otherKind?: ErrorKind): ResolvedModel;
-  /** By exact id, served, private ones included; undefined otherwise. */
+  /** By exact id, served, private ones included, also while the catalog cannot be read; undefined otherwise. Throws `unavailable` (503) while the served-model list cannot be read. */
   find(id: string): Model | undefined;
   /** By id, id with a slash, Hugging Face id in any case, or legacy id; public ones only; variants ignored. */
   findPublic(author: string, slug: string): Model | undefined;

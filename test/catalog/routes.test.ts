@@ -15,10 +15,13 @@ import { healthAnswer, type Watched } from '../../pipelines/health.ts';
 import { routes } from '../../pipelines/routes.ts';
 import type { Health } from '../../schemas/health.ts';
 import { MessagesModelList, ModelAnswer, ModelEntry, ModelList } from '../../schemas/model-entry.ts';
+import { MusicJob } from '../../schemas/music.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { envelope } from '../envelope.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { jobClient } from '../jobs/job-client.ts';
+import { callsOf, text } from '../vector-store/stores.ts';
 
 const catalog = `
 models:
@@ -609,4 +612,33 @@ t.test('reload', async (t) => {
   writeFileSync(join(gateway.folder, 'served.txt'), '');
   gateway.reload();
   t.same(await ids(), [], 'nothing deployed is no failure');
+});
+
+t.test('without its file everything that was served goes on', async (t) => {
+  const gateway = await startGateway({
+    catalog: `
+models:
+  acme/embed: { engine: simulator, kind: embedding, context_length: 512, capabilities: { embedding: { dimensions: 64 } } }
+  acme/song: { engine: simulator, kind: music, capabilities: { music: { duration: { min: 2, max: 9, default: 2 }, formats: [wav], max_outputs: 1, streaming: { progressive: true, sample_rate: 16000, channels: 1 }, render_time: 0.5 } } }
+`,
+  });
+  t.teardown(() => gateway.stop());
+  const { create, add, search } = callsOf(gateway.url, gateway.key);
+  const store = await create();
+  rmSync(gateway.configFile);
+  gateway.reload();
+  t.equal((await ask(gateway, '/models')).status, 502);
+
+  t.match(await add(store.id, text('The moon pulls on the sea.')), {
+    status: 201,
+    body: { status: 'completed', item_count: 1 },
+  });
+  t.match(await search(store.id, 'the sea'), [{ content: [{ text: 'The moon pulls on the sea.' }] }]);
+
+  const music = jobClient(t, gateway, { path: '/music', model: 'acme/song', job: MusicJob });
+  const { id, stream_url = '' } = await music.create({ prompt: '/sim render=0s' });
+  const heard = await fetch(stream_url, { headers: withKey(gateway) });
+  t.equal(heard.status, 200);
+  t.equal(Buffer.from(await heard.arrayBuffer()).readUInt32LE(24), 16_000, 'as its row says');
+  t.match(await music.final(id), { status: 'completed' });
 });

@@ -37,6 +37,8 @@ export interface HouseOptions extends Partial<JobSettings> {
   readonly state?: State;
   readonly blobs?: Blobs;
   readonly slots?: number;
+  /** Whether nobody can say what is served, and how often that was asked meanwhile. */
+  readonly list?: { isLost: boolean; asked: number };
 }
 
 export interface JobHouse {
@@ -121,7 +123,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   };
   const closing: (() => Promise<void>)[] = [];
 
-  const open = ({ slots = 1, ...settings }: HouseOptions): JobHouse => {
+  const open = ({ slots = 1, list, ...settings }: HouseOptions): JobHouse => {
     const models = [row('video', slots), row('music', slots)];
     const renderer = new ScriptedRenderer();
     const catalog: Catalog = {
@@ -130,7 +132,11 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
       resolve: () => {
         throw new Error('not used');
       },
-      find: (id) => models.find((model) => model.id === id),
+      find: (id) => {
+        if (list?.isLost && ++list.asked > 0)
+          throw fail('unavailable', 'The list of served models cannot be read');
+        return models.find((model) => model.id === id);
+      },
       findPublic: () => undefined,
     };
     const jobs = createJobs(

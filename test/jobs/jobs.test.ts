@@ -249,6 +249,23 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     });
   });
 
+  t.test('a job that was left waits while nobody can say what is served', async (t) => {
+    const house = await open(t, { renders: 0 });
+    const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+    const job = videoJob();
+    await house.jobs.create(job);
+    await underWay(silent, job);
+    house.clock.now += 15_000;
+    const list = { isLost: true, asked: 0 };
+    const healthy = house.another({ renders: 1, list });
+    await until('asked', () => list.asked > 0);
+    t.match(await house.jobs.get('video', job.id, owner), { job: { status: 'in_progress', attempts: 1 } });
+    list.isLost = false;
+    house.clock.now += 15_000; // patience after an outage
+    (await underWay(healthy, job)).finish();
+    t.match(await statusIs(house, job, 'completed'), { job: { attempts: 2 } });
+  });
+
   t.test('a job that takes its workers with it fails after the fourth', async (t) => {
     const house = await open(t, { renders: 0 });
     const job = videoJob();

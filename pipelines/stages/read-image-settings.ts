@@ -25,14 +25,17 @@ export const readImageSettings = (fields: JsonObject, parameters: ImageParameter
       checkRange(value, path, range, setting === 'steps'),
     ) ??
       range.default);
+  const guidanceScale = number('guidance_scale', guidance_scale);
+  const negativePrompt =
+    negative_prompt &&
+    first(places, namesOf('negative_prompt', parameters), (value, path) =>
+      checkText(value, path, negative_prompt.max_length),
+    );
   return {
     steps: number('steps', steps),
-    guidanceScale: number('guidance_scale', guidance_scale),
-    negativePrompt:
-      negative_prompt &&
-      first(places, namesOf('negative_prompt', parameters), (value, path) =>
-        checkText(value, path, negative_prompt.max_length),
-      ),
+    guidanceScale,
+    // Without guidance it is to change nothing, whatever an engine would make of it.
+    negativePrompt: guidanceScale === 0 ? undefined : negativePrompt,
   };
 };
 

@@ -241,6 +241,12 @@ t.test('what the engine is asked for', async (t) => {
       { guidanceScale: 1.5, negativePrompt: '' },
     ],
     [{ guidance_scale: 0, provider: { options: { guidance_scale: 7 } } }, { guidanceScale: 0 }],
+    [{ negative_prompt: 'rain' }, {}],
+    [{ negative_prompt: 'rain', guidance_scale: 0, provider: { options: { guidance_scale: 7 } } }, {}],
+    [
+      { negative_prompt: 'rain', guidance_scale: 0.1 },
+      { guidanceScale: 0.1, negativePrompt: 'rain' },
+    ],
   ];
   for (const [fields, change] of settings)
     t.same(await wanted(fields), { ...defaults, ...change }, JSON.stringify(fields));
@@ -298,6 +304,7 @@ t.test('pictures to work from, in their order', async (t) => {
   const json = await post('/images/edits', {
     prompt: 'x',
     model: edit,
+    size: 'auto',
     images: [{ image_url: url }, { image_url: { url: dataUri(jpeg, 'image/png') } }],
     input_references: [{ type: 'image_url', image_url: { url: dataUri(png) } }],
     mask: { image_url: dataUri(png) },
@@ -305,6 +312,8 @@ t.test('pictures to work from, in their order', async (t) => {
   t.equal(json.status, 200, json.text.slice(0, 300));
   t.same(shown(lastCall()), [about('webp', 96), about('jpeg', 80), about('png', 64), about('png', 64)]);
   t.ok(lastCall().mask);
+  t.match(lastCall(), { width: 1024, height: 1024 }, "the model's default size, not the first picture's");
+  t.match(events.at(-1), { quantities: { megapixels: '0.003072' } }, 'what was sent along is not billed');
 
   const forms = [
     formOf({ image: jpeg }),

@@ -24,6 +24,7 @@ import type { Reply } from '../../src/ports/exchange.ts';
 import { exchange } from '../chat/hand-made.ts';
 import { until } from '../embeddings/posting.ts';
 import { imageCall } from '../engines/image-calls.ts';
+import { envelope } from '../envelope.ts';
 import { plain, startImages } from './drawing.ts';
 
 /** A map in braces may not run over lines that begin further left. */
@@ -63,6 +64,16 @@ t.test('another spec: other rules, another entry, another record', async (t) => 
       ['acme/draw'],
       'the private one is not shown',
     );
+    for (const path of ['acme/draw', 'x/acme%2Fdraw'])
+      t.same(JSON.parse((await get(`/images/models/${path}/endpoints`)).text), record, path);
+    for (const name of ['acme/other', 'acme/none']) {
+      const said = await get(`/images/models/${name}/endpoints`);
+      const message = `No image model named "${name}" is served`;
+      t.same(
+        [said.status, JSON.parse(said.text)],
+        [404, envelope(404, message, 'not_found_error', 'not_found')],
+      );
+    }
     t.same(list.data[0].supported_parameters, record.endpoints[0].supported_parameters);
     t.equal(list.data[0].endpoints, '/v1/images/models/acme/draw/endpoints');
     return {

@@ -10,6 +10,7 @@ import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError } from '../../src/errors.ts';
 import { plainRecord, renderRecord } from '../../src/jobs/render-record.ts';
 import { billedSeconds } from '../../src/video/bill.ts';
+import { mediaLimits } from '../../src/video/media-limits.ts';
 import { readPicture } from '../../src/video/picture.ts';
 import { readSchedule, type ScheduleWish } from '../../src/video/schedule.ts';
 import { validVideoSpec, videoSpec } from '../../src/video/spec.ts';
@@ -162,6 +163,20 @@ t.test('lengths snap to the grid, and times are expected', async (t) => {
   t.equal(expectedVideoMs(spec, plain), 18_000);
   t.equal(expectedVideoMs(spec, { ...plain, references: true }), 30_000);
   t.equal(expectedVideoMs(spec, { ...plain, resolution: '2K' }), 54_000);
+});
+
+t.test('media that a request may carry', async (t) => {
+  const mebibyte = 1024 * 1024;
+  const seconds = { min: 2, max: 15 };
+  t.match(mediaLimits, {
+    image: {
+      types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'],
+      maxBytes: 30 * mebibyte,
+      seconds: undefined,
+    },
+    video: { types: ['video/mp4', 'video/quicktime'], maxBytes: 50 * mebibyte, seconds },
+    audio: { types: ['audio/wav', 'audio/mpeg'], maxBytes: 15 * mebibyte, seconds },
+  });
 });
 
 t.test('specs that contradict themselves are none', async (t) => {

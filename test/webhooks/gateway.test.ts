@@ -10,7 +10,9 @@ import { signatureOf } from '../../src/webhooks/signature.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { until } from '../jobs/job-house.ts';
 import { end } from '../services/child.ts';
+import { picture } from '../videos/media-samples.ts';
 import { startReceiver } from './receiver.ts';
+import { signaturesBy } from './verify.ts';
 
 const ask = async (gateway: TestGateway, method: string, path: string, init: RequestInit = {}) => {
   const headers = { authorization: `Bearer ${gateway.key}` };
@@ -53,6 +55,62 @@ t.test('the secret routes', async (t) => {
   t.match(await ask(gateway, 'GET', '/webhooks/secret/rotate'), { status: 405 });
   const { body: api } = await ask(gateway, 'GET', '/openapi.json');
   t.match(api.paths, { '/webhooks/secret': { get: {} }, '/webhooks/secret/rotate': { post: {} } });
+});
+
+t.test('each ending, as a client reads the job', async (t) => {
+  const receiver = await startReceiver(t);
+  const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
+  t.teardown(() => gateway.stop());
+  const callback_url = receiver.url;
+  const create = async (path: string, fields: Record<string, string | Blob>, form?: FormData) => {
+    for (const [name, value] of Object.entries(fields)) form?.set(name, value);
+    const type = form === undefined ? { 'content-type': 'application/json' } : undefined;
+    const headers = { authorization: `Bearer ${gateway.key}`, ...type };
+    const made = await ask(gateway, 'POST', path, { headers, body: form ?? JSON.stringify(fields) });
+    t.match(made, { status: 202, body: { status: 'pending' } });
+    return made.body;
+  };
+  const told = (id: unknown, ending: string) =>
+    until(`${id} ${ending}`, () =>
+      receiver.deliveries.find(({ headers }) => headers['x-service-idempotency-key'] === `${id}-${ending}`),
+    );
+  const checkTold = async (path: string, id: unknown, ending: string, data: object) => {
+    const delivered = await told(id, ending);
+    const { body: record } = await ask(gateway, 'GET', `${path}/${id}`);
+    const event = JSON.parse(delivered.body.toString());
+    t.match(record, { status: ending, ...data });
+    const kind = path === '/music' ? 'music' : 'video';
+    t.strictSame(event, {
+      type: `${kind}.generation.${ending}`,
+      created_at: event.created_at,
+      data: record,
+    });
+    t.ok(Number.isInteger(event.created_at) && event.created_at >= Number(record.created_at));
+    const { body: signing } = await ask(gateway, 'GET', '/webhooks/secret');
+    t.equal(await signaturesBy(delivered, String(signing.secret)), 1);
+  };
+
+  const song = { model: 'sluice/music', prompt: '/sim render=0s', duration: '5', response_format: 'wav' };
+  const { id: done } = await create('/music', { ...song, callback_url });
+  await checkTold('/music', done, 'completed', {
+    unsigned_urls: [`${gateway.url}/music/${done}/content?index=0`],
+  });
+
+  const clip = { model: 'sluice/video', callback_url };
+  const { id: failed } = await create('/videos', { ...clip, prompt: '/sim render=0s fail=timeout@0%' });
+  await checkTold('/videos', failed, 'failed', {
+    error: 'Simulated failure timeout',
+    error_code: 'timeout',
+  });
+
+  const fields = { prompt: '/sim render=60s', seconds: '5', size: '768x768', generate_audio: 'false' };
+  const frame = new File([await picture('png')], 'first.png');
+  const waiting = await create('/videos', { ...clip, ...fields, input_reference: frame }, new FormData());
+  t.match(waiting, { duration: 5, seconds: '5', size: '768x768', generate_audio: false });
+  const cancelled = await ask(gateway, 'DELETE', `/videos/${waiting.id}`);
+  t.match(cancelled, { status: 200, body: { status: 'cancelled' } });
+  await checkTold('/videos', waiting.id, 'cancelled', cancelled.body);
+  t.equal(receiver.deliveries.length, 3);
 });
 
 t.test('sluice webhooks list and resend', async (t) => {

@@ -51,9 +51,14 @@ const job = (url: string, change: Partial<JobRecord> = {}) => {
 t.test('an event is delivered as the contract words it', async (t) => {
   const receiver = await startReceiver(t);
   const { webhooks, clock } = start(t);
+  const { timeout } = AbortSignal;
+  const waits = t.capture(AbortSignal, 'timeout', (milliseconds: number) =>
+    timeout.call(AbortSignal, milliseconds),
+  );
   await webhooks.tell(job(receiver.url), 'completed');
   await webhooks.tell(job(receiver.url), 'completed');
   await webhooks.sender.settled();
+  t.strictSame(waits()[0]?.args, [10_000], 'the time it has to answer');
   const { secret } = await webhooks.secrets.current('sub_a');
   t.match(secret, /^whsec_[\w-]{43}$/);
   const [delivered, ...more] = receiver.deliveries;

@@ -1,7 +1,9 @@
 /** A configuration and what of it is deployed → the lookups every request makes, built once. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import { imageSpecOf } from '../images/spec.ts';
+import { validMusicSpec } from '../music/spec.ts';
 import type { ResolvedModel } from '../ports/catalog.ts';
+import { validVideoSpec } from '../video/spec.ts';
 import type { CatalogConfig } from './catalog-config.ts';
 import { aliasPrefix } from './model-names.ts';
 
@@ -41,8 +43,17 @@ export const indexModels = (config: CatalogConfig, served: ServedIds): ModelInde
   };
 };
 
-/** An image model without a valid capability spec cannot be used: it is shown nowhere, and whoever names it is told why. */
-const hasRules = (model: Model): boolean => model.kind !== 'image' || imageSpecOf(model) !== undefined;
+const specs: Partial<Record<ModelKind, (model: Model) => unknown>> = {
+  image: imageSpecOf,
+  video: validVideoSpec,
+  music: validMusicSpec,
+};
+
+/** A model of these kinds without a valid capability spec cannot be used: it is shown nowhere, and whoever names it is told why. */
+const hasRules = (model: Model): boolean => {
+  const specOf = specs[model.kind];
+  return specOf === undefined || specOf(model) !== undefined;
+};
 
 const names = (models: readonly Model[]): Map<string, ResolvedModel> => {
   const byName = new Map<string, ResolvedModel>();

@@ -30,6 +30,8 @@ const rows: Record<string, ModelRow> = {
   'a/b/c': chat(),
   'acme/picture': { engine: 'simulator', kind: 'image', capabilities: { image: defaultImage } },
   'acme/ruleless': { engine: 'simulator', kind: 'image' },
+  'acme/songless': { engine: 'simulator', kind: 'music' },
+  'acme/clipless': { engine: 'simulator', kind: 'video' },
 };
 
 const config = (defaults: CatalogConfig['defaults'] = {}): CatalogConfig => ({
@@ -72,7 +74,8 @@ t.test('resolve', async (t) => {
     [undefined, 'chat', 'acme/writer'],
     [undefined, 'image', 'acme/picture'],
     ['acme/ruleless', 'image', 'acme/ruleless'],
-    [undefined, 'video', '404 No model was named and there is no default video model'],
+    ['acme/songless', 'music', 'acme/songless'],
+    [undefined, 'speech', '404 No model was named and there is no default speech model'],
     ['acme/gone', 'chat', '404 No model named "acme/gone"'],
     ['former-gone', 'chat', '404 No model named "former-gone"'],
     ['Acme/Writer', 'chat', '404 No model named "Acme/Writer"'],
@@ -155,6 +158,8 @@ t.test('findPublic', async (t) => {
     ['anthropic', 'acme/writer', 'acme/writer'],
     ['acme', 'picture', 'acme/picture'],
     ['acme', 'ruleless', undefined],
+    ['acme', 'songless', undefined],
+    ['acme', 'clipless', undefined],
     ['acme', 'secret', undefined],
     ['anyone', 'secret', undefined],
     ['anyone', 'former-secret', undefined],
@@ -175,7 +180,7 @@ t.test(
     const catalog = createCatalog(config());
     t.same(
       catalog.list().map((model) => model.id),
-      Object.keys(rows).filter((id) => !['acme/secret', 'acme/gone', 'acme/ruleless'].includes(id)),
+      Object.keys(rows).filter((id) => !/secret|gone|less$/.test(id)),
     );
     t.equal(catalog.list(), catalog.list());
   },

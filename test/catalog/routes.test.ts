@@ -51,7 +51,9 @@ models:
     pricing: { completion: '0.01' }
     capabilities: { image: { max_prompt_length: 100, streaming: false, parameters: { size: { type: constraint, multiple_of: 16, min_area: 65536, max_area: 65536, max_ratio: 1, default: 256x256 }, output_format: { type: enum, values: [png] } } } }
   acme/ruleless: { engine: simulator, kind: image }
-  acme/song: { engine: simulator, kind: music }
+  acme/song: { engine: simulator, kind: music, capabilities: { music: { duration: { min: 2, max: 9, default: 2 }, formats: [wav], max_outputs: 1, streaming: { progressive: true, sample_rate: 16000, channels: 1 }, render_time: 0.5 } } }
+  acme/songless: { engine: simulator, kind: music }
+  acme/clipless: { engine: simulator, kind: video }
   acme/voice: { engine: simulator, kind: speech, voices: [ada], per_request_limits: { max_prompt_length: 4096 } }
 `;
 const chats = ['acme/writer', 'acme/viewer', 'plain'];
@@ -225,6 +227,8 @@ t.test('routes', async (t) => {
       ['acme/secret', 'acme/secret'],
       ['acme/gone', 'acme/gone'],
       ['acme/ruleless', 'acme/ruleless'],
+      ['acme/songless', 'acme/songless'],
+      ['acme/clipless', 'acme/clipless'],
       ['anyone/acme%2Fgone', 'anyone/acme/gone'],
     ] as const)
       t.same(await get(`/model/${path}`), { status: 404, body: notFound(`No model named "${name}"`) }, path);

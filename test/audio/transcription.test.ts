@@ -124,6 +124,11 @@ t.test('failures', async (t) => {
     t.equal(response.status, 503);
     t.same(await response.json(), { error: failure });
   }
+  for (const [fault, status] of [
+    ['fail=504@0', 504],
+    ['drop@0', 502],
+  ] as const)
+    t.equal((await transcribe(sound, 'wav', { prompt: `/sim ${fault}` })).status, status, fault);
   const later = await transcribe(sound, 'wav', { prompt: '/sim fail=503@3' });
   t.equal(later.status, 503, 'a whole answer fails as a whole');
   const broken = await eventsOf(await transcribe(sound, 'wav', { stream: true, prompt: '/sim fail=503@2' }));

@@ -128,6 +128,8 @@ t.test('another spec: other rules, another entry, another record', async (t) => 
     ],
   ] as const)
     t.equal(await ask(fields), outcome, JSON.stringify(fields));
+  const free = await post('/images', { prompt: 'x', size: '200x200', model: 'acme/other' });
+  t.match(free.text, '"cost":0,"megapixels":0.04}', 'a model without a price');
 
   writeFileSync(gateway.configFile, second);
   gateway.reload();

@@ -220,6 +220,14 @@ t.test('streams that end early, and those that are not to be had', async (t) => 
   t.equal(refused.headers.get('x-should-retry'), 'false');
   t.match(await call(`/music/${silent.id}/content`), { status: 409 });
   await call(`/music/${silent.id}`, 'DELETE');
+  t.match(
+    await call(`/music/${silent.id}/stream`),
+    {
+      status: 409,
+      body: { error: { message: `The model of ${silent.id} does not stream: read its content instead` } },
+    },
+    'nor once it has ended',
+  );
 });
 
 t.test('failures, lists and models', async (t) => {

@@ -165,6 +165,7 @@ t.test('a video through two gateways', async (t) => {
     prompt: '/sim render=0s',
     duration: 4,
     num_inference_steps: 7,
+    start_time_seconds: 1.5,
     input_references: [
       { type: 'image_url', image_url: { url: dataUri(await picture('webp')) } },
       { type: 'audio_url', audio_url: { url: dataUri(wav(2)) } },
@@ -173,6 +174,7 @@ t.test('a video through two gateways', async (t) => {
   t.match(await final('/videos', referring), { status: 'completed', num_inference_steps: 7 });
   t.match(seen[1]?.call, {
     steps: 7,
+    startTimeSeconds: 1.5,
     inputs: [
       { kind: 'image', use: 'reference' },
       { kind: 'audio', use: 'reference' },

@@ -196,6 +196,89 @@ t.test('specs that contradict themselves are none', async (t) => {
   );
 });
 
+t.test('what a request becomes: the call, the record, the bill and the time', async (t) => {
+  const check = validate(VideoFields);
+  const read = (fields: object) => {
+    const body = check({ model: model.id, prompt: 'A kite', seed: 3, ...fields });
+    return readVideoRequest({ body, model, variant: undefined });
+  };
+  const call = {
+    type: 'video',
+    prompt: 'A kite',
+    seconds: 6,
+    width: 1344,
+    height: 768,
+    upscaled: false,
+    steps: 4,
+    quality: 'turbo',
+    audio: true,
+    seed: 3,
+    startTimeSeconds: undefined,
+    inputs: [],
+  };
+  const request = {
+    prompt: 'A kite',
+    duration: 6,
+    size: '1344x768',
+    resolution: '768p',
+    aspect_ratio: '16:9',
+    quality: 'turbo',
+    num_inference_steps: 4,
+    seed: 3,
+    generate_audio: true,
+    fps: 24,
+  };
+  const plain = {
+    model,
+    media: [],
+    startTimeField: 'start_time_seconds',
+    call,
+    request,
+    billedSeconds: 6,
+    expectedMs: 18_000,
+    progressive: false,
+    callbackUrl: undefined,
+  };
+  t.same(read({}), plain);
+  const url = 'https://media.example/a.mov';
+  const references = {
+    input_references: [{ type: 'video_url', video_url: { url } }],
+    provider: { options: { start_time_seconds: 1.5 } },
+    size: '1536x2688',
+    generate_audio: false,
+    callback_url: 'https://hooks.example/x',
+  };
+  t.same(read(references), {
+    ...plain,
+    media: [{ kind: 'video', use: 'reference', field: 'input_references[0].video_url.url', source: url }],
+    startTimeField: 'provider.options.start_time_seconds',
+    call: {
+      ...call,
+      ...{ width: 1536, height: 2688, upscaled: true, steps: 8, audio: false, startTimeSeconds: 1.5 },
+    },
+    request: {
+      ...request,
+      ...{ size: '1536x2688', resolution: '2K', aspect_ratio: '9:16', num_inference_steps: 8 },
+      generate_audio: false,
+    },
+    billedSeconds: 24,
+    expectedMs: 90_000,
+    callbackUrl: 'https://hooks.example/x',
+  });
+  const frame = { type: 'image_url', image_url: { url: 'https://media.example/a.png' } };
+  const framed = read({
+    ...references,
+    frame_images: [{ ...frame, frame_type: 'last_frame' }],
+    input_reference: 'https://media.example/b.png',
+  });
+  t.match(
+    [framed.media, framed.call],
+    [[{ use: 'last_frame', source: 'https://media.example/a.png' }], { steps: 4 }],
+    'frame images win over all else',
+  );
+  t.equal(framed.media.length, 1);
+});
+
 t.test('whatever is sent is either taken or refused by a field', async (t) => {
   const values = fc.oneof(
     {

@@ -24,6 +24,7 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
     checkEngine(file, id, row, report);
     checkKind(id, row, report);
     checkReasoning(id, row, report);
+    checkVoices(id, row, report);
   }
   checkNames(file, report);
   checkDefaults(file, report);
@@ -96,6 +97,18 @@ const checkReasoning = (id: string, row: ModelRow, report: Report): void => {
     report(at('supported_efforts'), 'must not have none when reasoning is mandatory');
   if (reasoning.default_enabled === false)
     report(at('default_enabled'), 'must not be false when reasoning is mandatory');
+};
+
+/** A voice that the engine cannot be told of would come out as another. */
+const checkVoices = (id: string, { engine, capabilities }: ModelRow, report: Report): void => {
+  const { asked_by: askedBy = 'openai', ...speech } = capabilities?.speech ?? {};
+  if (engine === SIMULATOR || askedBy !== 'openai') return;
+  for (const voice of ['design', 'clone'] as const)
+    if (speech[voice] === true)
+      report(
+        ['models', id, 'capabilities', 'speech', voice],
+        'needs asked_by vllm or sluice: plain OpenAI servers have no words for it',
+      );
 };
 
 /** Every name a client may send leads to one model: own ids, former ids, and both under the alias prefix. */

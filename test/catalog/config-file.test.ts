@@ -220,6 +220,11 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
     'sluice.yaml:5:5 models.acme/writer.voices is for speech models only',
   ],
   [
+    'a voice that the engine has no words for',
+    "engines: { far: { wire: openai, replicas: ['http://127.0.0.1:1/v1'] } }\nmodels:\n  a: { engine: far, kind: speech, capabilities: { speech: { clone: true } } }",
+    'sluice.yaml:3:61 models.a.capabilities.speech.clone needs asked_by vllm or sluice: plain OpenAI servers have no words for it',
+  ],
+  [
     'reasoning on speech',
     'models:\n  a: { engine: simulator, kind: speech, reasoning: { mandatory: true } }',
     'sluice.yaml:2:41 models.a.reasoning is for chat models only',

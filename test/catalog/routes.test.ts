@@ -623,11 +623,12 @@ t.test('without its file everything that was served goes on', async (t) => {
     catalog: `
 models:
   acme/embed: { engine: simulator, kind: embedding, context_length: 512, capabilities: { embedding: { dimensions: 64 } } }
+  acme/decide: { engine: simulator, kind: decision, context_length: 512 }
   acme/song: { engine: simulator, kind: music, capabilities: { music: { duration: { min: 2, max: 9, default: 2 }, formats: [wav], max_outputs: 1, streaming: { progressive: true, sample_rate: 16000, channels: 1 }, render_time: 0.5 } } }
 `,
   });
   t.teardown(() => gateway.stop());
-  const { create, add, search } = callsOf(gateway.url, gateway.key);
+  const { call, create, add, search } = callsOf(gateway.url, gateway.key);
   const store = await create();
   rmSync(gateway.configFile);
   gateway.reload();
@@ -638,6 +639,12 @@ models:
     body: { status: 'completed', item_count: 1 },
   });
   t.match(await search(store.id, 'the sea'), [{ content: [{ text: 'The moon pulls on the sea.' }] }]);
+
+  const questions = { a: { type: 'noul', instructions: 'Is it?' } };
+  t.match(await call('POST', '/systemone', { model: 'decide', state: 'x', questions }), {
+    status: 200,
+    body: { model: 'acme/decide' },
+  });
 
   const music = jobClient(t, gateway, { path: '/music', model: 'acme/song', job: MusicJob });
   const { id, stream_url = '' } = await music.create({ prompt: '/sim render=0s' });

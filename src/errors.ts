@@ -96,11 +96,24 @@ export const messagesErrorBody = (error: ApiError): { type: string; message: str
 
 /** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths, keys or stack. */
 export const firstLine = (text: string, limit = 300): string => {
-  const line = text.split(/[\r\n]/, 1)[0]?.trim() ?? '';
+  const line =
+    text
+      .trim()
+      .split(/[\r\n]/, 1)[0]
+      ?.trimEnd() ?? '';
   const clean = line
-    .replace(/\bhttps?:\/\/\S+/gi, '(address)')
+    .replace(/(?<![a-z0-9])[a-z0-9]{2,12}:\/\/\S+/gi, '(address)')
+    // A name with a port, or of a kind that only a network within has.
+    .replace(/(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z][\w-]{0,62}:\d{2,5}\b/gi, '(address)')
+    .replace(/(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:local|internal|localdomain|lan|svc)\b/gi, '(address)')
+    .replace(/\blocalhost(?::\d{1,5})?\b/gi, '(address)')
     .replace(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '(address)')
-    .replace(/(?:^|(?<=\s|["'(]))(?:\/[\w.@-]+){2,}/g, '(path)')
+    .replace(
+      /(?<![\w:])\[?(?:[\da-f]{1,4}(?::[\da-f]{1,4}){0,6})?::[\da-f][\da-f:.]{0,44}\]?(?::\d+)?/gi,
+      '(address)',
+    )
+    .replace(/(?<=^|[\s"'`(=[:,<{;|])(?:\/[\w.@-]+){2,}/g, '(path)')
+    .replace(/\b[a-z]:\\[^\s"'`]+/gi, '(path)')
     .replace(/\b(?:bearer\s|(?:sk|pk|rk|hf)[-_](?=[\w.-]{0,100}[\d*]))[\w*.-]{8,200}/gi, '(key)');
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 };

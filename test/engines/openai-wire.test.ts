@@ -472,3 +472,44 @@ t.test('ids of ours look like ids', async (t) => {
     ['call_x1', /^call_[0-9a-f]{24}$/],
   );
 });
+
+t.test('of an engine’s own words the client reads one line, and nothing of our inside', async (t) => {
+  const rows: readonly (readonly [said: unknown, read: string | undefined])[] = [
+    [{ error: { message: 'Too long: 5000 tokens' } }, 'Too long: 5000 tokens'],
+    [{ error: 'Too long' }, 'Too long'],
+    [{ object: 'error', message: 'Too long', code: 400 }, 'Too long'],
+    [{ detail: [{ msg: 'Too long', loc: ['body'] }] }, 'Too long'],
+    [{ detail: 'Too long' }, 'Too long'],
+    [{ error: { message: 'Too long\r\nTraceback: …' } }, 'Too long'],
+    [{ error: { message: '\n  Too long \n  File "x.py"' } }, 'Too long'],
+    [{ error: { message: ' \n' } }, undefined],
+    [{ error: { message: ' \n' }, message: 'Too long' }, 'Too long'],
+    [{ error: { message: 5 } }, undefined],
+    [{}, undefined],
+    ['Too long', undefined],
+    [{ error: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
+  ];
+  for (const [said, read] of rows) t.equal(openAiWire.errorSentence(JSON.stringify(said)), read);
+  t.equal(openAiWire.errorSentence('<html>'), undefined);
+
+  const inside: readonly (readonly [said: string, read: string])[] = [
+    ['GET http://10.0.0.5:8000/v1/models failed', 'GET (address) failed'],
+    ['tcp://engine-a:5555 and s3://bucket/key are gone', '(address) and (address) are gone'],
+    ['connect to 10.0.0.5:8000, 10.0.0.6 refused', 'connect to (address), (address) refused'],
+    ['connect to [fd00::5]:8000 or ::1 refused', 'connect to (address) or (address) refused'],
+    ['no host vllm-0.models.svc.cluster.local:8000 [down]', 'no host (address) [down]'],
+    ['no host engine-a.internal, nor localhost:29500', 'no host (address), nor (address)'],
+    ['File "/usr/lib/x.py", line 3', 'File "(path)", line 3'],
+    ['The model `/data/models/large` is broken', 'The model `(path)` is broken'],
+    ['path=/srv/models/a [/opt/b/c] {/opt/d/e}', 'path=(path) [(path)] {(path)}'],
+    ['cannot open D:\\models\\large.bin now', 'cannot open (path) now'],
+    ['Incorrect API key: sk-proj-0123456789', 'Incorrect API key: (key)'],
+    ['sent Bearer abcdefgh12345', 'sent (key)'],
+  ];
+  for (const [said, read] of inside) t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), read);
+  for (const said of [
+    'messages[0].content[1]: `type` must be text/plain and/or image/png, not acme/writer:express',
+    'temperature must be between 0.0 and 2.0 at 12:30:45; ratio 16:9; std::vector; max_tokens:32768',
+  ])
+    t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), said, 'the rest stays');
+});

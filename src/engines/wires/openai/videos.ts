@@ -144,7 +144,7 @@ const failureOf = (record: Json): RenderError => {
   const code = record.error_code ?? (isObject(error) ? error.code : undefined);
   return new RenderError(
     renderErrorCodes.find((known) => known === code) ?? 'render_failed',
-    typeof message === 'string' && message !== ''
+    typeof message === 'string' && message.trim() !== ''
       ? firstLine(message)
       : `The engine's job is ${record.status}`,
   );

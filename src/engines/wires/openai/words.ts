@@ -131,7 +131,7 @@ export const errorSentence = (body: string): string | undefined => {
   const error = isObject(value.error) ? value.error.message : value.error;
   const detail = Array.isArray(value.detail) ? value.detail[0] : value.detail;
   const sentence = [error, value.message, isObject(detail) ? detail.msg : detail].find(
-    (candidate) => typeof candidate === 'string' && candidate !== '',
+    (candidate) => typeof candidate === 'string' && candidate.trim() !== '',
   );
   return typeof sentence === 'string' ? firstLine(sentence) : undefined;
 };

@@ -115,8 +115,11 @@ export const readSampling = (body: SamplingFields): Sampling => ({
   ...(body.frequency_penalty !== undefined && { frequencyPenalty: body.frequency_penalty }),
   ...(body.presence_penalty !== undefined && { presencePenalty: body.presence_penalty }),
   ...(body.repetition_penalty !== undefined && { repetitionPenalty: body.repetition_penalty }),
-  ...(body.seed !== undefined && { seed: body.seed }),
+  ...(body.seed !== undefined && { seed: engineSeed(body.seed) }),
 });
+
+/** Reading JSON has rounded what is beyond 2⁵³, maybe to one more than an engine's 64 bits take: some seed that all take. */
+const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
 const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;

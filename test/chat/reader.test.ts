@@ -127,6 +127,14 @@ t.test('everything a client can say', async (t) => {
   });
 });
 
+t.test('a seed of any 64 bits is one that engines take', async (t) => {
+  const seed = async (value: number) => (await callOf({ seed: value })).sampling.seed;
+  for (const small of [0, -7, 2 ** 53 - 1, 1 - 2 ** 53]) t.equal(await seed(small), small);
+  t.equal(await seed(Number('9223372036854775807')), 2 ** 52, 'the largest, as JSON reads it');
+  t.equal(await seed(Number('-9223372036854775808')), -(2 ** 52));
+  t.not(await seed(2 ** 62), await seed(2 ** 62 + 2 ** 12), 'others are others');
+});
+
 t.test('media becomes data, documents become text', async (t) => {
   const call = await callOf({
     model: 'mock/eye',

@@ -9,6 +9,7 @@ import type { CatalogConfig } from '../../src/catalog/catalog-config.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { messagesModel, modelEntry } from '../../src/catalog/entry.ts';
 import { defaultImage } from '../../src/catalog/image-models.ts';
+import { kindDefaults } from '../../src/catalog/kind-defaults.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { ApiError } from '../../src/errors.ts';
 
@@ -328,6 +329,26 @@ t.test('entries', async (t) => {
     speech: [null, '0', '0.0003', 'text+audio->speech'],
     transcribe: [null, '0.0001', '0', 'audio->transcription'],
   });
+  const prices = Object.entries(kindDefaults).map(([kind, { tokenContext, priced }]) => [
+    kind,
+    tokenContext ? 'tokens' : 'none',
+    priced,
+  ]);
+  t.same(
+    prices,
+    [
+      ['chat', 'tokens', 'both'],
+      ['embedding', 'tokens', 'prompt'],
+      ['decision', 'tokens', 'prompt'],
+      ['rerank', 'tokens', 'prompt'],
+      ['image', 'none', 'completion'],
+      ['video', 'none', 'completion'],
+      ['music', 'none', 'completion'],
+      ['speech', 'none', 'completion'],
+      ['transcription', 'none', 'prompt'],
+    ],
+    'which kinds have a context length, and which half of the price they may have',
+  );
   t.same(entryOf('sluice/speech').per_request_limits, {
     prompt_tokens: 0,
     completion_tokens: 0,

@@ -12,6 +12,7 @@ import t from 'tap';
 import type { Static } from 'typebox';
 import Value from 'typebox/value';
 import { healthAnswer, type Watched } from '../../pipelines/health.ts';
+import { readPage } from '../../pipelines/model-query.ts';
 import { routes } from '../../pipelines/routes.ts';
 import type { Health } from '../../schemas/health.ts';
 import { MessagesModelList, ModelAnswer, ModelEntry, ModelList } from '../../schemas/model-entry.ts';
@@ -176,6 +177,10 @@ t.test('routes', async (t) => {
       for (const bad of ['-1', '0.5', 'x', '', '0x10', '99999999999999999999'])
         t.same(await get(`${path}?offset=${bad}`), { status: 400, body: badOffset }, `offset ${bad}`);
     }
+    const page = (query: string) => readPage(new URLSearchParams(query));
+    t.equal(page(''), undefined, 'the whole list, however long');
+    t.same(page('offset=3'), { offset: 3, limit: 500 });
+    t.same(page('limit=1000'), { offset: 0, limit: 1000 });
     const [embed] = (await get('/embeddings/models')).body.data;
     t.same(embed?.architecture.output_modalities, ['embeddings']);
     t.same([embed?.context_length, embed?.pricing], [512, { prompt: '0.00000002', completion: '0' }]);
@@ -191,6 +196,20 @@ t.test('routes', async (t) => {
     ])
       for (const headers of [{}, { authorization: 'Bearer wrong' }, { 'x-api-key': 'wrong' }])
         t.equal((await get(path, headers as Record<string, string>)).status, 200, path);
+    t.same(
+      routes(gateway.ports).flatMap(({ access, method, path }) =>
+        access === 'public' ? [`${method} ${path}`] : [],
+      ),
+      [
+        'GET /models',
+        'GET /models/count',
+        'GET /model/{author}/{slug+}',
+        'GET /embeddings/models',
+        'GET /blobs/{name+}',
+        'GET /openapi.json',
+      ],
+      'the contract’s, links that carry their own signature, and the description of it all',
+    );
     for (const path of ['/models/acme/writer', '/health']) {
       t.same(
         await get(path),
@@ -540,13 +559,21 @@ t.test('reload', async (t) => {
   const get = <Body = List>(path: string, headers?: Record<string, string>) =>
     ask<Body>(gateway, path, headers);
   const ids = async () => idsOf(await get('/models'));
+  const use = async (path: string, model: string): Promise<Said<unknown>> => {
+    const response = await fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { ...withKey(gateway), 'content-type': 'application/json' },
+      body: JSON.stringify({ model, max_tokens: 1, messages: [{ role: 'user', content: 'Hi' }] }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
   const write = (text: string) => {
     // As editors and deployers do: a new file in the old one's place.
     const fresh = join(gateway.folder, 'fresh.yaml');
     writeFileSync(fresh, text);
     renameSync(fresh, gateway.configFile);
   };
-  const one = 'models:\n  acme/one: { engine: simulator, context_length: 10 }\n';
+  const one = 'models:\n  acme/one: { engine: simulator, context_length: 100 }\n';
 
   t.same(await ids(), all);
   write(one);
@@ -585,6 +612,7 @@ t.test('reload', async (t) => {
     body: { type: 'error', error: { type: 'api_error' } },
   });
   t.equal(gateway.ports.catalog.resolve('acme/one', 'chat').model.id, 'acme/one', 'models stay in service');
+  t.equal((await use('/chat/completions', 'acme/one')).status, 200);
   t.match((await get('/health', key)).body, { status: 'degraded', checks: { catalog: 'degraded' } });
 
   write(`${one}served_list: served.txt\n`);
@@ -604,6 +632,11 @@ t.test('reload', async (t) => {
   ])
     t.same(await get(path, key), { status: 503, body: listUnreadable }, `${path} without the served list`);
   t.throws(() => gateway.ports.catalog.resolve('acme/one', 'chat'), listUnreadable.error.message);
+  t.same(await use('/chat/completions', 'acme/one'), { status: 503, body: listUnreadable });
+  t.match(await use('/messages', 'acme/one'), {
+    status: 503,
+    body: { type: 'error', error: { type: 'api_error', message: listUnreadable.error.message } },
+  });
   t.same(await get('/health', key), {
     status: 503,
     body: envelope(503, 'Down: catalog', 'server_error', 'provider_overloaded'),
@@ -613,6 +646,10 @@ t.test('reload', async (t) => {
   t.ok(await until(async () => (await get('/models')).status === 200), 'the list is watched as well');
   t.same(await ids(), ['acme/one']);
   t.equal((await get('/models/acme/no-row', key)).status, 404, 'served, but its row is missing');
+  t.same(await use('/chat/completions', 'acme/no-row'), {
+    status: 404,
+    body: notFound('No model named "acme/no-row"'),
+  });
   writeFileSync(join(gateway.folder, 'served.txt'), '');
   gateway.reload();
   t.same(await ids(), [], 'nothing deployed is no failure');

@@ -7,6 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { generateText, jsonSchema, Output, stepCountIs, streamText, tool } from 'ai';
 import t from 'tap';
 import type { Message, OutputBlock } from '../../schemas/messages.ts';
+import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { readEvents } from './read-events.ts';
@@ -209,6 +210,15 @@ t.test('too many requests', async (t) => {
   if (!(error instanceof Anthropic.RateLimitError)) return;
   t.match(error.headers.get('retry-after'), /^[1-9]\d?$/);
   t.match(error.error, { type: 'error', error: { type: 'rate_limit_error' } });
+
+  const management = createKeyManagement(busy.ports.state);
+  const withKeyOf = async (subscription: string) => {
+    const { secret } = await management.createKey({ subscription });
+    return new Anthropic({ baseURL: busy.root, apiKey: secret, maxRetries: 0 }).messages.create(params);
+  };
+  t.match(await thrownBy(withKeyOf('sub_default')), { status: 429 }, 'of the subscription, not of the key');
+  const { id } = await management.createSubscription('another');
+  t.match(await withKeyOf(id), { type: 'message' }, 'and of no other');
 });
 
 t.test('a Sluice in front of a Sluice', async (t) => {

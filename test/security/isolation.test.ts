@@ -149,6 +149,33 @@ t.test('lists, usage and the webhook secret are each their own', async (t) => {
   t.same((await ask(owner, 'GET', '/webhooks/secret')).body, before.body, 'rotating is for oneself');
 });
 
+t.test('every key of one subscription sees the same', async (t) => {
+  const { secret: colleague } = await management.createKey({ subscription: 'sub_default' });
+  for (const path of [
+    `/vector_store/${store}/files`,
+    `/vector_store/${store}/files/${file}`,
+    `/vector_store/${store}/items`,
+    `/vector_store/${store}/items/${item}`,
+    '/webhooks/secret',
+  ])
+    t.same(await ask(colleague, 'GET', path), await ask(owner, 'GET', path), path);
+  for (const [path, id] of [
+    [`/videos/${video}`, video],
+    [`/music/${song}`, song],
+    [`/vector_store/${store}`, store],
+  ] as const)
+    t.match(JSON.parse((await ask(colleague, 'GET', path)).body), { id }, path);
+  for (const [path, id] of [
+    ['/videos', video],
+    ['/music', song],
+    ['/vector_store', store],
+  ] as const)
+    t.match(JSON.parse((await ask(colleague, 'GET', path)).body).data, [{ id }], path);
+  // By now the ledger has what the test before waited for.
+  const used = JSON.parse((await ask(colleague, 'GET', '/usage?group_by=request')).body).data as object[];
+  t.ok(used.length > 0, 'what the owner used');
+});
+
 t.test('nothing of it has changed anything', async (t) => {
   t.match(JSON.parse((await ask(owner, 'GET', `/videos/${video}`)).body), { id: video });
   t.match(JSON.parse((await ask(owner, 'GET', `/music/${song}`)).body), { id: song });

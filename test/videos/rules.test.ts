@@ -34,6 +34,19 @@ const bill = (seconds: number, wish: Partial<ScheduleWish>, resolution = '768p')
   return billedSeconds(spec, { seconds, picture, schedule });
 };
 
+t.test('what media may be', async (t) => {
+  const seconds = { min: 2, max: 15 };
+  t.match(mediaLimits, {
+    image: {
+      types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'],
+      maxBytes: 31_457_280,
+      seconds: undefined,
+    },
+    video: { types: ['video/mp4', 'video/quicktime'], maxBytes: 52_428_800, seconds },
+    audio: { types: ['audio/wav', 'audio/mpeg'], maxBytes: 15_728_640, seconds },
+  });
+});
+
 t.test('seconds that are billed', async (t) => {
   const rows: [string, number, number][] = [
     ['turbo once', bill(6, {}), 6],

@@ -40,7 +40,8 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
   },
 };
 
-export const endingOf = (type: Task['type'], failure: ThreadFailure): ApiError => {
+export const endingOf = (type: Task['type'], failure: ThreadFailure, heapMegabytes: number): ApiError => {
   const [kind, message] = endings[type][failure.reason];
-  return fail(kind, message, { cause: failure });
+  const limit = kind === 'payload_too_large' ? `: the limit is ${heapMegabytes} MiB` : '';
+  return fail(kind, message + limit, { cause: failure });
 };

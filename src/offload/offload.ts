@@ -53,7 +53,8 @@ const poolOptions: PoolOptions = {
 
 /** No thread runs before the first task. */
 export const createOffload = (options: OffloadOptions = {}): Offload => {
-  const pool = new Pool({ ...poolOptions, ...options });
+  const settings = { ...poolOptions, ...options };
+  const pool = new Pool(settings);
   const limits = { ...timeouts, ...options.timeouts };
 
   const run = async (task: Task, job: Pick<PoolJob, 'bytes' | 'transfer'>, signal?: AbortSignal) => {
@@ -63,7 +64,7 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
       const outcome = await pool.run({ ...job, task, timeout: limits[task.type], slow, maxGrowth }, signal);
       return resultOf(outcome as Outcome);
     } catch (reason) {
-      throw reason instanceof ThreadFailure ? endingOf(task.type, reason) : reason;
+      throw reason instanceof ThreadFailure ? endingOf(task.type, reason, settings.heapMegabytes) : reason;
     }
   };
 

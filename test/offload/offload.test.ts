@@ -1,6 +1,8 @@
 /** The port itself, on real threads: values come back, errors keep their kind, buffers move, tasks end with their caller. */
 import t from 'tap';
+import { endingOf } from '../../src/offload/ending.ts';
 import { createOffload, type OffloadOptions } from '../../src/offload/offload.ts';
+import { ThreadFailure } from '../../src/offload/thread.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import { docx, paragraph } from './sample-documents.ts';
 
@@ -46,6 +48,7 @@ t.test('tokens', async (t) => {
   await t.rejects(small.countTokens(['123456', '78901'], 'o200k_base'), {
     name: 'ApiError',
     kind: 'payload_too_large',
+    message: 'The text is longer than 10 characters',
   });
   await small.close();
 });
@@ -93,6 +96,17 @@ t.test('a task that outlives its thread', async (t) => {
   });
   t.match(await run(crash, parse), { kind: 'internal', message: 'The request could not be read' });
   t.match(await run(crash, read), { kind: 'invalid_request', message: 'the document cannot be read' });
+  const full = new ThreadFailure('memory');
+  for (const [type, kind, message] of [
+    ['json', 'payload_too_large', 'The request needs too much memory to be read: the limit is 512 MiB'],
+    [
+      'tokens',
+      'payload_too_large',
+      'The request needs too much memory for its tokens to be counted: the limit is 512 MiB',
+    ],
+    ['document', 'invalid_request', 'the document needs too much memory to read'],
+  ] as const)
+    t.match(endingOf(type, full, 512), { kind, message });
   const closing = createOffload();
   const running = parse(closing).catch((reason: unknown) => reason);
   await closing.close();

@@ -2,6 +2,7 @@
 import type { ChatRequest } from '../../schemas/chat.ts';
 import { fail } from '../../src/errors.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
+import { freeJson } from './free-json.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readFormat = (format: ChatRequest['response_format']): AnswerFormat => {
@@ -9,7 +10,8 @@ export const readFormat = (format: ChatRequest['response_format']): AnswerFormat
   if (format.type !== 'json_schema') return { type: format.type };
   if (format.json_schema === undefined)
     throw fail('invalid_request', 'response_format.json_schema is required');
-  const { name, description, schema = {}, strict } = format.json_schema;
+  const { name, description, strict } = format.json_schema;
+  const schema = freeJson(format.json_schema.schema ?? {});
   if (strict === true) checkStrict(schema, 'response_format.json_schema.schema');
   return {
     type: 'json_schema',

@@ -2,6 +2,7 @@
 import type { ChatRequest } from '../../schemas/chat.ts';
 import { fail } from '../../src/errors.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { freeJson } from './free-json.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
@@ -13,6 +14,7 @@ type FunctionFields = NonNullable<ChatRequest['tools']>[number]['function'];
 
 /** One function as every dialect of this family describes it, at `path`. */
 export const readTool = ({ name, description, parameters, strict }: FunctionFields, path: string): Tool => {
+  if (parameters !== undefined) freeJson(parameters);
   if (strict === true && parameters !== undefined) checkStrict(parameters, `${path}.parameters`);
   return {
     name,

@@ -4,6 +4,7 @@ import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
 import type { ThinkingWish } from './chat-task.ts';
 import { type Conversation, continueFinal } from './continue-final.ts';
+import { freeJson } from './free-json.ts';
 import type { Reading } from './read-media.ts';
 import type { Images } from './read-messages-blocks.ts';
 import { readMessagesThinking } from './read-messages-thinking.ts';
@@ -53,6 +54,6 @@ const readConversation = (body: CountTokensRequest, images: Images): Conversatio
 const readFormat = (config: CountTokensRequest['output_config']): AnswerFormat =>
   config?.format === undefined
     ? plainText
-    : { type: 'json_schema', name: 'answer', schema: config.format.schema };
+    : { type: 'json_schema', name: 'answer', schema: freeJson(config.format.schema) };
 
 const plainText: AnswerFormat = { type: 'text' };

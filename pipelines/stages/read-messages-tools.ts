@@ -2,6 +2,7 @@
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import { fail } from '../../src/errors.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { freeJson } from './free-json.ts';
 
 export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly Tool[] =>
   tools === undefined
@@ -9,7 +10,7 @@ export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly 
     : tools.map(({ name, description, input_schema }) => ({
         name,
         ...(description !== undefined && { description }),
-        parameters: input_schema,
+        parameters: freeJson(input_schema),
       }));
 
 const none: readonly Tool[] = [];

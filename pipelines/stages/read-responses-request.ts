@@ -5,6 +5,7 @@ import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { IncomingBody } from '../../src/ports/exchange.ts';
 import type { ChatDraft } from './chat-task.ts';
+import { freeJson } from './free-json.ts';
 import { noStop, readSampling, readThinking } from './read-chat-request.ts';
 import { chooseTool, noTools, readTool } from './read-chat-tools.ts';
 import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
@@ -105,7 +106,7 @@ const readFormat = (format: TextFormat): AnswerFormat => {
   const { type, description, strict } = format;
   if (type !== 'json_schema') return { type };
   const name = required(format.name, 'text.format.name');
-  const schema = required(format.schema, 'text.format.schema');
+  const schema = freeJson(required(format.schema, 'text.format.schema'));
   if (strict === true) checkStrict(schema, 'text.format.schema');
   return {
     type,

@@ -211,6 +211,24 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
   return { ports, calls, leases, counted, events };
 };
 
+/** The same, where large requests come as their parser really leaves them: what stands under `data` as bytes. */
+export const withBytes = (at: House): House => ({
+  ...at,
+  ports: {
+    ...at.ports,
+    offload: {
+      ...at.ports.offload,
+      parseJson: async (bytes) =>
+        JSON.parse(Buffer.from(bytes).toString(), (key, value: unknown) =>
+          key === 'data' ? new Uint8Array(Buffer.from(String(value), 'latin1')) : value,
+        ),
+    },
+  },
+});
+
+/** So much that a request with it is parsed on a thread. */
+export const ballast = 'x'.repeat(300_000);
+
 const silent = pino({ level: 'silent' });
 
 export const exchange = (body: unknown = {}): Exchange => {

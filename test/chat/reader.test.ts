@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { plainCall } from '../samples.ts';
-import { ask, callMadeBy, type House, house } from './hand-made.ts';
+import { ask, ballast, callMadeBy, type House, house, withBytes } from './hand-made.ts';
 
 const user = { role: 'user', content: 'Hi' };
 
@@ -133,6 +133,20 @@ t.test('a seed of any 64 bits is one that engines take', async (t) => {
   t.equal(await seed(Number('9223372036854775807')), 2 ** 52, 'the largest, as JSON reads it');
   t.equal(await seed(Number('-9223372036854775808')), -(2 ** 52));
   t.not(await seed(2 ** 62), await seed(2 ** 62 + 2 ** 12), 'others are others');
+});
+
+t.test('base64 in a schema stays text, however large the request', async (t) => {
+  const schema = { type: 'object', examples: [{ data: 'QUJD' }, null], default: { data: 'QUJD' } };
+  const call = await callOf(
+    {
+      messages: [{ role: 'user', content: ballast }],
+      tools: [{ type: 'function', function: { name: 'look', parameters: schema } }],
+      response_format: { type: 'json_schema', json_schema: { name: 'out', schema } },
+    },
+    withBytes(house()),
+  );
+  t.strictSame(call.tools, [{ name: 'look', parameters: schema }]);
+  t.strictSame(call.format, { type: 'json_schema', name: 'out', schema });
 });
 
 t.test('media becomes data, documents become text', async (t) => {

@@ -1,7 +1,7 @@
 /** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
 import { of } from 'rxjs';
 import t from 'tap';
-import { finish, text, usage } from '../chat/hand-made.ts';
+import { ballast, finish, text, usage, withBytes } from '../chat/hand-made.ts';
 import { plainCall } from '../samples.ts';
 import { answerOf, ask, callOf, count, house } from './hand-made.ts';
 
@@ -228,22 +228,12 @@ t.test('ids of calls are the same from turn to turn', async (t) => {
   ]);
 });
 
-t.test('base64 in the input of a tool', async (t) => {
-  // What a large request's parser makes of it.
+t.test('base64 in the input of a tool and in schemas stays text, however large the request', async (t) => {
   const data = 'QUJD'.repeat(2000);
-  const ports = house();
-  const at = house(undefined, {
-    offload: {
-      ...ports.ports.offload,
-      parseJson: async (bytes) =>
-        JSON.parse(Buffer.from(bytes).toString(), (key, value: unknown) =>
-          key === 'data' ? new Uint8Array(Buffer.from(String(value), 'latin1')) : value,
-        ),
-    },
-  });
-  const { messages } = await callOf(
+  const schema = { type: 'object', default: { data } };
+  const { messages, tools, format } = await callOf(
     {
-      system: 'x'.repeat(300_000),
+      system: ballast,
       messages: [
         user,
         {
@@ -252,10 +242,14 @@ t.test('base64 in the input of a tool', async (t) => {
         },
         { role: 'user', content: [result('toolu_1')] },
       ],
+      tools: [{ name: 'look', input_schema: schema }],
+      output_config: { format: { type: 'json_schema', schema } },
     },
-    at,
+    withBytes(house()),
   );
   t.match(messages[2], { toolCalls: [{ arguments: JSON.stringify({ file: { data } }) }] });
+  t.strictSame(tools, [{ name: 'look', parameters: schema }]);
+  t.strictSame(format, { type: 'json_schema', name: 'answer', schema });
 });
 
 t.test('images', async (t) => {

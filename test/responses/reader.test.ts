@@ -1,6 +1,6 @@
 /** What a responses request says reaches the engine in our words, and comes back in every response object. */
 import t from 'tap';
-import { house } from '../chat/hand-made.ts';
+import { ballast, house, withBytes } from '../chat/hand-made.ts';
 import { plainCall } from '../samples.ts';
 import { answerOf, ask, callOf, streamOf } from './hand-made.ts';
 import { checkResponse, readEvents } from './read-events.ts';
@@ -267,4 +267,21 @@ t.test('media and documents', async (t) => {
     ],
     'pictures that functions gave stand after the last output of their turn',
   );
+});
+
+t.test('base64 in a schema stays text, however large the request', async (t) => {
+  const schema = { type: 'object', default: { data: 'QUJD' } };
+  const request = {
+    input: ballast,
+    tools: [{ type: 'function', name: 'look', parameters: schema }],
+    text: { format: { type: 'json_schema', name: 'out', schema } },
+  };
+  const at = withBytes(house());
+  const { tools, format } = await callOf(request, at);
+  t.match(tools, [{ name: 'look', parameters: schema }]);
+  t.strictSame(format, { type: 'json_schema', name: 'out', schema });
+  t.match(answerOf(await ask(request, at)), {
+    tools: [{ parameters: schema }],
+    text: { format: { schema } },
+  });
 });

@@ -513,3 +513,30 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
   ])
     t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), said, 'the rest stays');
 });
+
+t.test('what an engine calls its failure', async (t) => {
+  const rows: readonly (readonly [said: object, kind: string])[] = [
+    [{ error: { code: 400 } }, 'invalid_request'],
+    [{ error: { code: '400', type: 'None' } }, 'invalid_request'],
+    [{ error: { code: 413 } }, 'invalid_request'],
+    [{ error: { code: 'context_length_exceeded' } }, 'invalid_request'],
+    [{ error: { code: 'unknown_word', type: 'invalid_request_error' } }, 'invalid_request'],
+    [{ error: { code: null, type: 'invalid_request_error' } }, 'invalid_request'],
+    [{ error: { code: 429 } }, 'unavailable'],
+    [{ error: { code: '429' } }, 'unavailable'],
+    [{ error: { code: 'rate_limit_exceeded', type: 'tokens' } }, 'unavailable'],
+    [{ error: { code: 503, type: 'invalid_request_error' } }, 'unavailable'],
+    [{ error: 'Busy', error_type: 'overloaded' }, 'unavailable'],
+    [{ object: 'error', type: 'BadRequestError', code: null }, 'invalid_request'],
+    [{ error: { code: 504 } }, 'timeout'],
+    [{ error: { code: '504' } }, 'timeout'],
+    [{ error: { code: 500, type: 'server_error' } }, 'engine_unreachable'],
+    [{ error: { code: 404, type: 'NotFoundError' } }, 'engine_unreachable'],
+    [{ error: {} }, 'engine_unreachable'],
+    [{ error: { code: { toString: 1 }, type: ['400'] } }, 'engine_unreachable'],
+  ];
+  for (const [said, kind] of rows) {
+    const { parts, failure } = read([Buffer.from(`data: ${JSON.stringify(said)}\n\n`)]);
+    t.strictSame([parts, failure?.kind], [[], kind], JSON.stringify(said));
+  }
+});

@@ -88,41 +88,41 @@ const tokenLogprob = (value: unknown): Omit<Logprob, 'top_logprobs'> | undefined
 /** The failure an object carries: `{error: {…}}`, `{error: "…"}`, or vLLM's bare `{object: "error", …}`. */
 export const reportedError = (value: Json): ApiError | undefined => {
   const error = value.error;
-  if (isObject(error)) return errorOf(error, error.message, error.code ?? error.type);
-  if (typeof error === 'string' && error !== '') return errorOf(value, error, value.error_type);
-  if (value.object === 'error') return errorOf(value, value.message, value.code ?? value.type);
+  if (isObject(error)) return errorOf(error, error.message, [error.code, error.type]);
+  if (typeof error === 'string' && error !== '') return errorOf(value, error, [value.error_type]);
+  if (value.object === 'error') return errorOf(value, value.message, [value.code, value.type]);
   return undefined;
 };
 
-const errorOf = (cause: unknown, message: unknown, code: unknown): ApiError => {
-  const kind = kindOfCode(code);
+/** The first of the codes that says something counts. */
+const errorOf = (cause: unknown, message: unknown, codes: readonly unknown[]): ApiError => {
+  const [kind = 'engine_unreachable'] = codes.flatMap((code) => kindOf(code) ?? []);
   const words = typeof message === 'string' ? firstLine(message) : '';
   return fail(kind, words === '' ? 'The engine reported an error' : words, { cause });
 };
 
-const kindOfCode = (code: unknown): ErrorKind => {
-  switch (typeof code === 'string' ? code.toLowerCase() : code) {
-    case 400:
-    case 422:
-    case '400':
-    case '422':
-    case 'validation':
-    case 'badrequesterror':
-    case 'invalid_request_error':
-      return 'invalid_request';
-    case 429:
-    case 503:
-    case 529:
-    case 'overloaded':
-    case 'rate_limit_error':
-      return 'unavailable';
-    case 504:
-    case 'timeout_error':
-      return 'timeout';
-    default:
-      return 'engine_unreachable';
-  }
-};
+const kindOf = (code: unknown): ErrorKind | undefined =>
+  typeof code === 'string' || typeof code === 'number' ? kinds.get(String(code).toLowerCase()) : undefined;
+
+/** Statuses, as numbers or text, and the names that servers have for them. */
+const kinds: ReadonlyMap<string, ErrorKind> = new Map([
+  ['400', 'invalid_request'],
+  ['413', 'invalid_request'],
+  ['422', 'invalid_request'],
+  ['validation', 'invalid_request'],
+  ['badrequesterror', 'invalid_request'],
+  ['invalid_request_error', 'invalid_request'],
+  ['context_length_exceeded', 'invalid_request'],
+  ['429', 'unavailable'],
+  ['503', 'unavailable'],
+  ['529', 'unavailable'],
+  ['overloaded', 'unavailable'],
+  ['overloaded_error', 'unavailable'],
+  ['rate_limit_error', 'unavailable'],
+  ['rate_limit_exceeded', 'unavailable'],
+  ['504', 'timeout'],
+  ['timeout_error', 'timeout'],
+]);
 
 /** The sentence inside an error answer of any status, for its reader; undefined when there is none. */
 export const errorSentence = (body: string): string | undefined => {

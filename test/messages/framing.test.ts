@@ -269,6 +269,27 @@ t.test('usage: the prompt without what came from a cache', async (t) => {
   });
 });
 
+t.test('what is shown of a thought', async (t) => {
+  const answer = of<Parts>([thought('Hm'), text('a'), finish(), usage(1, 1)]);
+  for (const [thinking, shown] of [
+    [undefined, 'Hm'],
+    [{ type: 'adaptive' }, 'Hm'],
+    [{ type: 'adaptive', display: 'summarized' }, 'Hm'],
+    [{ type: 'adaptive', display: 'omitted' }, ''],
+  ] as const) {
+    const { content } = answerOf(await ask({ ...request, thinking }, house(answer)));
+    t.match(
+      content,
+      [
+        { type: 'thinking', thinking: shown, signature: /^[\w+/]{43}=$/ },
+        { type: 'text', text: 'a' },
+      ],
+      JSON.stringify(thinking),
+    );
+    t.equal(content.length, 2);
+  }
+});
+
 t.test('nothing said is an empty message', async (t) => {
   const { message } = await framed([finish('length'), usage(3, 0)]);
   t.match(message, { content: [], stop_reason: 'max_tokens', usage: { output_tokens: 0 } });

@@ -156,6 +156,7 @@ t.test('without a client', async (t) => {
 
   const stream = await post('/messages?beta=true', {
     body: JSON.stringify({ ...JSON.parse(body), stream: true }),
+    headers: { 'anthropic-version': 'of tomorrow', 'anthropic-beta': 'x-2026-01-01' },
   });
   t.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8');
   t.match(readEvents(await stream.text()), { message: { content: [{ text: 'Hello' }] } });

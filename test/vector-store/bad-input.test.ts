@@ -1,5 +1,6 @@
 /** What vector store and RAG routes refuse: each with the whole answer, the message naming the field. */
 import t from 'tap';
+import { maxForm, maxUpload } from '../../pipelines/stages/receive-upload.ts';
 import { pdf } from '../offload/sample-documents.ts';
 import { startStores, text } from './stores.ts';
 
@@ -245,6 +246,10 @@ for (const { method, path, body, type, key = gateway.key, status = 400, message 
       error: { code: status, message, type: errorType, param: null, metadata: { error_type: code } },
     });
   });
+
+t.test('a file may have 100 MiB, and the form around it a little more', async (t) => {
+  t.same([maxUpload, maxForm], [104_857_600, 105_906_176]);
+});
 
 t.test('nothing of what was refused is left', async (t) => {
   t.ok(cases.length >= 80, `${cases.length} cases`);

@@ -38,7 +38,7 @@ export const chatCompletionsRag =
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
         callEngine(ports, exchange, caller, task).pipe(
-          settleFailures(), // after it, a failure is a part of the answer
+          settleFailures(exchange), // after it, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
           frameChat(exchange, task), // parts → one JSON object or chunks
         ),

@@ -33,7 +33,7 @@ export const messages = (ports: Ports): KeyedPipeline => {
         // 502 503 504 before the first token
         callEngine(ports, exchange, caller, task).pipe(
           orderParts(), // one block after the other, or a failure
-          settleFailures(), // after the first token, a failure is a part of the answer
+          settleFailures(exchange), // after the first token, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
           frameMessages(exchange, task), // parts → one message or its events
         ),

@@ -32,7 +32,7 @@ export const responses =
         // 502 503 504 before the first token
         callEngine(ports, exchange, caller, task).pipe(
           orderParts(), // one item after the other, or a failure
-          settleFailures(), // after the first token, a failure is a part of the answer
+          settleFailures(exchange), // after the first token, a failure is a part of the answer
           meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
           frameResponses(exchange, task), // parts → one response object or its events
         ),

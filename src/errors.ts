@@ -109,7 +109,7 @@ export const firstLine = (text: string, limit = 300): string => {
     .replace(/\blocalhost(?::\d{1,5})?\b/gi, '(address)')
     .replace(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '(address)')
     .replace(
-      /(?<![\w:])\[?(?:[\da-f]{1,4}(?::[\da-f]{1,4}){0,6})?::[\da-f][\da-f:.]{0,44}\]?(?::\d+)?/gi,
+      /(?<![\w:])\[?(?:[\da-f]{1,4}(?::[\da-f]{1,4}){0,6})?::[\da-f][\da-f:.]{0,44}\]?(?::\d+)?(?!\w)/gi,
       '(address)',
     )
     .replace(/(?<=^|[\s"'`(=[:,<{;|])(?:\/[\w.@-]+){2,}/g, '(path)')

@@ -2,9 +2,15 @@
 import type { MonoTypeOperatorFunction, Observer } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
 import { relay, type Stage } from './relay.ts';
 
-export const settleFailures = (): MonoTypeOperatorFunction<Parts> => relay((next) => new Settled(next));
+export const settleFailures = (exchange: Pick<Exchange, 'stream'>): MonoTypeOperatorFunction<Parts> =>
+  relay((next) => {
+    const settled = new Settled(next);
+    exchange.stream = settled;
+    return settled;
+  });
 
 class Settled implements Stage<Parts> {
   readonly #receiver: Observer<Parts>;

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
 import { Demand } from '../ports/demand.ts';
-import type { Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
+import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
 import { passedOn } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
@@ -18,6 +18,7 @@ export class HttpExchange implements Exchange {
   readonly body: IncomingBody;
   readonly demand = new Demand();
   readonly trace: Trace | undefined;
+  stream: Breakable | undefined;
   readonly #channel: Channel;
   readonly #route: Route | undefined;
   readonly #log: Logger;

@@ -184,8 +184,10 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   }
 
   cut(): void {
-    if (this.#phase === 'waiting') this.error(fail('unavailable', 'The server is shutting down'));
+    const { stream } = this.#exchange;
+    if (this.#phase === 'waiting') this.error(shuttingDown());
     else if (this.#phase === 'over') this.unsubscribe();
+    else if (this.#phase === 'streaming' && stream !== undefined) stream.error(shuttingDown());
     else this.#cut('shutting down');
     this.#leave();
   }
@@ -318,3 +320,5 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
       this.#exchange.log.warn({ err: error.cause, message: error.message }, 'request failed');
   }
 }
+
+const shuttingDown = (): ApiError => fail('unavailable', 'The server is shutting down');

@@ -1,7 +1,7 @@
 /** One request and its answer as the pipelines see them: no socket, no server, only values and streams. */
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
-import type { ErrorDialect } from '../errors.ts';
+import type { ApiError, ErrorDialect } from '../errors.ts';
 import type { Demand } from './demand.ts';
 import type { Trace } from './trace.ts';
 
@@ -25,6 +25,13 @@ export interface Exchange {
   readonly log: Logger;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;
+  /** Set by a pipeline whose stream can say why it ends early: asked to when the server cannot wait for its end. */
+  stream?: Breakable | undefined;
+}
+
+export interface Breakable {
+  /** Ends it with this error inside. */
+  error(error: ApiError): void;
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */

@@ -272,6 +272,32 @@ t.test('engines that break', async (t) => {
   });
 });
 
+t.test('a stream that outlasts the patience of a gateway that stops is told so', async (t) => {
+  let closed = 0;
+  const engine = await startEngine((response) => {
+    response.on('close', () => {
+      closed++;
+    });
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(sse.text('Hello'));
+  });
+  t.teardown(() => engine.stop());
+  const { gateway, events } = await watchedGateway(engine.url, { env: { SLUICE_DRAIN_SECONDS: '0' } });
+  const [response] = (await once(open(gateway, { stream: true }), 'response')) as [IncomingMessage];
+  let text = String(await once(response, 'data'));
+  const stopped = gateway.stop();
+  for await (const piece of response.setEncoding('utf8')) text += piece;
+  await stopped;
+  const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: '));
+  t.equal(frames.pop(), 'data: [DONE]');
+  t.match(JSON.parse(frames.pop()?.slice(6) ?? ''), {
+    error: { code: 503, message: 'The server is shutting down' },
+    choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+  });
+  await until(() => closed === 1, 'the engine need not go on');
+  t.match(events, [{ outcome: 'failed', status: 503, cost: '0' }]);
+});
+
 t.test('a Sluice in front of a Sluice answers as the one behind it', async (t) => {
   const behind = await startGateway();
   const { gateway, events } = await watchedGateway(behind.url, {

@@ -97,7 +97,7 @@ t.test('settleFailures', async (t) => {
     t.test(name, async (t) =>
       marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
         const engine = cold(source, values, broken);
-        expectObservable(engine.pipe(settleFailures()), leave).toBe(expected, values, error);
+        expectObservable(engine.pipe(settleFailures({})), leave).toBe(expected, values, error);
         expectSubscriptions(engine.subscriptions).toBe(subscribed);
       }),
     );

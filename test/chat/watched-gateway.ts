@@ -40,8 +40,12 @@ export interface Watched {
 }
 
 /** One chat model, `far/chat`, on the engine at that address; the texts go into its row and the engine's. */
-export const watchedGateway = async (url: string, { model = '', engine = '' } = {}): Promise<Watched> => {
+export const watchedGateway = async (
+  url: string,
+  { model = '', engine = '', env = {} } = {},
+): Promise<Watched> => {
   const gateway = await startGateway({
+    env,
     catalog: `
 engines:
   far: { wire: openai, replicas: ['${url}'], timeouts: { idle: 20s } ${engine} }

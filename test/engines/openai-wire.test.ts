@@ -497,6 +497,7 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
     ['tcp://engine-a:5555 and s3://bucket/key are gone', '(address) and (address) are gone'],
     ['connect to 10.0.0.5:8000, 10.0.0.6 refused', 'connect to (address), (address) refused'],
     ['connect to [fd00::5]:8000 or ::1 refused', 'connect to (address) or (address) refused'],
+    ['c10::Error in std::abort, ratio 3:4, at 12:30', 'c10::Error in std::abort, ratio 3:4, at 12:30'],
     ['no host vllm-0.models.svc.cluster.local:8000 [down]', 'no host (address) [down]'],
     ['no host engine-a.internal, nor localhost:29500', 'no host (address), nor (address)'],
     ['File "/usr/lib/x.py", line 3', 'File "(path)", line 3'],

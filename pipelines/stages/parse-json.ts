@@ -30,7 +30,7 @@ export const parseJson = (
   if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
   const { body } = exchange;
   if (body.length !== undefined && body.length <= offloadBytes)
-    return body.whole().pipe(step((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
+    return body.whole(true).pipe(step((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
   return body
     .whole()
     .pipe(

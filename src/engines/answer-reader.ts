@@ -40,8 +40,8 @@ export class AnswerReader implements EngineReader {
     if (!whole) this.#stream = wire.decodeStream(model, call);
   }
 
-  bytes(bytes: Buffer): void {
-    if (this.#stream === undefined) this.#collect(bytes);
+  bytes(bytes: Buffer, last: boolean): void {
+    if (this.#stream === undefined) this.#collect(bytes, last);
     else this.#read(this.#stream, bytes);
   }
 
@@ -87,8 +87,8 @@ export class AnswerReader implements EngineReader {
     else this.#subscriber.complete();
   }
 
-  #collect(bytes: Buffer): void {
-    this.#body.push(Buffer.from(bytes));
+  #collect(bytes: Buffer, last: boolean): void {
+    this.#body.push(last ? bytes : Buffer.from(bytes));
     this.#bodyBytes += bytes.length;
     if (this.#bodyBytes <= WHOLE_LIMIT) return;
     this.#body = [];

@@ -14,10 +14,13 @@ import { HeldReads } from './held-reads.ts';
 import type { Connection, Exchange } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
 
-/** Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing after it. */
+/**
+ * Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing
+ * after it. With `last` the end follows at once, and until it returns the bytes are lent.
+ */
 export interface EngineReader {
   head(head: EngineHead): void;
-  bytes(bytes: Buffer): void;
+  bytes(bytes: Buffer, last: boolean): void;
   end(): void;
   error(error: EngineError): void;
 }
@@ -260,11 +263,11 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   /** What is held goes first. With everything it gets the reader may pause, or leave. */
   #passOn(): void {
     const { reader } = this.#setting;
-    while (this.#held.bytes > 0 && this.#open) this.#held.pass((bytes) => reader.bytes(bytes));
+    while (this.#held.bytes > 0 && this.#open) this.#held.pass((bytes) => reader.bytes(bytes, false));
     const lent = this.#lent;
     if (lent === undefined || !this.#open) return;
     this.#lent = undefined;
-    reader.bytes(lent);
+    reader.bytes(lent, this.#ended);
   }
 
   /** The reader takes more. */

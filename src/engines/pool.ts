@@ -256,8 +256,8 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
     this.#reader.head(head);
   }
 
-  bytes(bytes: Buffer): void {
-    this.#reader.bytes(bytes);
+  bytes(bytes: Buffer, last: boolean): void {
+    this.#reader.bytes(bytes, last);
   }
 
   end(): void {

@@ -6,8 +6,8 @@ export interface Sink {
   readonly paused: boolean;
   /** Bytes that it keeps. */
   readonly held: number;
-  /** Lent memory is gone when this returns. */
-  piece(chunk: Uint8Array, lent: boolean): void;
+  /** Lent memory is gone when this returns; with `last` when `end`, which follows at once, does. */
+  piece(chunk: Uint8Array, lent: boolean, last: boolean): void;
   end(): void;
   error(error: unknown): void;
 }
@@ -17,20 +17,24 @@ export class Fill implements Sink {
   readonly paused = false;
   readonly #subscriber: Subscriber<Buffer>;
   readonly #length: number;
+  /** The receiver does not keep what it gets. */
+  readonly #lends: boolean;
   #target: Buffer | undefined;
   #at = 0;
 
-  constructor(subscriber: Subscriber<Buffer>, length: number) {
+  constructor(subscriber: Subscriber<Buffer>, length: number, lends: boolean) {
     this.#subscriber = subscriber;
     this.#length = length;
+    this.#lends = lends;
   }
 
   get held(): number {
     return this.#target?.byteLength ?? 0;
   }
 
-  piece(chunk: Uint8Array, lent: boolean): void {
-    if (!lent && this.#target === undefined && chunk.byteLength === this.#length) {
+  piece(chunk: Uint8Array, lent: boolean, last: boolean): void {
+    const stays = !lent || (this.#lends && last);
+    if (stays && this.#target === undefined && chunk.byteLength === this.#length) {
       this.#target =
         chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       return;

@@ -61,11 +61,11 @@ export class RequestBody implements IncomingBody {
     return this.#heldBytes + (this.#sink?.held ?? 0);
   }
 
-  whole(): Observable<Buffer> {
+  whole(lent = false): Observable<Buffer> {
     return new Observable<Buffer>((subscriber) =>
       this.#open(
         subscriber,
-        this.length === undefined ? new Gather(subscriber) : new Fill(subscriber, this.length),
+        this.length === undefined ? new Gather(subscriber) : new Fill(subscriber, this.length, lent),
       ),
     );
   }
@@ -91,7 +91,7 @@ export class RequestBody implements IncomingBody {
       return;
     }
     if (sink !== undefined && !sink.paused && this.#held.length === 0) {
-      if (chunk.byteLength > 0) sink.piece(chunk, this.#channel.lendsBody);
+      if (chunk.byteLength > 0) sink.piece(chunk, this.#channel.lendsBody, last);
       if (last) this.#end();
       return;
     }
@@ -129,7 +129,7 @@ export class RequestBody implements IncomingBody {
       const chunk = this.#held.shift();
       if (chunk !== undefined) {
         this.#heldBytes -= chunk.byteLength;
-        sink.piece(chunk, false);
+        sink.piece(chunk, false, false);
         continue;
       }
       if (this.#arrived) this.#end();

@@ -111,7 +111,7 @@ export class UwsChannel implements Channel {
 
   #data(chunk: ArrayBuffer, last: boolean): void {
     this.#corked = true;
-    this.owner?.data(new Uint8Array(chunk), last);
+    this.owner?.data(Buffer.from(chunk), last);
     this.#corked = false;
   }
 

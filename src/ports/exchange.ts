@@ -53,9 +53,10 @@ export interface IncomingBody {
   readonly length: number | undefined;
   /**
    * The body in one piece; fails with 413 past the route's limit without reading on. A client that stops in the middle
-   * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400.
+   * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400. `lent`: the receiver is done with
+   * it when it has taken it, and so a copy may be spared.
    */
-  whole(): Observable<Buffer>;
+  whole(lent?: boolean): Observable<Buffer>;
   /**
    * The body as it arrives, each piece the receiver's to keep. `demand.pause()` stops reading the socket.
    * Fails as `whole` does. Unsubscribing discards the rest.

@@ -5,6 +5,7 @@ export type Framing = 'none' | 'length' | 'chunked' | 'close';
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const headerLine = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
+const headerLines = /^(?:[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 /** Keeps every length an exact number. */
 const length = /^[\t ]*(\d{1,15})[\t ]*$/;
 const chunked = /^[\t ]*chunked[\t ]*$/i;
@@ -14,6 +15,8 @@ const timeout = /(?:^|[,;\t ])timeout=(\d{1,9})/i;
 
 export class ResponseHead {
   status = 0;
+  /** Headers so far. */
+  count = 0;
   contentType = '';
   retryAfter: string | undefined;
   /** Present when it was stated. */
@@ -34,25 +37,41 @@ export class ResponseHead {
     return this.status === 101 ? 'another protocol' : undefined;
   }
 
-  /** Told apart by the length of their names first: most headers are of no interest. */
   header(line: string): string | undefined {
-    if (!isHeader(line)) return 'a header that is none';
-    const colon = line.indexOf(':');
-    switch (colon) {
+    return isHeader(line) ? this.#take(line, 0, line.length) : 'a header that is none';
+  }
+
+  /** All lines of a head but the first, each with its end. */
+  headers(lines: string): string | undefined {
+    if (!headerLines.test(lines)) return 'a header that is none';
+    let fault: string | undefined;
+    for (let from = 0; from < lines.length && fault === undefined; ) {
+      const end = lines.indexOf('\r\n', from);
+      fault = this.#take(lines, from, end);
+      from = end + 2;
+    }
+    return fault;
+  }
+
+  /** The line that stands there. Told apart by the length of their names first: most headers are of no interest. */
+  #take(text: string, from: number, to: number): string | undefined {
+    this.count++;
+    const colon = text.indexOf(':', from);
+    switch (colon - from) {
       case 10:
-        if (named(line, 'connection')) this.#connection += `${line.slice(colon + 1)},`;
-        else if (named(line, 'keep-alive')) this.#keep(line);
+        if (named(text, from, 'connection')) this.#connection += `${text.slice(colon + 1, to)},`;
+        else if (named(text, from, 'keep-alive')) this.#keep(text.slice(colon + 1, to));
         return undefined;
       case 11:
-        if (named(line, 'retry-after')) this.retryAfter ??= line.slice(colon + 1).trim();
+        if (named(text, from, 'retry-after')) this.retryAfter ??= text.slice(colon + 1, to).trim();
         return undefined;
       case 12:
-        if (named(line, 'content-type')) this.contentType ||= line.slice(colon + 1).trim();
+        if (named(text, from, 'content-type')) this.contentType ||= text.slice(colon + 1, to).trim();
         return undefined;
       case 14:
-        return named(line, 'content-length') ? this.#length(line.slice(colon + 1)) : undefined;
+        return named(text, from, 'content-length') ? this.#length(text.slice(colon + 1, to)) : undefined;
       case 17:
-        return named(line, 'transfer-encoding') ? this.#coding(line.slice(colon + 1)) : undefined;
+        return named(text, from, 'transfer-encoding') ? this.#coding(text.slice(colon + 1, to)) : undefined;
       default:
         return undefined;
     }
@@ -90,13 +109,20 @@ export class ResponseHead {
     return undefined;
   }
 
-  #keep(line: string): void {
-    const seconds = timeout.exec(line)?.[1];
+  #keep(value: string): void {
+    const seconds = timeout.exec(value)?.[1];
     if (seconds !== undefined) this.keepSeconds = Number(seconds);
   }
 }
 
 export const isHeader = (line: string): boolean => headerLine.test(line);
 
-const named = (line: string, name: string): boolean =>
-  line.startsWith(name) || line.slice(0, name.length).toLowerCase() === name;
+/** Whether `name`, of small letters and dashes, stands there in large or small letters. */
+const named = (text: string, from: number, name: string): boolean => {
+  for (let index = 0; index < name.length; index++)
+    if ((text.charCodeAt(from + index) | caseBit) !== name.charCodeAt(index)) return false;
+  return true;
+};
+
+/** Tells small letters from large ones; a dash has it too. */
+const caseBit = 0x20;

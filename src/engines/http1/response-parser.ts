@@ -103,20 +103,13 @@ export class ResponseParser {
       return this.#readLine(bytes, at, length);
     const text = bytes.toString('latin1', at, end + 2);
     const head = new ResponseHead();
-    let from = text.indexOf('\r\n') + 2;
-    let fault = head.start(text.slice(0, from - 2));
-    let lines = 1;
-    while (fault === undefined && from < text.length) {
-      const next = text.indexOf('\r\n', from);
-      fault = head.header(text.slice(from, next));
-      from = next + 2;
-      lines++;
-    }
+    const from = text.indexOf('\r\n') + 2;
+    const fault = head.start(text.slice(0, from - 2)) ?? head.headers(text.slice(from));
     // What is wrong with it is found again, and named, line by line.
-    if (fault !== undefined || lines > LINE_LIMIT) return this.#readLine(bytes, at, length);
+    if (fault !== undefined || head.count > LINE_LIMIT) return this.#readLine(bytes, at, length);
     this.#reading = head;
     this.#headBytes += end + HEAD_END.length - at;
-    this.#lines += lines + 1;
+    this.#lines += head.count + 2;
     this.fault = this.#headBytes > HEAD_LIMIT ? 'too long a head' : this.#endHead();
     return end + HEAD_END.length;
   }

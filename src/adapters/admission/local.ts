@@ -23,10 +23,10 @@ const sweepSlice = 10_000;
 
 export const createLocalAdmission = (options: LocalAdmissionOptions = {}): LocalAdmission => {
   const { clock = monotonicClock, ...rules } = options;
-  const gates = new Map<string, Gate>();
+  const gates = new Gates();
   const tally = new Tally();
   const shared: Surroundings = { rules: { ...usualRules, ...rules }, tally, now: () => clock.now() };
-  let sweeping: Iterator<[string, Gate]> = gates.entries();
+  let sweeping = gates.all();
   let stopSweep: (() => void) | undefined;
 
   const admit = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
@@ -84,13 +84,11 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
   };
 
   const gateOf = ({ subscription, model, limits }: AdmissionRequest): Gate => {
-    const name = `${subscription}\n${model}`;
-    let gate = gates.get(name);
-    if (gate === undefined) {
-      gate = new Gate(model, limits, shared);
-      gates.set(name, gate);
-      stopSweep ??= clock.after(sweepMs, sweep);
-    }
+    const known = gates.get(model, subscription);
+    if (known !== undefined) return known;
+    const gate = new Gate(model, limits, shared);
+    gates.set(model, subscription, gate);
+    stopSweep ??= clock.after(sweepMs, sweep);
     return gate;
   };
 
@@ -99,10 +97,10 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     for (let looked = 0; looked < sweepSlice; looked++) {
       const { done, value } = sweeping.next();
       if (done === true) {
-        sweeping = gates.entries();
+        sweeping = gates.all();
         break;
       }
-      if (value[1].idle) gates.delete(value[0]);
+      if (value.gate.idle) gates.delete(value.model, value.subscription);
     }
     stopSweep = gates.size === 0 ? undefined : clock.after(sweepMs, sweep);
   };
@@ -120,6 +118,42 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     close: async () => stopSweep?.(),
   };
 };
+
+interface PlacedGate {
+  readonly model: string;
+  readonly subscription: string;
+  readonly gate: Gate;
+}
+
+/** Two maps, each by a text that is at hand: one by both texts joined would cost more than all else of a decision. */
+class Gates {
+  readonly #byModel = new Map<string, Map<string, Gate>>();
+  size = 0;
+
+  get(model: string, subscription: string): Gate | undefined {
+    return this.#byModel.get(model)?.get(subscription);
+  }
+
+  /** Where there is none yet. */
+  set(model: string, subscription: string, gate: Gate): void {
+    const ofModel = this.#byModel.get(model) ?? new Map<string, Gate>();
+    this.#byModel.set(model, ofModel.set(subscription, gate));
+    this.size++;
+  }
+
+  delete(model: string, subscription: string): void {
+    const ofModel = this.#byModel.get(model);
+    if (ofModel?.delete(subscription) !== true) return;
+    if (ofModel.size === 0) this.#byModel.delete(model);
+    this.size--;
+  }
+
+  /** Good while gates come and go. */
+  *all(): Generator<PlacedGate, undefined> {
+    for (const [model, ofModel] of this.#byModel)
+      for (const [subscription, gate] of ofModel) yield { model, subscription, gate };
+  }
+}
 
 /** A slot at a gate, given back once. */
 class Slot implements Lease {

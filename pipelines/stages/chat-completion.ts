@@ -3,6 +3,7 @@ import type { Part, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 
 export interface Completion {
+  /** Our own: letters, digits, dashes. */
   readonly id: string;
   /** Unix seconds. */
   readonly created: number;

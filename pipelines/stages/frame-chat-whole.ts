@@ -91,13 +91,10 @@ class Choice {
   }
 
   json(withLogprobs: boolean): string {
-    const calls = this.#calls.map(
-      ({ id, name, text }) =>
-        `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`,
-    );
+    const calls = this.#calls;
     const content = this.#text === '' && calls.length > 0 ? 'null' : `"${this.#text}"`;
     const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
-    const toolCalls = calls.length > 0 ? `,"tool_calls":[${calls.join(',')}]` : '';
+    const toolCalls = calls.length > 0 ? `,"tool_calls":[${calls.map(callJson).join(',')}]` : '';
     const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs)}}` : 'null';
     return (
       `{"index":${this.#index},"message":{"role":"assistant","content":${content},"reasoning":${reasoning},"refusal":null` +
@@ -107,10 +104,13 @@ class Choice {
   }
 }
 
+const callJson = ({ id, name, text }: Call): string =>
+  `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`;
+
 const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
   const { id, created, model, logprobs, extra = '' } = completion;
   return jsonTextAnswer(
-    `{"id":${quoted(id)},"object":"chat.completion","created":${created},"model":${quoted(model)},` +
+    `{"id":"${id}","object":"chat.completion","created":${created},"model":${quoted(model)},` +
       `"system_fingerprint":null,"choices":[${choices.map((choice) => choice.json(logprobs)).join(',')}],` +
       `"usage":${usageJson(usage)}${extra}}`,
   );

@@ -16,20 +16,26 @@ export const step =
     new Stepped(source, next as AnyStep);
 
 class Stepped<Out> extends Observable<Out> {
-  readonly #before: Observable<unknown>;
-  readonly #last: AnyStep;
+  readonly #first: Observable<unknown>;
+  /** Shared with those that this one goes on from, as far as `end`. */
+  readonly #steps: AnyStep[];
+  readonly #end: number;
 
   constructor(before: Observable<unknown>, last: AnyStep) {
     super(walk);
-    this.#before = before;
-    this.#last = last;
+    if (before instanceof Stepped) {
+      this.#first = before.#first;
+      const isOwn = before.#steps.length === before.#end;
+      this.#steps = isOwn ? before.#steps : before.#steps.slice(0, before.#end);
+    } else {
+      this.#first = before;
+      this.#steps = [];
+    }
+    this.#end = this.#steps.push(last);
   }
 
   walk(subscriber: Subscriber<unknown>): Subscription {
-    const steps = [this.#last];
-    let first: Observable<unknown> = this.#before;
-    for (; first instanceof Stepped; first = first.#before) steps.push(first.#last);
-    return first.subscribe(new Walk(subscriber, steps.reverse(), 0));
+    return this.#first.subscribe(new Walk(subscriber, this.#steps, 0, this.#end));
   }
 }
 
@@ -42,26 +48,28 @@ class Walk<Out> extends Subscriber<unknown> {
   readonly #receiver: Subscriber<Out>;
   readonly #steps: readonly AnyStep[];
   readonly #from: number;
+  readonly #end: number;
   /** The rest of the way is somebody else's. */
   #left = false;
 
-  constructor(receiver: Subscriber<Out>, steps: readonly AnyStep[], from: number) {
+  constructor(receiver: Subscriber<Out>, steps: readonly AnyStep[], from: number, end: number) {
     super(receiver);
     this.#receiver = receiver;
     this.#steps = steps;
     this.#from = from;
+    this.#end = end;
   }
 
   protected override _next(value: unknown): void {
     let reached = value;
     try {
-      for (let at = this.#from; at < this.#steps.length; at++) {
+      for (let at = this.#from; at < this.#end; at++) {
         reached = this.#steps[at]?.(reached);
         if (!(reached instanceof Observable)) continue;
         this.#left = true;
         // What the last step leads to speaks to the receiver itself.
         reached.subscribe(
-          at + 1 === this.#steps.length ? this.#receiver : new Walk(this.#receiver, this.#steps, at + 1),
+          at + 1 === this.#end ? this.#receiver : new Walk(this.#receiver, this.#steps, at + 1, this.#end),
         );
         return;
       }

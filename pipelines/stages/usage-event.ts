@@ -46,8 +46,9 @@ export const usageEvent = (
   { exchange, caller, route, task, lease }: Metered<{ readonly model: Model }>,
   outcome: Outcome,
   status: number,
-  { usage, inputs, seconds, delivered, started, firstToken }: Counts,
+  counts: Counts,
 ): UsageEvent => {
+  const { usage, seconds, delivered, started, firstToken } = counts;
   const { model } = task;
   const waited = Math.round(lease.waited);
   const since = (time: number): number => waited + Math.round(time - started);
@@ -63,14 +64,7 @@ export const usageEvent = (
     engine: model.engine,
     outcome,
     status,
-    quantities: {
-      prompt_tokens: usage.prompt,
-      completion_tokens: usage.completion,
-      cached_tokens: usage.cached,
-      reasoning_tokens: usage.reasoning,
-      ...(inputs === undefined ? {} : { inputs }),
-      ...(seconds === undefined ? {} : { seconds: String(seconds) }),
-    },
+    quantities: quantitiesOf(counts),
     generated_tokens: usage.completion,
     delivered_tokens: delivered,
     price: model.pricing,
@@ -78,6 +72,21 @@ export const usageEvent = (
     queued_ms: waited,
     first_token_ms: firstToken === undefined ? null : since(firstToken),
     total_ms: since(performance.now()),
+  };
+};
+
+const quantitiesOf = ({ usage, inputs, seconds }: Counts): UsageEvent['quantities'] => {
+  const tokens = {
+    prompt_tokens: usage.prompt,
+    completion_tokens: usage.completion,
+    cached_tokens: usage.cached,
+    reasoning_tokens: usage.reasoning,
+  };
+  if (inputs === undefined && seconds === undefined) return tokens;
+  return {
+    ...tokens,
+    ...(inputs === undefined ? {} : { inputs }),
+    ...(seconds === undefined ? {} : { seconds: String(seconds) }),
   };
 };
 

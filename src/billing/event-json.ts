@@ -3,7 +3,8 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { quoted } from '../quoted.ts';
 
 export const eventJson = (event: UsageEvent): string =>
-  `{"schema":${event.schema},"id":${quoted(event.id)},"time":${event.time},"request_id":${quoted(event.request_id)},` +
+  // Ids are our own: there is nothing in them to escape.
+  `{"schema":${event.schema},"id":"${event.id}","time":${event.time},"request_id":"${event.request_id}",` +
   `${originOf(event).json}"outcome":"${event.outcome}","status":${event.status},` +
   `"quantities":${quantitiesJson(event.quantities)},"generated_tokens":${event.generated_tokens},` +
   `"delivered_tokens":${event.delivered_tokens},"price":${priceJson(event.price)},"cost":"${event.cost}",` +

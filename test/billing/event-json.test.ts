@@ -9,13 +9,15 @@ import { usageEvent } from './usage-events.ts';
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
+/** As we make them. */
+const ownId = fc.stringMatching(/^[a-z]+_[0-9a-z]{1,30}$/);
 const amount = fc.constantFrom('0', '0.000002', '12.5');
 
 const events = fc.record({
   schema: fc.constant(1 as const),
-  id: name,
+  id: ownId,
   time: count,
-  request_id: name,
+  request_id: ownId,
   subscription: name,
   key: name,
   route: name,

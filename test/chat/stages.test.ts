@@ -8,6 +8,7 @@ import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
 import { meter } from '../../pipelines/stages/meter.ts';
 import { resolveModel } from '../../pipelines/stages/resolve-model.ts';
 import { settleFailures } from '../../pipelines/stages/settle-failures.ts';
+import { step } from '../../pipelines/stages/step.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
@@ -39,6 +40,19 @@ const values: Record<string, Parts> = {
   // what meter counts itself: 7 of the prompt's frame and 1 of its text, then 3 and 1 pieces
   o: [usage(8, 4)],
 };
+
+t.test('step: ways that part go on from where they did', async (t) => {
+  const seen = (source: Observable<number>): Promise<number> => lastValueFrom(source);
+  const two = of(1).pipe(step((value: number) => value + 1));
+  const twenty = two.pipe(step((value: number) => value * 10));
+  const later = two.pipe(
+    step((value: number) => of(value * 100)),
+    step((value: number) => value + 1),
+  );
+  const twentyOne = twenty.pipe(step((value: number) => value + 1));
+  const again = twenty.pipe(step((value: number) => value + 2));
+  t.strictSame(await Promise.all([two, twenty, later, twentyOne, again].map(seen)), [2, 20, 201, 21, 22]);
+});
 
 t.test('settleFailures', async (t) => {
   interface Row {

@@ -52,7 +52,12 @@ export const openapiDocument = (table: readonly Route[], publicUrl: string): Jso
 
 const operation = (route: Route, components: Components): Json => {
   const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
-  const statuses = [...(doc.errors ?? []), ...(route.access === 'key' ? [401] : []), 500];
+  const statuses = [
+    ...(doc.errors ?? []),
+    ...(route.access === 'key' ? [401] : []),
+    ...(doc.ranges === true ? [416] : []),
+    500,
+  ];
   const failures = failureContent(route);
   return {
     operationId: operationId(route),
@@ -65,6 +70,7 @@ const operation = (route: Route, components: Components): Json => {
       : { requestBody: { required: true, content: content(doc.body, components) } }),
     responses: {
       [doc.status ?? 200]: response(doc.status ?? 200, doc.answer, components),
+      ...(doc.ranges === true ? { 206: response(206, doc.answer, components) } : {}),
       ...Object.fromEntries(statuses.map((status) => [status, response(status, failures, components)])),
     },
   };

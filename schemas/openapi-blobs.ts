@@ -10,7 +10,8 @@ const LinkQuery = Type.Object({
 export const blobDocs = {
   link: {
     tag: 'Files',
-    summary: 'A file, by the link that was handed out for it; ranges are served',
+    summary: 'A file, by the link that was handed out for it; takes Range',
+    ranges: true,
     query: LinkQuery,
     answer: { 'application/octet-stream': Type.String({ format: 'binary' }) },
     errors: [404, 503],

@@ -28,6 +28,7 @@ export const musicDocs = {
     ...sendsOutput,
     tag,
     summary: 'The bytes of a finished song; takes Range',
+    ranges: true,
     query,
     answer: { 'audio/mpeg': sound, 'audio/wav': sound, 'audio/flac': sound, 'audio/ogg': sound },
   },

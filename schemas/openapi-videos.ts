@@ -22,6 +22,7 @@ export const videoDocs = {
     ...sendsOutput,
     tag,
     summary: 'The bytes of a finished video; takes Range',
+    ranges: true,
     query: Type.Object({
       index: Type.Optional(Type.Integer({ minimum: 0, description: '0 unless told' })),
       variant: Type.Optional(Type.Enum(['video'])),

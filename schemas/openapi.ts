@@ -19,6 +19,8 @@ export interface RouteDoc {
   readonly status?: number;
   /** What a success carries; absent: no body. */
   readonly answer?: Content;
+  /** A part may be asked for by `Range`: then 206, or 416 when there is no such part. */
+  readonly ranges?: true;
   /** Statuses of failures beyond 401 (keyed routes) and 500 (all). */
   readonly errors?: readonly number[];
 }
@@ -50,11 +52,13 @@ export const statusMeanings: Readonly<Record<number, string>> = {
   201: 'Created',
   202: 'Accepted',
   204: 'Done, nothing to say',
+  206: 'The part that `Range` asked for',
   400: 'A field is missing, malformed or unsupported; the message names it',
   401: 'Key missing, wrong or not active',
   404: 'No such model, job, file or route',
   409: 'The job changed state during the action',
   413: 'Body or file too large; the message gives the limit',
+  416: 'No part of it lies in the `Range`; `Content-Range` gives its size',
   422: 'The questions cannot be answered as they are put',
   429: 'Too many requests for this model; wait `Retry-After` seconds',
   500: 'Failure on the service side',

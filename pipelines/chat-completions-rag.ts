@@ -10,22 +10,23 @@ import { fitContext } from './stages/fit-context.ts';
 import { frameChat } from './stages/frame-chat.ts';
 import { meter } from './stages/meter.ts';
 import { parseJson } from './stages/parse-json.ts';
-import { readChatRequest } from './stages/read-chat-request.ts';
+import { type ChatFraming, readChatRequest } from './stages/read-chat-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
 import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/chat/completions/RAG';
-const ragRequest = validate(RagRequest);
+const check = step(validate(RagRequest));
 
-export const chatCompletionsRag =
-  (ports: Ports): KeyedPipeline =>
-  (exchange, caller) =>
+export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
+  const findModel = resolveModel<RagRequest>(ports.catalog, 'chat');
+  const fit = fitContext<ChatFraming>(ports.offload);
+  return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      step(ragRequest), // 400 names the field
-      resolveModel(ports.catalog, 'chat'), // 404
+      check, // 400 names the field
+      findModel, // 404
       switchMap((asked) =>
         of(asked).pipe(
           readChatRequest(ports, exchange.body), // 400 names the field
@@ -33,7 +34,7 @@ export const chatCompletionsRag =
           addContext(ports, { exchange, caller, route }, asked.body.collection),
         ),
       ),
-      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      fit, // 400 when the prompt alone fills the window
       // 429 after waiting its turn; the slot is held while the rest runs
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
@@ -44,3 +45,4 @@ export const chatCompletionsRag =
         ),
       ),
     );
+};

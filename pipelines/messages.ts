@@ -10,24 +10,26 @@ import { frameMessages } from './stages/frame-messages.ts';
 import { meter } from './stages/meter.ts';
 import { orderParts } from './stages/order-parts.ts';
 import { parseJson } from './stages/parse-json.ts';
-import { readMessagesRequest } from './stages/read-messages-request.ts';
+import { type MessagesFraming, readMessagesRequest } from './stages/read-messages-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
 import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/messages';
-const messagesRequest = validate(MessagesRequest);
+const check = step(validate(MessagesRequest));
 
 export const messages = (ports: Ports): KeyedPipeline => {
   const signing = openSigning(ports.state);
+  const findModel = resolveModel<MessagesRequest>(ports.catalog, 'chat');
+  const fit = fitContext<MessagesFraming>(ports.offload);
   return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      step(messagesRequest), // 400 names the field
-      resolveModel(ports.catalog, 'chat'), // 404
+      check, // 400 names the field
+      findModel, // 404
       readMessagesRequest(ports, signing, exchange.body), // 400 names the field
-      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      fit, // 400 when the prompt alone fills the window
       // 429 after waiting its turn; the slot is held while the rest runs
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token

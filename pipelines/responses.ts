@@ -9,24 +9,25 @@ import { frameResponses } from './stages/frame-responses.ts';
 import { meter } from './stages/meter.ts';
 import { orderParts } from './stages/order-parts.ts';
 import { parseJson } from './stages/parse-json.ts';
-import { readResponsesRequest } from './stages/read-responses-request.ts';
+import { type ResponsesFraming, readResponsesRequest } from './stages/read-responses-request.ts';
 import { resolveModel } from './stages/resolve-model.ts';
 import { settleFailures } from './stages/settle-failures.ts';
 import { step } from './stages/step.ts';
 import { validate } from './stages/validate.ts';
 
 const route = '/responses';
-const responsesRequest = validate(ResponsesRequest);
+const check = step(validate(ResponsesRequest));
 
-export const responses =
-  (ports: Ports): KeyedPipeline =>
-  (exchange, caller) =>
+export const responses = (ports: Ports): KeyedPipeline => {
+  const findModel = resolveModel<ResponsesRequest>(ports.catalog, 'chat');
+  const fit = fitContext<ResponsesFraming>(ports.offload);
+  return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
-      step(responsesRequest), // 400 names the field
-      resolveModel(ports.catalog, 'chat'), // 404
+      check, // 400 names the field
+      findModel, // 404
       readResponsesRequest(ports, exchange.body), // 400 names the field
-      fitContext(ports.offload), // 400 when the prompt alone fills the window
+      fit, // 400 when the prompt alone fills the window
       // 429 after waiting its turn; the slot is held while the rest runs
       admit(ports.admission, exchange, caller, (task, lease) =>
         // 502 503 504 before the first token
@@ -38,3 +39,4 @@ export const responses =
         ),
       ),
     );
+};

@@ -58,30 +58,30 @@ class Choice {
   readonly #index: number;
   #text = '';
   #reasoning: string | undefined;
-  readonly #calls: Call[] = [];
-  readonly #logprobs: Logprob[] = [];
-  #finish: Finish;
+  #calls: Call[] | undefined;
+  #logprobs: Logprob[] | undefined;
+  #finish: Finish | undefined;
 
   constructor(index: number) {
     this.#index = index;
-    this.#finish = silentFinish(index);
   }
 
   add(part: Content): void {
     switch (part.type) {
       case 'text':
-        for (const logprob of part.logprobs ?? []) this.#logprobs.push(logprob);
         this.#text += part.text;
+        if (part.logprobs !== undefined) this.#addLogprobs(part.logprobs);
         break;
       case 'reasoning':
         this.#reasoning = (this.#reasoning ?? '') + part.text;
         break;
       case 'tool-call':
+        this.#calls ??= [];
         this.#calls.push({ id: part.id, name: part.name, text: '' });
         break;
       case 'tool-arguments': {
         // A call is complete before the next one starts.
-        const call = this.#calls[this.#calls.length - 1];
+        const call = this.#calls?.at(-1);
         if (call !== undefined) call.text += part.text;
         break;
       }
@@ -90,19 +90,32 @@ class Choice {
     }
   }
 
+  #addLogprobs(logprobs: readonly Logprob[]): void {
+    this.#logprobs ??= [];
+    for (const logprob of logprobs) this.#logprobs.push(logprob);
+  }
+
   json(withLogprobs: boolean): string {
     const calls = this.#calls;
-    const content = this.#text === '' && calls.length > 0 ? 'null' : `"${this.#text}"`;
+    const finish = this.#finish ?? silentFinish(this.#index);
+    const content = this.#text === '' && calls !== undefined ? 'null' : `"${this.#text}"`;
+    const opening = `{"index":${this.#index},"message":{"role":"assistant","content":${content},`;
+    const ending = `"finish_reason":"${finish.reason}","native_finish_reason":${nativeJson(finish)}}`;
+    // What most answers have in common in one piece: a text costs by the pieces it is made of.
+    if (this.#reasoning === undefined && calls === undefined && !withLogprobs)
+      return `${opening}"reasoning":null,"refusal":null},"logprobs":null,${ending}`;
     const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
-    const toolCalls = calls.length > 0 ? `,"tool_calls":[${calls.map(callJson).join(',')}]` : '';
-    const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs)}}` : 'null';
-    return (
-      `{"index":${this.#index},"message":{"role":"assistant","content":${content},"reasoning":${reasoning},"refusal":null` +
-      `${toolCalls}},"logprobs":${logprobs},"finish_reason":"${this.#finish.reason}",` +
-      `"native_finish_reason":${nativeJson(this.#finish)}}`
-    );
+    const toolCalls = calls === undefined ? '' : `,"tool_calls":[${calls.map(callJson).join(',')}]`;
+    const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs ?? [])}}` : 'null';
+    return `${opening}"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},${ending}`;
   }
 }
+
+const choicesJson = (choices: readonly Choice[], logprobs: boolean): string => {
+  let json = '';
+  for (const choice of choices) json += json === '' ? choice.json(logprobs) : `,${choice.json(logprobs)}`;
+  return json;
+};
 
 const callJson = ({ id, name, text }: Call): string =>
   `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`;
@@ -111,7 +124,7 @@ const answer = (completion: Completion, choices: readonly Choice[], usage: Token
   const { id, created, model, logprobs, extra = '' } = completion;
   return jsonTextAnswer(
     `{"id":"${id}","object":"chat.completion","created":${created},"model":${quoted(model)},` +
-      `"system_fingerprint":null,"choices":[${choices.map((choice) => choice.json(logprobs)).join(',')}],` +
+      `"system_fingerprint":null,"choices":[${choicesJson(choices, logprobs)}],` +
       `"usage":${usageJson(usage)}${extra}}`,
   );
 };

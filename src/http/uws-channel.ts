@@ -66,11 +66,11 @@ export class UwsChannel implements Channel {
   /** Bytes of the whole body, of a stream that knows. */
   #length: number | undefined;
 
-  constructor(response: HttpResponse, request: HttpRequest, limits: EdgeLimits) {
+  constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
     this.#response = response;
     this.#request = request;
     this.#limits = limits;
-    this.method = request.getCaseSensitiveMethod();
+    this.method = method;
     this.path = request.getUrl();
   }
 

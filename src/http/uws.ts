@@ -14,7 +14,7 @@
  * What is worked around is said where that is done.
  */
 
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -36,15 +36,19 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
     tls === undefined
       ? library.App()
       : library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
-  app.any('/*', (response, request) => {
-    const channel = new UwsChannel(response, request, limits);
+  const handler = (method?: string) => (response: HttpResponse, request: HttpRequest) => {
+    const channel = new UwsChannel(response, request, method ?? request.getCaseSensitiveMethod(), limits);
     try {
       handle(channel);
     } finally {
       // The process is ended for a handler that neither answers nor listens for the client's leaving.
       channel.leaveHandler();
     }
-  });
+  };
+  // Most requests: asking the library for the name each time would cost more than finding their route does.
+  app.get('/*', handler('GET'));
+  app.post('/*', handler('POST'));
+  app.any('/*', handler());
   let connections = 0;
   const counted = (_: unknown, change: unknown): void => {
     connections += Number(change);

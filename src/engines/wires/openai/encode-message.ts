@@ -8,8 +8,11 @@ export const messageJson = (message: ChatMessage, large: LargeMedia): string => 
   const text = onlyText(message);
   return text === undefined
     ? JSON.stringify(encodeMessage(message, large))
-    : `{"role":"${message.role === 'user' ? 'user' : 'system'}","content":${quoted(text)}}`;
+    : `${message.role === 'user' ? userOpening : systemOpening}${quoted(text)}}`;
 };
+
+const userOpening = '{"role":"user","content":';
+const systemOpening = '{"role":"system","content":';
 
 /** Of a message that says nothing else. */
 const onlyText = (message: ChatMessage): string | undefined => {

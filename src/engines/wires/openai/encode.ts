@@ -13,7 +13,7 @@ export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): Reques
   const large = new LargeMedia();
   let messages = '';
   for (const message of call.messages)
-    messages += `${messages === '' ? '' : ','}${messageJson(message, large)}`;
+    messages += messages === '' ? messageJson(message, large) : `,${messageJson(message, large)}`;
   // What every call says is put together as text: half the cost of an object with all of it.
   const always =
     `{"model":${quoted(model.served_as)},"messages":[${messages}],` +

@@ -1,9 +1,10 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
 import type { Observer, OperatorFunction } from 'rxjs';
-import type { Logprob, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Logprob, Part, Parts, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
+import { JsonPieces } from './json-pieces.ts';
 import { relay, type Stage } from './relay.ts';
 
 export const frameChatWhole = (completion: Completion): OperatorFunction<Parts, Reply> =>
@@ -57,6 +58,8 @@ interface Call {
 class Choice {
   readonly #index: number;
   #text = '';
+  /** All its text so far, where that came as bytes. */
+  #written: TextPart | undefined;
   #reasoning: string | undefined;
   #calls: Call[] | undefined;
   #logprobs: Logprob[] | undefined;
@@ -69,7 +72,7 @@ class Choice {
   add(part: Content): void {
     switch (part.type) {
       case 'text':
-        this.#text += part.text;
+        this.#addText(part);
         if (part.logprobs !== undefined) this.#addLogprobs(part.logprobs);
         break;
       case 'reasoning':
@@ -90,41 +93,50 @@ class Choice {
     }
   }
 
+  #addText(part: TextPart): void {
+    if (part.bytes !== undefined && this.#text === '' && this.#written === undefined) this.#written = part;
+    else {
+      this.#text += (this.#written?.text ?? '') + part.text;
+      this.#written = undefined;
+    }
+  }
+
   #addLogprobs(logprobs: readonly Logprob[]): void {
     this.#logprobs ??= [];
     for (const logprob of logprobs) this.#logprobs.push(logprob);
   }
 
-  json(withLogprobs: boolean): string {
+  write(json: JsonPieces, withLogprobs: boolean): void {
     const calls = this.#calls;
-    const finish = this.#finish ?? silentFinish(this.#index);
-    const content = this.#text === '' && calls !== undefined ? 'null' : `"${this.#text}"`;
-    const opening = `{"index":${this.#index},"message":{"role":"assistant","content":${content},`;
-    const ending = `"finish_reason":"${finish.reason}","native_finish_reason":${nativeJson(finish)}}`;
+    json.add(`{"index":${this.#index},"message":{"role":"assistant","content":`);
+    if (this.#written?.bytes !== undefined) json.addText(this.#written.bytes);
+    else json.add(this.#text === '' && calls !== undefined ? 'null' : `"${this.#text}"`);
     // What most answers have in common in one piece: a text costs by the pieces it is made of.
     if (this.#reasoning === undefined && calls === undefined && !withLogprobs)
-      return `${opening}"reasoning":null,"refusal":null},"logprobs":null,${ending}`;
-    const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
-    const toolCalls = calls === undefined ? '' : `,"tool_calls":[${calls.map(callJson).join(',')}]`;
-    const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs ?? [])}}` : 'null';
-    return `${opening}"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},${ending}`;
+      json.add(',"reasoning":null,"refusal":null},"logprobs":null,');
+    else {
+      const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
+      const toolCalls = calls === undefined ? '' : `,"tool_calls":[${calls.map(callJson).join(',')}]`;
+      const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs ?? [])}}` : 'null';
+      json.add(`,"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},`);
+    }
+    const finish = this.#finish ?? silentFinish(this.#index);
+    json.add(`"finish_reason":"${finish.reason}","native_finish_reason":${nativeJson(finish)}}`);
   }
 }
-
-const choicesJson = (choices: readonly Choice[], logprobs: boolean): string => {
-  let json = '';
-  for (const choice of choices) json += json === '' ? choice.json(logprobs) : `,${choice.json(logprobs)}`;
-  return json;
-};
 
 const callJson = ({ id, name, text }: Call): string =>
   `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`;
 
 const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
   const { id, created, model, logprobs, extra = '' } = completion;
-  return jsonTextAnswer(
-    `{"id":"${id}","object":"chat.completion","created":${created},"model":${quoted(model)},` +
-      `"system_fingerprint":null,"choices":[${choicesJson(choices, logprobs)}],` +
-      `"usage":${usageJson(usage)}${extra}}`,
-  );
+  const json = new JsonPieces();
+  json.add(`{"id":"${id}","object":"chat.completion","created":${created},"model":${quoted(model)},`);
+  json.add('"system_fingerprint":null,"choices":[');
+  for (const choice of choices) {
+    if (choice !== choices[0]) json.add(',');
+    choice.write(json, logprobs);
+  }
+  json.add(`],"usage":${usageJson(usage)}${extra}}`);
+  return jsonTextAnswer(json.body());
 };

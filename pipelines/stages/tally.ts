@@ -1,6 +1,6 @@
 /** The parts of an answer in, one by one; how much was generated, and the usage event of the request, out. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import type { Part, TokenUsage } from '../../src/ports/chat.ts';
+import type { Part, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import type { ChatTask } from './chat-task.ts';
 import { type Account, type Metered, type Outcome, usageEvent } from './usage-event.ts';
@@ -13,7 +13,9 @@ export class Tally implements Account {
   #firstToken: number | undefined;
   #completion = 0;
   #reasoning = 0;
-  /** All text so far, as JSON has it. */
+  /** Text that came as bytes: its characters are counted only if the engine has not counted tokens. */
+  #uncounted: TextPart[] | undefined;
+  /** All text that was counted so far, as JSON has it. */
   characters = 0;
   /** The engine's own numbers; the last ones count. */
   reported: TokenUsage | undefined;
@@ -26,8 +28,11 @@ export class Tally implements Account {
     this.#firstToken ??= performance.now();
     switch (part.type) {
       case 'text':
-        this.#completion += part.logprobs?.length ?? estimatePiece(part.text.length);
-        this.characters += part.text.length;
+        if (part.bytes === undefined) this.#count(part);
+        else {
+          this.#uncounted ??= [];
+          this.#uncounted.push(part);
+        }
         break;
       case 'reasoning': {
         const tokens = estimatePiece(part.text.length);
@@ -45,17 +50,23 @@ export class Tally implements Account {
     }
   }
 
+  #count({ text, logprobs }: TextPart): void {
+    this.#completion += logprobs?.length ?? estimatePiece(text.length);
+    this.characters += text.length;
+  }
+
   /** The engine's numbers, else what was seen. */
   usage(): TokenUsage {
+    if (this.reported !== undefined) return this.reported;
+    for (const part of this.#uncounted ?? []) this.#count(part);
+    this.#uncounted = undefined;
     const { promptTokens, call } = this.#metered.task;
-    return (
-      this.reported ?? {
-        prompt: promptTokens ?? estimatePrompt(call),
-        completion: this.#completion,
-        cached: 0,
-        reasoning: this.#reasoning,
-      }
-    );
+    return {
+      prompt: promptTokens ?? estimatePrompt(call),
+      completion: this.#completion,
+      cached: 0,
+      reasoning: this.#reasoning,
+    };
   }
 
   /**

@@ -42,7 +42,11 @@ const single = (call: ChatCall, choice: number): ChatCall => ({
       : { ...call.sampling, seed: call.sampling.seed + choice },
 });
 
-const renumbered = (part: Part, choice: number): Part => ('choice' in part ? { ...part, choice } : part);
+const renumbered = (part: Part, choice: number): Part => {
+  // Its text need not be a property of its own.
+  if (part.type === 'text') return { type: 'text', choice, text: part.text, logprobs: part.logprobs };
+  return 'choice' in part ? { ...part, choice } : part;
+};
 
 /** Usage is summed and comes last, only when every answer told its own; the first failure ends all. */
 const asOneAnswer =

@@ -1,6 +1,7 @@
 /** A request and what became of it in; one line of the log out. Made only where requests are logged. */
 import type { Logger } from 'pino';
-import type { Exchange } from '../ports/exchange.ts';
+import type { AnswerBody, Exchange } from '../ports/exchange.ts';
+import { lengthOf } from './answer-bytes.ts';
 
 export class RequestLine {
   readonly #log: Logger;
@@ -11,8 +12,8 @@ export class RequestLine {
     this.#log = log;
   }
 
-  count(bytes: string | Uint8Array): void {
-    this.#bytes += typeof bytes === 'string' ? Buffer.byteLength(bytes) : bytes.byteLength;
+  count(bytes: AnswerBody): void {
+    this.#bytes += lengthOf(bytes);
   }
 
   /** The route's own path, not the one that was sent: ids and queries are nobody's business here. */

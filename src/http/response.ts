@@ -4,6 +4,7 @@ import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { clientLeft } from '../metrics/route-figures.ts';
 import type { Answer, Head, Reply } from '../ports/exchange.ts';
 import { absent } from '../roll.ts';
+import { lengthOf } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -201,7 +202,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     }
     this.#phase = 'ended';
     this.#settle(answer.status);
-    if (this.#channel.method === 'HEAD') this.length = Buffer.byteLength(answer.body);
+    if (this.#channel.method === 'HEAD') this.length = lengthOf(answer.body);
     this.#line?.count(answer.body);
     this.#touched = this.#core.now;
     this.#channel.answer(answer, this);

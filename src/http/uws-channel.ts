@@ -1,6 +1,7 @@
 /** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Answer, Head, HeaderName, KeptHeader } from '../ports/exchange.ts';
+import type { Answer, AnswerBody, Head, HeaderName, KeptHeader } from '../ports/exchange.ts';
+import { bytesOf, sizeOf, writeTo } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { statusLine } from './common-headers.ts';
 import { firstHeader, HeadLines } from './head-lines.ts';
@@ -32,12 +33,10 @@ const emptyIsNoEnd = Number(process.versions.modules) < 127;
  * goes through it twice, and from the version for Node 22 on writes Latin-1 characters as they lie in memory.
  */
 const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
-const encoder = new TextEncoder();
 const headLines = new HeadLines();
-const utf8 = (text: string | Uint8Array): Uint8Array => {
-  if (typeof text !== 'string') return text;
-  if (text.length > pieceBytes) return Buffer.from(text);
-  return memory.subarray(0, encoder.encodeInto(text, memory).written);
+const utf8 = (body: AnswerBody): Uint8Array => {
+  if (body instanceof Uint8Array) return body;
+  return sizeOf(body) > pieceBytes ? bytesOf(body) : memory.subarray(0, writeTo(memory, body));
 };
 
 type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
@@ -144,7 +143,7 @@ export class UwsChannel implements Channel {
       response.writeHeader(firstHeader, headLines.of(answer.headers, frame.requestId));
       if (frame.unread) this.#linger(answer, frame);
       else if (frame.bodiless) this.#endWithoutBody(frame);
-      else if (answer.body.length > pieceBytes) this.#endLarge(Buffer.from(answer.body));
+      else if (sizeOf(answer.body) > pieceBytes) this.#endLarge(bytesOf(answer.body));
       else {
         response.end(utf8(answer.body), frame.close);
         this.#finish();
@@ -177,7 +176,7 @@ export class UwsChannel implements Channel {
 
   /** Written as part of the head, the answer is whole and the response still open. */
   #linger(answer: Answer, frame: Frame): void {
-    const body = Buffer.from(answer.body);
+    const body = bytesOf(answer.body);
     const text = frame.bodiless ? '' : body.toString();
     this.#response.writeHeader('connection', utf8(`close\r\ncontent-length: ${body.length}\r\n\r\n${text}`));
     const { owner } = this;

@@ -127,18 +127,23 @@ export interface TokenUsage {
   readonly reasoning: number;
 }
 
+export interface TextPart {
+  readonly type: 'text';
+  readonly choice: number;
+  /** May be made of the bytes when it is first asked for. */
+  readonly text: JsonText;
+  /** The same in UTF-8, where it came so: whoever writes bytes need not make them again. */
+  readonly bytes?: Uint8Array;
+  readonly logprobs?: readonly Logprob[] | undefined;
+}
+
 /**
  * A piece of an answer. Sources emit what arrived together as one array (`readonly Part[]`), never an empty one.
  * `choice` numbers the n answers from 0, `call` the tool calls of one answer from 0, each complete before the next starts.
  * A source fails by erroring while it has emitted nothing, and by a last `failure` part afterwards.
  */
 export type Part =
-  | {
-      readonly type: 'text';
-      readonly choice: number;
-      readonly text: JsonText;
-      readonly logprobs?: readonly Logprob[];
-    }
+  | TextPart
   | { readonly type: 'reasoning'; readonly choice: number; readonly text: JsonText }
   | {
       readonly type: 'tool-call';

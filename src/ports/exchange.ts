@@ -81,8 +81,11 @@ export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: HeaderList;
-  readonly body: string | Uint8Array;
+  readonly body: AnswerBody;
 }
+
+/** In pieces where some of it is bytes already: joining them is the business of whoever writes them. */
+export type AnswerBody = string | Uint8Array | readonly (string | Uint8Array)[];
 
 export interface Head {
   readonly kind: 'head';
@@ -117,7 +120,7 @@ export const jsonAnswer = (value: unknown, status = 200, headers?: HeaderList): 
 });
 
 /** An answer whose JSON is already text. */
-export const jsonTextAnswer = (body: string): Answer => ({
+export const jsonTextAnswer = (body: AnswerBody): Answer => ({
   kind: 'answer',
   status: 200,
   headers: jsonHeaders,

@@ -219,6 +219,27 @@ t.test('chunks add up to the whole answer', async () => {
   );
 });
 
+t.test('text that came as bytes is written as such, and reads the same', async (t) => {
+  const said = (choice: number, words: string): Part => ({ ...text(words), choice });
+  const asBytes = (part: Part): Part =>
+    part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
+  const bodyOf = async (parts: Parts, choices: number) => {
+    const whole = await lastValueFrom(of(parts).pipe(frameChatWhole(completion({ choices }))));
+    return whole.kind === 'answer' ? whole.body : undefined;
+  };
+  const answers: readonly (readonly [choices: number, pieces: number, parts: Parts])[] = [
+    [1, 3, [said(0, 'naïve 水'), finish(), usage(1, 2)]],
+    [2, 5, [said(0, 'naïve'), said(1, '水'), finish(), usage(1, 2)]],
+    [2, 3, [said(1, '水'), finish(), usage(1, 2)]],
+    [1, 0, [said(0, 'naïve'), said(0, ' 水'), finish(), usage(1, 2)]],
+  ];
+  for (const [choices, pieces, parts] of answers) {
+    const body = await bodyOf(parts.map(asBytes), choices);
+    t.equal([body].flat().join(''), await bodyOf(parts, choices));
+    t.equal(Array.isArray(body) ? body.length : 0, pieces);
+  }
+});
+
 t.test('a failure ends every open answer, whatever came before', async () => {
   const error = fail('engine_unreachable', 'The model "broke"\n');
   await fc.assert(

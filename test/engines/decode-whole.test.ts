@@ -1,4 +1,5 @@
 /** A whole answer is read around its text. Whatever the text and wherever it stands, the parts are those of the parsed answer. */
+import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -6,14 +7,29 @@ import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/answe
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
 import { fromJsonText, type Part, type Parts } from '../../src/ports/chat.ts';
 
-const decodeWhole = (body: Buffer, use: AnswerOptions): Parts => new WholeDecoder().decode(body, use);
-const options = { choices: 2, thinks: true, newCallId: () => 'call_ours' };
+/** The memory of the body is somebody else's once it was decoded. */
+const decodeLent = (decoder: WholeDecoder, body: Buffer, use: AnswerOptions): Parts => {
+  const lent = Buffer.from(body);
+  const parts = decoder.decode(lent, use);
+  lent.fill('#');
+  return parts;
+};
+const decodeWhole = (body: Buffer, use: AnswerOptions): Parts => decodeLent(new WholeDecoder(), body, use);
+const thinking = { choices: 2, thinks: true, newCallId: () => 'call_ours' };
+const plain = { ...thinking, thinks: false };
+const options = thinking;
 
-/** Text as people read it: two ways to escape it are one text. */
+/** Text as people read it: two ways to escape it are one text. Where it comes as bytes, they say the same. */
 const read = (parts: Parts) =>
-  parts.map((part: Part) => ('text' in part ? { ...part, text: fromJsonText(part.text) } : part));
+  parts.map((part: Part) => {
+    if (!('text' in part)) return part;
+    if (part.type !== 'text') return { ...part, text: fromJsonText(part.text) };
+    const { type, choice, text, bytes, logprobs } = part;
+    if (bytes !== undefined) assert.equal(Buffer.from(bytes).toString(), text);
+    return { type, choice, text: fromJsonText(text), ...(logprobs === undefined ? {} : { logprobs }) };
+  });
 
-const parsedParts = (body: string): Parts => {
+const parsedParts = (body: string, options: AnswerOptions): Parts => {
   const answer = new Answer(options);
   answer.push(JSON.parse(body));
   answer.end(true);
@@ -22,6 +38,8 @@ const parsedParts = (body: string): Parts => {
 
 const asAscii = (json: string): string =>
   json.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
+const ways = fc.constantFrom(thinking, plain);
 
 const words = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -66,12 +84,21 @@ const answers = fc.record({
 
 t.test('the parts are those of the parsed answer', async (t) => {
   fc.assert(
-    fc.property(answers, fc.boolean(), fc.constantFrom(undefined, 1), (answer, ascii, space) => {
-      const json = JSON.stringify(answer, undefined, space);
-      // Bytes cannot have half a character; escapes can.
-      const body = ascii ? asAscii(json) : Buffer.from(json).toString();
-      return isDeepStrictEqual(read(decodeWhole(Buffer.from(body), options)), read(parsedParts(body)));
-    }),
+    fc.property(
+      answers,
+      ways,
+      fc.boolean(),
+      fc.constantFrom(undefined, 1),
+      (answer, options, ascii, space) => {
+        const json = JSON.stringify(answer, undefined, space);
+        // Bytes cannot have half a character; escapes can.
+        const body = ascii ? asAscii(json) : Buffer.from(json).toString();
+        return isDeepStrictEqual(
+          read(decodeWhole(Buffer.from(body), options)),
+          read(parsedParts(body, options)),
+        );
+      },
+    ),
     { numRuns: 500, endOnFailure: true },
   );
   t.pass('agreed');
@@ -128,7 +155,7 @@ t.test('one decoder for the answers of many servers', async (t) => {
   const { parse } = JSON;
   let known = 0;
   fc.assert(
-    fc.property(fc.array(served, { minLength: 20, maxLength: 40 }), (bodies) => {
+    fc.property(fc.array(served, { minLength: 20, maxLength: 40 }), ways, (bodies, options) => {
       const decoder = new WholeDecoder();
       return bodies.every((body) => {
         const bytes = Buffer.from(body);
@@ -137,10 +164,10 @@ t.test('one decoder for the answers of many servers', async (t) => {
           parsed = true;
           return parse(json);
         };
-        const decoded = partsOrNone(() => decoder.decode(bytes, options));
+        const decoded = partsOrNone(() => decodeLent(decoder, bytes, options));
         JSON.parse = parse;
         if (decoded !== undefined && !parsed) known++;
-        const expected = partsOrNone(() => parsedParts(bytes.toString()));
+        const expected = partsOrNone(() => parsedParts(bytes.toString(), options));
         return isDeepStrictEqual(decoded && read(decoded), expected && read(expected));
       });
     }),
@@ -154,7 +181,7 @@ t.test('what is strange beside the answer does not matter', async (t) => {
   const body = `{"x":${deep},"__proto__":5,"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`;
   const decoder = new WholeDecoder();
   for (let turn = 0; turn < 2; turn++)
-    t.strictSame(read(decoder.decode(Buffer.from(body), options)), read(parsedParts(body)));
+    t.strictSame(read(decoder.decode(Buffer.from(body), options)), read(parsedParts(body, options)));
 });
 
 t.test('a text that is no JSON makes no answer', async (t) => {
@@ -166,9 +193,10 @@ t.test('a text that is no JSON makes no answer', async (t) => {
       text,
     );
   }
-  t.strictSame(
-    read(decodeWhole(body('\\\\q\\u0041\xff'), options)).slice(0, 1),
-    [{ type: 'text', choice: 0, text: '\\qA\ufffd' }],
-    'bytes that are no character are read as such',
-  );
+  for (const way of [thinking, plain])
+    t.strictSame(
+      read(decodeWhole(body('\\\\q\\u0041\xff'), way)).slice(0, 1),
+      [{ type: 'text', choice: 0, text: '\\qA\ufffd' }],
+      'bytes that are no character are read as such',
+    );
 });

@@ -14,6 +14,29 @@ const commonHeaders = {
 };
 
 export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
+  await t.test('an answer in pieces', async (t) => {
+    const small = ['{"a":"', Buffer.from('wörld 水'), '","é":"', Buffer.from('x'), '"}'];
+    const large = ['[', Buffer.from('"水"'), `,"${'é'.repeat(300_000)}"]`];
+    const pieces = (body: (string | Buffer)[]) => () =>
+      of({ kind: 'answer' as const, status: 200, headers: {}, body });
+    const { client } = await startEdge(t, name, [
+      open('GET', '/small', pieces(small)),
+      open('GET', '/large', pieces(large)),
+    ]);
+    const connection = await client();
+    for (const [path, body] of [
+      ['/v1/small', small.join('')],
+      ['/v1/large', large.join('')],
+    ] as const) {
+      const whole = await connection.send(request('GET', path)).response();
+      t.equal(whole.body, body);
+      const length = String(Buffer.byteLength(body));
+      t.equal(whole.headers['content-length'], length);
+      const head = await connection.send(request('HEAD', path)).response({ head: true });
+      t.equal(head.headers['content-length'], length);
+    }
+  });
+
   await t.test('a whole answer', async (t) => {
     const { client } = await startEdge(t, name, [
       open('GET', '/hello', () => of(jsonAnswer({ hello: 'wörld' }, 201, { 'x-extra': 'a\r\nx-evil: b' }))),

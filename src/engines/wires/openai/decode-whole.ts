@@ -1,7 +1,8 @@
 /** The body of a whole answer in, its parts out, all at once. */
+import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
-import { type JsonText, type Parts, toJsonText } from '../../../ports/chat.ts';
+import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
 import { Answer, type AnswerOptions } from './answer.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
 import { type Span, WholeSkeleton } from './whole-skeleton.ts';
@@ -76,15 +77,51 @@ export class WholeDecoder {
 
 /** Undefined when the text that was taken is not that of an answer. */
 const partsAround = ({ value, text }: Around, body: Buffer, options: AnswerOptions): Parts | undefined => {
+  const bytes = body.subarray(text.from, text.to);
+  // Where thoughts may be among it, and where there is none, it has to be looked at.
+  if (options.thinks || bytes.length === 0 || !isUtf8(bytes))
+    return partsWithText(value, bytes.toString('utf8'), options);
+  const parts = partsOf(value, options, leaveStandIn);
+  const index = parts.findIndex(isStandIn);
+  const part = parts[index];
+  if (part?.type !== 'text') return undefined;
+  // The body is lent: what goes on is a copy.
+  return parts.with(index, new WrittenText(part, Buffer.from(bytes)));
+};
+
+const partsWithText = (value: unknown, text: string, options: AnswerOptions): Parts | undefined => {
   let seen = false;
-  const asJsonText = (words: string): JsonText => {
+  const parts = partsOf(value, options, (words) => {
     if (words !== standIn) return toJsonText(words);
     seen = true;
-    return body.toString('utf8', text.from, text.to) as JsonText;
-  };
-  const parts = partsOf(value, options, asJsonText);
+    return text as JsonText;
+  });
   return seen ? parts : undefined;
 };
+
+const leaveStandIn = (words: string): JsonText =>
+  words === standIn ? (words as JsonText) : toJsonText(words);
+const isStandIn = (part: Parts[number]): boolean => part.type === 'text' && part.text === standIn;
+
+/** Made a string only for those who ask: most answers are written as they came. */
+class WrittenText implements TextPart {
+  readonly type = 'text';
+  readonly choice: number;
+  readonly bytes: Buffer;
+  readonly logprobs: readonly Logprob[] | undefined;
+  #text: JsonText | undefined;
+
+  constructor({ choice, logprobs }: TextPart, bytes: Buffer) {
+    this.choice = choice;
+    this.bytes = bytes;
+    this.logprobs = logprobs;
+  }
+
+  get text(): JsonText {
+    this.#text ??= this.bytes.toString('utf8') as JsonText;
+    return this.#text;
+  }
+}
 
 const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText): Parts => {
   const answer = new Answer(options, asJsonText);

@@ -30,8 +30,8 @@ const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 const samplingJson = (sampling: Sampling): string => {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, repetitionPenalty, seed } = sampling;
   let json = '';
-  if (temperature !== undefined) json += `,"temperature":${temperature}`;
-  if (topP !== undefined) json += `,"top_p":${topP}`;
+  if (temperature !== undefined) json += `,"temperature":${fractionText(temperature)}`;
+  if (topP !== undefined) json += `,"top_p":${fractionText(topP)}`;
   // "Off" is 0 for a Sluice and -1 for SGLang, each refusing the other's; more than any vocabulary is off for all.
   if (topK !== undefined) json += `,"top_k":${topK === 0 ? 1 << 30 : topK}`;
   if (frequencyPenalty !== undefined) json += `,"frequency_penalty":${frequencyPenalty}`;
@@ -39,6 +39,19 @@ const samplingJson = (sampling: Sampling): string => {
   if (repetitionPenalty !== undefined) json += `,"repetition_penalty":${repetitionPenalty}`;
   if (seed !== undefined) json += `,"seed":${seed}`;
   return json;
+};
+
+/** The engine that runs us has a table of such texts too, in which 0.7 and most of its kind have the place of 0. */
+const fractions = new Map<number, string>();
+const mostFractions = 1000;
+
+const fractionText = (fraction: number): string => {
+  const known = fractions.get(fraction);
+  if (known !== undefined) return known;
+  if (fractions.size >= mostFractions) fractions.clear();
+  const text = String(fraction);
+  fractions.set(fraction, text);
+  return text;
 };
 
 const isEmpty = (body: Body): boolean => {

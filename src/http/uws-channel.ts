@@ -282,9 +282,12 @@ export class UwsChannel implements Channel {
     this.#response.close();
   }
 
+  /** The library keeps this until the connection's next request: no longer with all that belongs to the last one. */
   #finish(): void {
+    const { owner } = this;
     this.#over = true;
-    this.owner?.sent();
+    this.owner = undefined;
+    owner?.sent();
   }
 
   #cork(write: () => void): void {

@@ -50,7 +50,10 @@ export const usageCases: readonly MicroCase[] = [
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },
   // With what the text costs once it is written: it is put together only then.
-  { name: 'usage: event as JSON, and its journal line', run: () => lines.encode([{ json: eventJson(event) }]) },
+  {
+    name: 'usage: event as JSON, and its journal line',
+    run: () => lines.encode([{ json: eventJson(event) }]),
+  },
   { name: 'journal: line with its checksum', run: () => lines.encode([{ json }]) },
   { name: 'ledger: 100 events inserted', run: () => ledger.insert(hundredEvents()) },
 ];

@@ -43,9 +43,9 @@ const single = (call: ChatCall, choice: number): ChatCall => ({
 });
 
 const renumbered = (part: Part, choice: number): Part => {
+  if (!('choice' in part)) return part;
   // Its text need not be a property of its own.
-  if (part.type === 'text') return { type: 'text', choice, text: part.text, logprobs: part.logprobs };
-  return 'choice' in part ? { ...part, choice } : part;
+  return part.type === 'text' ? { ...part, text: part.text, choice } : { ...part, choice };
 };
 
 /** Usage is summed and comes last, only when every answer told its own; the first failure ends all. */

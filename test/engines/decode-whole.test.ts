@@ -1,11 +1,11 @@
 /** A whole answer is read around its text. Whatever the text and wherever it stands, the parts are those of the parsed answer. */
-import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/answer.ts';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
-import { fromJsonText, type Part, type Parts } from '../../src/ports/chat.ts';
+import type { Parts } from '../../src/ports/chat.ts';
+import { readable } from './samples.ts';
 
 /** The memory of the body is somebody else's once it was decoded. */
 const decodeLent = (decoder: WholeDecoder, body: Buffer, use: AnswerOptions): Parts => {
@@ -18,16 +18,6 @@ const decodeWhole = (body: Buffer, use: AnswerOptions): Parts => decodeLent(new 
 const thinking = { choices: 2, thinks: true, newCallId: () => 'call_ours' };
 const plain = { ...thinking, thinks: false };
 const options = thinking;
-
-/** Text as people read it: two ways to escape it are one text. Where it comes as bytes, they say the same. */
-const read = (parts: Parts) =>
-  parts.map((part: Part) => {
-    if (!('text' in part)) return part;
-    if (part.type !== 'text') return { ...part, text: fromJsonText(part.text) };
-    const { type, choice, text, bytes, logprobs } = part;
-    if (bytes !== undefined) assert.equal(Buffer.from(bytes).toString(), text);
-    return { type, choice, text: fromJsonText(text), ...(logprobs === undefined ? {} : { logprobs }) };
-  });
 
 const parsedParts = (body: string, options: AnswerOptions): Parts => {
   const answer = new Answer(options);
@@ -94,8 +84,8 @@ t.test('the parts are those of the parsed answer', async (t) => {
         // Bytes cannot have half a character; escapes can.
         const body = ascii ? asAscii(json) : Buffer.from(json).toString();
         return isDeepStrictEqual(
-          read(decodeWhole(Buffer.from(body), options)),
-          read(parsedParts(body, options)),
+          readable(decodeWhole(Buffer.from(body), options)),
+          readable(parsedParts(body, options)),
         );
       },
     ),
@@ -168,7 +158,7 @@ t.test('one decoder for the answers of many servers', async (t) => {
         JSON.parse = parse;
         if (decoded !== undefined && !parsed) known++;
         const expected = partsOrNone(() => parsedParts(bytes.toString(), options));
-        return isDeepStrictEqual(decoded && read(decoded), expected && read(expected));
+        return isDeepStrictEqual(decoded && readable(decoded), expected && readable(expected));
       });
     }),
     { numRuns: 200, endOnFailure: true },
@@ -181,7 +171,7 @@ t.test('what is strange beside the answer does not matter', async (t) => {
   const body = `{"x":${deep},"__proto__":5,"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`;
   const decoder = new WholeDecoder();
   for (let turn = 0; turn < 2; turn++)
-    t.strictSame(read(decoder.decode(Buffer.from(body), options)), read(parsedParts(body, options)));
+    t.strictSame(readable(decoder.decode(Buffer.from(body), options)), readable(parsedParts(body, options)));
 });
 
 t.test('a text that is no JSON makes no answer', async (t) => {
@@ -195,7 +185,7 @@ t.test('a text that is no JSON makes no answer', async (t) => {
   }
   for (const way of [thinking, plain])
     t.strictSame(
-      read(decodeWhole(body('\\\\q\\u0041\xff'), way)).slice(0, 1),
+      readable(decodeWhole(body('\\\\q\\u0041\xff'), way)).slice(0, 1),
       [{ type: 'text', choice: 0, text: '\\qA\ufffd' }],
       'bytes that are no character are read as such',
     );

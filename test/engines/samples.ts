@@ -1,12 +1,19 @@
 /** What an engine's answers are read with, and as: a model that thinks; parts as tests compare them. */
+import assert from 'node:assert/strict';
 import { fromJsonText, type Parts } from '../../src/ports/chat.ts';
 import { sampleModel } from '../samples.ts';
 
 export const thinker = sampleModel({ reasoning: { mandatory: false } });
 
-/** Parts with their texts unescaped: two escapings of one text are equal. */
+/** Parts with their texts unescaped: two escapings of one text are equal. Where a text comes as bytes, they say the same. */
 export const readable = (parts: Parts) =>
-  parts.map((part) => ('text' in part ? { ...part, text: fromJsonText(part.text) } : part));
+  parts.map((part) => {
+    if (!('text' in part)) return part;
+    if (part.type !== 'text') return { ...part, text: fromJsonText(part.text) };
+    const { type, choice, text, bytes, logprobs } = part;
+    if (bytes !== undefined) assert.equal(Buffer.from(bytes).toString(), text);
+    return { type, choice, text: fromJsonText(text), ...(logprobs === undefined ? {} : { logprobs }) };
+  });
 
 type ReadablePart = ReturnType<typeof readable>[number];
 

@@ -29,9 +29,14 @@ export const silentFinish = (choice: number): Finish => ({
 
 export const nativeJson = ({ native }: Finish): string => (native === null ? 'null' : quoted(native));
 
-export const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string =>
-  `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${
+/** What most answers have in common in one piece. */
+const noDetails =
+  '"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}';
+
+export const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string => {
+  const details =
     cached === 0 && reasoning === 0
-      ? '"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}'
-      : `"prompt_tokens_details":{"cached_tokens":${cached}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}}`
-  }`;
+      ? noDetails
+      : `"prompt_tokens_details":{"cached_tokens":${cached}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}`;
+  return `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${details}}`;
+};

@@ -1,6 +1,7 @@
 /** Quantities and prices in, money out, as exact decimals: no float ever touches an amount. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { TokenUsage } from '../ports/chat.ts';
+import { remembered } from '../remembered.ts';
 import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from './decimal.ts';
 
 /** How many, and what one costs. Whole quantities are numbers, others decimals as text. */
@@ -18,19 +19,11 @@ export const costOf = (items: readonly Item[]): string => {
   return formatScaled(sum.scale > finest ? { units: rescale(sum, finest), scale: finest } : sum);
 };
 
-const prices = new Map<string, Scaled>();
 /** More than catalogs have; they may change while we run. */
 const mostPrices = 1000;
 
 /** A few prices, met with every request, are read once. */
-const priceOf = (price: string): Scaled => {
-  const known = prices.get(price);
-  if (known !== undefined) return known;
-  if (prices.size >= mostPrices) prices.clear();
-  const scaled = toScaled(price);
-  prices.set(price, scaled);
-  return scaled;
-};
+const priceOf = remembered<string, Scaled>(mostPrices, toScaled);
 
 type TokenPrices = readonly [prompt: string, cached: string, completion: string, reasoning: string];
 

@@ -6,19 +6,15 @@ import { quoted } from '../quoted.ts';
 export const eventJson = (event: UsageEvent): string =>
   // Ids are our own: there is nothing in them to escape.
   `{"schema":1,"id":"${event.id}","time":${event.time},"request_id":"${event.request_id}",` +
-  `${originOf(event).json}${outcomeJson(event)}${quantitiesJson(event.quantities)},` +
+  `${originJson(event)}${outcomeJson(event)}"quantities":${quantitiesJson(event.quantities)},` +
   `"generated_tokens":${event.generated_tokens},"delivered_tokens":${event.delivered_tokens},` +
-  `${priceJson(event.price)}${event.cost}${timesJson(event)}${event.total_ms}}`;
+  `"price":${priceJson(event.price)},"cost":"${event.cost}","queued_ms":${event.queued_ms},` +
+  `"first_token_ms":${event.first_token_ms},"total_ms":${event.total_ms}}`;
 
 const outcomeJson = ({ outcome, status }: UsageEvent): string =>
   outcome === 'completed' && status === 200
-    ? '"outcome":"completed","status":200,"quantities":'
-    : `"outcome":"${outcome}","status":${status},"quantities":`;
-
-const timesJson = ({ queued_ms, first_token_ms }: UsageEvent): string =>
-  queued_ms === 0
-    ? `","queued_ms":0,"first_token_ms":${first_token_ms},"total_ms":`
-    : `","queued_ms":${queued_ms},"first_token_ms":${first_token_ms},"total_ms":`;
+    ? '"outcome":"completed","status":200,'
+    : `"outcome":"${outcome}","status":${status},`;
 
 interface Origin extends Pick<UsageEvent, 'subscription' | 'route' | 'model' | 'engine'> {
   readonly json: string;
@@ -28,17 +24,16 @@ interface Origin extends Pick<UsageEvent, 'subscription' | 'route' | 'model' | '
 const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 
-const originOf = (event: UsageEvent): Origin => {
+const originJson = (event: UsageEvent): string => {
   const known = origins.get(event.key);
-  if (known !== undefined && isOf(known, event)) return known;
+  if (known !== undefined && isOf(known, event)) return known.json;
   if (origins.size >= mostOrigins) origins.clear();
   const { subscription, key, route, model, engine } = event;
   const json =
     `"subscription":${quoted(subscription)},"key":${quoted(key)},"route":${quoted(route)},` +
     `"model":${quoted(model)},"engine":${quoted(engine)},`;
-  const origin = { subscription, route, model, engine, json };
-  origins.set(key, origin);
-  return origin;
+  origins.set(key, { subscription, route, model, engine, json });
+  return json;
 };
 
 const isOf = (one: Omit<Origin, 'json'>, other: Omit<Origin, 'json'>): boolean =>
@@ -61,13 +56,13 @@ const quantitiesJson = (quantities: UsageEvent['quantities']): string => {
   return `${json}}`;
 };
 
-/** With all that is between them and the cost. A model's prices are the same object in all its events. */
+/** A model's prices are the same object in all its events. */
 const prices = new WeakMap<UsageEvent['price'], string>();
 
 const priceJson = (price: UsageEvent['price']): string => {
   const known = prices.get(price);
   if (known !== undefined) return known;
-  const json = `"price":${JSON.stringify(price)},"cost":"`;
+  const json = JSON.stringify(price);
   prices.set(price, json);
   return json;
 };

@@ -34,10 +34,10 @@ const emptyIsNoEnd = Number(process.versions.modules) < 127;
  */
 const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
 const headLines = new HeadLines();
-const utf8 = (body: AnswerBody): Uint8Array => {
-  if (body instanceof Uint8Array) return body;
-  return sizeOf(body) > pieceBytes ? bytesOf(body) : memory.subarray(0, writeTo(memory, body));
-};
+const utf8 = (text: string | Uint8Array): Uint8Array =>
+  text.length > pieceBytes ? bytesOf(text) : shortUtf8(text);
+const shortUtf8 = (body: AnswerBody): Uint8Array =>
+  body instanceof Uint8Array ? body : memory.subarray(0, writeTo(memory, body));
 
 type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
 
@@ -87,14 +87,14 @@ export class UwsChannel implements Channel {
     this.#corked = false;
     this.#request = undefined;
     if (this.#over || request === undefined) return;
-    // Each look costs, so nothing is asked for that means nothing beside a body, or without one.
-    const withBody = this.#receiving;
+    // Each look costs, so nothing is asked for that means nothing without a body, or on a POST.
+    const isPost = this.method === 'POST';
     this.#kept = {
       'content-type': request.getHeader(encoded['content-type']),
-      'content-encoding': withBody ? request.getHeader(encoded['content-encoding']) : '',
+      'content-encoding': this.#receiving ? request.getHeader(encoded['content-encoding']) : '',
       'user-agent': request.getHeader(encoded['user-agent']),
-      'anthropic-version': withBody ? '' : request.getHeader(encoded['anthropic-version']),
-      range: withBody ? '' : request.getHeader(encoded.range),
+      'anthropic-version': isPost ? '' : request.getHeader(encoded['anthropic-version']),
+      range: isPost ? '' : request.getHeader(encoded.range),
     };
     this.#query = request.getQuery() ?? '';
     this.#response.onAborted(() => {
@@ -145,7 +145,7 @@ export class UwsChannel implements Channel {
       else if (frame.bodiless) this.#endWithoutBody(frame);
       else if (sizeOf(answer.body) > pieceBytes) this.#endLarge(bytesOf(answer.body));
       else {
-        response.end(utf8(answer.body), frame.close);
+        response.end(shortUtf8(answer.body), frame.close);
         this.#finish();
       }
     });

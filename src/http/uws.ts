@@ -45,7 +45,7 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
       channel.leaveHandler();
     }
   };
-  // Most requests: asking the library for the name each time would cost more than finding their route does.
+  // Most requests: what is known need not be asked of the library, and each question costs.
   app.get('/*', handler('GET'));
   app.post('/*', handler('POST'));
   app.any('/*', handler());

@@ -9,8 +9,8 @@ import { sse, startEngine, until, watchedGateway } from './watched-gateway.ts';
 const say = (content: string) => [{ role: 'user' as const, content }];
 
 /** A request whose answer is left to the caller to read, stop reading, or leave. */
-const open = ({ url, key }: TestGateway, body: object) => {
-  const sent = request(`${url}/chat/completions`, {
+const open = ({ url, key }: TestGateway, body: object, path = '/chat/completions') => {
+  const sent = request(`${url}${path}`, {
     method: 'POST',
     agent: false,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -282,20 +282,44 @@ t.test('a stream that outlasts the patience of a gateway that stops is told so',
     response.write(sse.text('Hello'));
   });
   t.teardown(() => engine.stop());
-  const { gateway, events } = await watchedGateway(engine.url, { env: { SLUICE_DRAIN_SECONDS: '0' } });
-  const [response] = (await once(open(gateway, { stream: true }), 'response')) as [IncomingMessage];
-  let text = String(await once(response, 'data'));
-  const stopped = gateway.stop();
-  for await (const piece of response.setEncoding('utf8')) text += piece;
-  await stopped;
-  const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: '));
-  t.equal(frames.pop(), 'data: [DONE]');
-  t.match(JSON.parse(frames.pop()?.slice(6) ?? ''), {
-    error: { code: 503, message: 'The server is shutting down' },
-    choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
-  });
-  await until(() => closed === 1, 'the engine need not go on');
-  t.match(events, [{ outcome: 'failed', status: 503, cost: '0' }]);
+  const message = 'The server is shutting down';
+  const dialects: readonly (readonly [path: string, body: object, last: readonly object[]])[] = [
+    [
+      '/chat/completions',
+      {},
+      [
+        {
+          error: { code: 503, message },
+          choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }],
+        },
+      ],
+    ],
+    ['/messages', { max_tokens: 100 }, [{ type: 'error', error: { message } }, { type: 'message_stop' }]],
+    [
+      '/responses',
+      { messages: undefined, input: 'Hi' },
+      [{ type: 'response.failed', response: { status: 'failed', error: { message } } }],
+    ],
+  ];
+  for (const [path, body, last] of dialects) {
+    closed = 0;
+    const { gateway, events } = await watchedGateway(engine.url, { env: { SLUICE_DRAIN_SECONDS: '0' } });
+    const sent = open(gateway, { stream: true, ...body }, path);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    let text = String(await once(response, 'data'));
+    const stopped = gateway.stop();
+    for await (const piece of response.setEncoding('utf8')) text += piece;
+    await stopped;
+    const frames = text.split('\n').filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]');
+    t.match(
+      frames.slice(-last.length).map((frame) => JSON.parse(frame.slice('data: '.length))),
+      last,
+      path,
+    );
+    if (path === '/chat/completions') t.ok(text.endsWith('data: [DONE]\n\n'));
+    await until(() => closed === 1, 'the engine need not go on');
+    t.match(events, [{ outcome: 'failed', status: 503, cost: '0' }]);
+  }
 });
 
 t.test('a Sluice in front of a Sluice answers as the one behind it', async (t) => {

@@ -4,9 +4,9 @@ import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
 import { type Head, jsonAnswer } from '../../../src/ports/exchange.ts';
 import { envelope } from '../../envelope.ts';
-import { goodKey, startEdge } from '../../http/edge-fixture.ts';
+import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
 import { eventually, type RawClient, request } from '../../http/raw-client.ts';
-import { byteStream, bytes, eventStream, open, Probe, text } from './probe.ts';
+import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './probe.ts';
 
 const commonHeaders = {
   'access-control-allow-origin': '*',
@@ -123,6 +123,28 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     probe.reply(byteStream);
     probe.complete();
     t.equal((await connection.response()).body, '', 'a stream may be empty');
+  });
+
+  await t.test('headers are there also when the key is known late, beside a body too', async (t) => {
+    const probe = new Probe();
+    const { client } = await startEdge(t, name, [keyed('GET', '/file', probe.pipeline)]);
+    const headers = {
+      authorization: `Bearer ${slowKey}`,
+      range: 'bytes=2-7',
+      'anthropic-version': '2023-06-01',
+      'user-agent': 'test',
+      'content-type': 'text/plain',
+    };
+    const connection = await client();
+    for (const [index, body] of [undefined, 'x'].entries()) {
+      connection.send(request('GET', '/v1/file', { headers, ...(body === undefined ? {} : { body }) }));
+      await probe.running(index + 1);
+      for (const name of ['range', 'anthropic-version', 'user-agent', 'content-type'] as const)
+        t.equal(probe.exchange?.header(name), headers[name]);
+      probe.reply(text('done'));
+      probe.complete();
+      t.equal((await connection.response()).status, 200);
+    }
   });
 
   await t.test('a stream of known length', async (t) => {

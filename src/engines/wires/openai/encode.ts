@@ -3,6 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
 import { quoted } from '../../../quoted.ts';
+import { remembered } from '../../../remembered.ts';
 import type { RequestBody } from '../../request-body.ts';
 import { messageJson } from './encode-message.ts';
 import { LargeMedia } from './large-media.ts';
@@ -41,18 +42,10 @@ const samplingJson = (sampling: Sampling): string => {
   return json;
 };
 
-/** The engine that runs us has a table of such texts too, in which 0.7 and most of its kind have the place of 0. */
-const fractions = new Map<number, string>();
 const mostFractions = 1000;
 
-const fractionText = (fraction: number): string => {
-  const known = fractions.get(fraction);
-  if (known !== undefined) return known;
-  if (fractions.size >= mostFractions) fractions.clear();
-  const text = String(fraction);
-  fractions.set(fraction, text);
-  return text;
-};
+/** V8 has a table of such texts too, in which 0.7 and most of its kind have the place of 0: 130 ns for two that take turns. */
+const fractionText = remembered<number, string>(mostFractions, String);
 
 const isEmpty = (body: Body): boolean => {
   for (const _ in body) return false;

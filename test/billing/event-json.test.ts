@@ -5,49 +5,10 @@ import t from 'tap';
 import { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { quoted } from '../../src/quoted.ts';
-import { usageEvent } from './usage-events.ts';
-
-const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
-const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
-/** As we make them. */
-const ownId = fc.stringMatching(/^[a-z]+_[0-9a-z]{1,30}$/);
-const amount = fc.constantFrom('0', '0.000002', '12.5');
-
-const events = fc.record({
-  schema: fc.constant(1 as const),
-  id: ownId,
-  time: count,
-  request_id: ownId,
-  subscription: name,
-  key: name,
-  route: name,
-  model: name,
-  engine: name,
-  outcome: fc.constantFrom('completed', 'failed', 'cancelled'),
-  status: fc.constantFrom(200, 499, 503),
-  quantities: fc.record(
-    {
-      prompt_tokens: count,
-      completion_tokens: count,
-      cached_tokens: count,
-      reasoning_tokens: count,
-      megapixels: amount,
-      seconds: amount,
-      inputs: count,
-    },
-    { requiredKeys: ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'] },
-  ),
-  generated_tokens: count,
-  delivered_tokens: count,
-  price: fc.record({ prompt: amount, completion: amount, image: amount }, { requiredKeys: [] }),
-  cost: amount,
-  queued_ms: count,
-  first_token_ms: fc.option(count),
-  total_ms: count,
-});
+import { anyUsageEvent, usageEvent } from './usage-events.ts';
 
 t.test('every field is there', async (t) => {
-  const [event] = fc.sample(events, 1);
+  const [event] = fc.sample(anyUsageEvent, 1);
   t.strictSame(Object.keys(event ?? {}), Object.keys(UsageEvent.properties), 'here');
   t.strictSame(
     Object.keys(JSON.parse(eventJson(usageEvent()))),
@@ -58,7 +19,7 @@ t.test('every field is there', async (t) => {
 
 t.test('it reads as the event', async (t) => {
   fc.assert(
-    fc.property(events, (event) =>
+    fc.property(anyUsageEvent, (event) =>
       isDeepStrictEqual(JSON.parse(eventJson(event)), JSON.parse(JSON.stringify(event))),
     ),
     { numRuns: 300, endOnFailure: true },

@@ -14,6 +14,7 @@ import { type KafkaSettings, topicName } from '../../src/adapters/events/kafka-c
 import { subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts';
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { pack, unpack } from '../../src/adapters/ledger/packed-events.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { run } from '../../src/cli/main.ts';
@@ -285,14 +286,14 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     });
     const database = new Database(join(dataDir, 'ledger.db'));
     const blocks = database.prepare('SELECT id, events FROM usage_blocks').raw().all() as [number, string][];
-    const [gone, altered] = blocks.flatMap(([, events]) => JSON.parse(events) as UsageEvent[]);
+    const [gone, altered] = blocks.flatMap(([, events]) => unpack(events));
     database.prepare('DELETE FROM usage_ids WHERE id = ?').run([gone?.id]);
     const rewrite = database.prepare('UPDATE usage_blocks SET events = ? WHERE id = ?');
     for (const [id, text] of blocks) {
-      const events = (JSON.parse(text) as UsageEvent[])
+      const events = unpack(text)
         .filter((event) => event.id !== gone?.id)
         .map((event) => (event.id === altered?.id ? { ...event, cost: '7' } : event));
-      rewrite.run([JSON.stringify(events), id]);
+      rewrite.run([pack(events), id]);
     }
     database.close();
     t.match(await verify(), {

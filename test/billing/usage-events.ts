@@ -1,4 +1,5 @@
-/** Usage events for tests: valid, each with an id of its own, all else as asked. */
+/** Usage events for tests: valid ones, each with an id of its own and all else as asked; and any that there may be. */
+import * as fc from 'fast-check';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 
 let made = 0;
@@ -24,4 +25,43 @@ export const usageEvent = (overrides: Partial<UsageEvent> = {}): UsageEvent => (
   first_token_ms: 3,
   total_ms: 9,
   ...overrides,
+});
+
+const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });
+/** As we make them. */
+const ownId = fc.stringMatching(/^[a-z]+_[0-9a-z]{1,30}$/);
+const amount = fc.constantFrom('0', '0.000002', '12.5');
+
+export const anyUsageEvent = fc.record({
+  schema: fc.constant(1 as const),
+  id: ownId,
+  time: count,
+  request_id: ownId,
+  subscription: name,
+  key: name,
+  route: name,
+  model: name,
+  engine: name,
+  outcome: fc.constantFrom('completed', 'failed', 'cancelled'),
+  status: fc.constantFrom(200, 499, 503),
+  quantities: fc.record(
+    {
+      prompt_tokens: count,
+      completion_tokens: count,
+      cached_tokens: count,
+      reasoning_tokens: count,
+      megapixels: amount,
+      seconds: amount,
+      inputs: count,
+    },
+    { requiredKeys: ['prompt_tokens', 'completion_tokens', 'cached_tokens', 'reasoning_tokens'] },
+  ),
+  generated_tokens: count,
+  delivered_tokens: count,
+  price: fc.record({ prompt: amount, completion: amount, image: amount }, { requiredKeys: [] }),
+  cost: amount,
+  queued_ms: count,
+  first_token_ms: fc.option(count),
+  total_ms: count,
 });

@@ -4,6 +4,7 @@ import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/led
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { millisecondsOfDay } from './day-sums.ts';
 import { blockSpan } from './libsql-migrations.ts';
+import { unpack } from './packed-events.ts';
 
 type Place = readonly [first: number, id: number];
 type Header = readonly [id: number, first: number, size: number];
@@ -95,7 +96,7 @@ const readBlocks = (sqlite: Sqlite, ids: readonly number[]): UsageEvent[] =>
     .all<[string]>('SELECT events FROM usage_blocks WHERE id IN (SELECT value FROM json_each(?))', [
       JSON.stringify(ids),
     ])
-    .flatMap(([events]) => JSON.parse(events) as UsageEvent[]);
+    .flatMap(([events]) => unpack(events));
 
 const idOf = ([id]: readonly [number, ...unknown[]]): number => id;
 

@@ -3,39 +3,30 @@ import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { DaySums, sumColumns } from './day-sums.ts';
 import { blockSpan } from './libsql-migrations.ts';
+import { pack } from './packed-events.ts';
 
 const dayMarks = `(${Array(5 + sumColumns.length)
   .fill('?')
   .join(',')})`;
 const addition = sumColumns.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 
-/** Events of one transaction: a millisecond of the event loop, and a text that is not too large for the heap's own pages. */
+/** Events of one transaction: a millisecond of the event loop. */
 const most = 220;
 
-export interface Entry {
-  readonly event: UsageEvent;
-  readonly text: string;
-}
-
-export const portions = (
-  events: readonly UsageEvent[],
-  texts: readonly string[] | undefined,
-): readonly (readonly Entry[])[] => {
-  const entries = events.map((event, index) => ({ event, text: texts?.[index] ?? JSON.stringify(event) }));
-  return Array.from({ length: Math.ceil(entries.length / most) }, (_, index) =>
-    entries.slice(index * most, (index + 1) * most),
+export const portions = (events: readonly UsageEvent[]): readonly (readonly UsageEvent[])[] =>
+  Array.from({ length: Math.ceil(events.length / most) }, (_, index) =>
+    events.slice(index * most, (index + 1) * most),
   );
-};
 
-export const insertNew = (sqlite: Sqlite, entries: readonly Entry[]): void =>
+export const insertNew = (sqlite: Sqlite, events: readonly UsageEvent[]): void =>
   sqlite.transaction(() => {
     const sums = new DaySums();
     let [block] = sqlite.get<[number]>('SELECT coalesce(max(id), 0) FROM usage_blocks') ?? [0];
-    for (const together of blocksOf(entries)) {
+    for (const together of blocksOf(events)) {
       const fresh = claim(sqlite, together, ++block);
       if (fresh.length === 0) continue;
       insertBlock(sqlite, fresh, block);
-      for (const { event } of fresh) sums.add(event);
+      for (const event of fresh) sums.add(event);
     }
     const rows = sums.rows();
     if (rows.length === 0) return;
@@ -46,56 +37,56 @@ export const insertNew = (sqlite: Sqlite, entries: readonly Entry[]): void =>
   });
 
 /** Of one subscription and one stretch of time each. */
-const blocksOf = (entries: readonly Entry[]): Iterable<readonly Entry[]> => {
-  const blocks = new Map<string, Entry[]>();
-  let latest: Entry[] = [];
-  for (const entry of entries) {
+const blocksOf = (events: readonly UsageEvent[]): Iterable<readonly UsageEvent[]> => {
+  const blocks = new Map<string, UsageEvent[]>();
+  let latest: UsageEvent[] = [];
+  for (const event of events) {
     // Events that come together are mostly of one block.
-    if (latest[0] === undefined || !areTogether(latest[0], entry)) {
-      const name = `${stretchOf(entry)} ${entry.event.subscription}`;
+    if (latest[0] === undefined || !areTogether(latest[0], event)) {
+      const name = `${stretchOf(event)} ${event.subscription}`;
       latest = blocks.get(name) ?? [];
       blocks.set(name, latest);
     }
-    latest.push(entry);
+    latest.push(event);
   }
   return blocks.values();
 };
 
-const stretchOf = ({ event }: Entry): number => Math.floor(event.time / blockSpan);
+const stretchOf = ({ time }: UsageEvent): number => Math.floor(time / blockSpan);
 
-const areTogether = (one: Entry, other: Entry): boolean =>
-  one.event.subscription === other.event.subscription && stretchOf(one) === stretchOf(other);
+const areTogether = (one: UsageEvent, other: UsageEvent): boolean =>
+  one.subscription === other.subscription && stretchOf(one) === stretchOf(other);
 
 /** Writes their ids as those of this block; gives the events whose id was not there, each once. */
-const claim = (sqlite: Sqlite, entries: readonly Entry[], block: number): readonly Entry[] => {
-  const ids = JSON.stringify(entries.map(({ event }) => event.id));
+const claim = (sqlite: Sqlite, events: readonly UsageEvent[], block: number): readonly UsageEvent[] => {
+  const ids = JSON.stringify(events.map(({ id }) => id));
   const claimed = sqlite.run('INSERT OR IGNORE INTO usage_ids SELECT value, ? FROM json_each(?)', [
     block,
     ids,
   ]);
-  if (claimed === entries.length) return entries;
+  if (claimed === events.length) return events;
   // By place: the library gives no text behind a NUL back.
   const places = sqlite.all<[number]>(
     'SELECT key FROM json_each(?) JOIN usage_ids ON usage_ids.id = value AND block = ?',
     [ids, block],
   );
-  const fresh = new Set(places.map(([index]) => entries[index]?.event.id));
-  return entries.filter(({ event }) => fresh.delete(event.id));
+  const fresh = new Set(places.map(([index]) => events[index]?.id));
+  return events.filter(({ id }) => fresh.delete(id));
 };
 
-const insertBlock = (sqlite: Sqlite, entries: readonly Entry[], block: number): void => {
+const insertBlock = (sqlite: Sqlite, events: readonly UsageEvent[], block: number): void => {
   let first = Number.POSITIVE_INFINITY;
   let last = 0;
-  for (const { event } of entries) {
-    first = Math.min(first, event.time);
-    last = Math.max(last, event.time);
+  for (const { time } of events) {
+    first = Math.min(first, time);
+    last = Math.max(last, time);
   }
   sqlite.run('INSERT INTO usage_blocks VALUES (?, ?, ?, ?, ?, ?)', [
     block,
-    entries[0]?.event.subscription ?? '',
+    events[0]?.subscription ?? '',
     first,
     last,
-    entries.length,
-    `[${entries.map(({ text }) => text).join(',')}]`,
+    events.length,
+    pack(events),
   ]);
 };

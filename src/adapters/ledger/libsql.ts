@@ -53,8 +53,8 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   }
 
   return {
-    insert: async (events, texts) => {
-      for (const [index, some] of portions(events, texts).entries()) {
+    insert: async (events) => {
+      for (const [index, some] of portions(events).entries()) {
         if (index > 0) await setImmediate();
         await attempt(() => insertNew(sqlite, some));
       }

@@ -5,10 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
 import { pino } from 'pino';
 import t from 'tap';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { migrations } from '../../src/adapters/ledger/libsql-migrations.ts';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
+import { requestIds } from '../../src/http/request-id.ts';
 import { ledgerContract } from '../contracts/ledger.ts';
 import { clickHouseMissing, startClickHouse } from '../services/clickhouse.ts';
 import { usageEvent } from './usage-events.ts';
@@ -45,6 +47,27 @@ t.test('SQLite', async (t) => {
     await ledger.close();
   });
 
+  await t.test('ids that an earlier version has counted are not counted again', async (t) => {
+    const file = join(t.testdir(), 'ledger.db');
+    const earlier = openSqlite(file, migrations.slice(0, 3));
+    const before = [usageEvent(), usageEvent()];
+    for (const { id } of before) earlier.run('INSERT INTO usage_ids VALUES (?, 1)', [id]);
+    const { subscription, time } = usageEvent();
+    const block = [1, subscription, time, time, before.length, JSON.stringify(before)];
+    earlier.run('INSERT INTO usage_blocks VALUES (?, ?, ?, ?, ?, ?)', block);
+    earlier.close();
+    const ledger = openLibsqlLedger(file);
+    // Of the same process: it had not shipped all.
+    const since = [usageEvent(), usageEvent()];
+    const later = { ...usageEvent(), id: `usage_${requestIds()()}` };
+    for (const events of [[...before, ...since], since, [...since, later], [later, ...before]])
+      await ledger.insert(events);
+    const ids = (events: readonly UsageEvent[]) => events.map(({ id }) => id).sort();
+    t.strictSame(ids(await ledger.list(always, all)), ids([...before, ...since, later]));
+    t.match(await ledger.totals(always, [], all), [{ requests: 3 }]);
+    await ledger.close();
+  });
+
   await t.test('old events go, with their sums, whole days at a time', async (t) => {
     const file = join(t.testdir(), 'ledger.db');
     const now = Date.now();
@@ -61,6 +84,9 @@ t.test('SQLite', async (t) => {
     );
     t.match(await ledger.totals(always, [], all), [{ requests: 2 }]);
     await ledger.close();
+    const sqlite = openSqlite(file, migrations);
+    t.strictSame(sqlite.all('SELECT page FROM usage_counted'), [[0]], 'what has a day to come stays');
+    sqlite.close();
   });
 });
 

@@ -1,31 +1,36 @@
 /** Usage events for tests: valid ones, each with an id of its own and all else as asked; and any that there may be. */
 import * as fc from 'fast-check';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { requestIds } from '../../src/http/request-id.ts';
 
-let made = 0;
+/** As the gateway makes them. */
+const nextId = requestIds();
 
-export const usageEvent = (overrides: Partial<UsageEvent> = {}): UsageEvent => ({
-  schema: 1,
-  id: `use_${++made}`,
-  time: Date.UTC(2026, 10, 15, 12),
-  request_id: `req_${made}`,
-  subscription: 'sub_a',
-  key: 'key_a',
-  route: '/chat/completions',
-  model: 'sluice/writer',
-  engine: 'simulator',
-  outcome: 'completed',
-  status: 200,
-  quantities: { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 0, reasoning_tokens: 0 },
-  generated_tokens: 5,
-  delivered_tokens: 5,
-  price: { prompt: '0.0000001', completion: '0.0000002' },
-  cost: '0.000002',
-  queued_ms: 0,
-  first_token_ms: 3,
-  total_ms: 9,
-  ...overrides,
-});
+export const usageEvent = (overrides: Partial<UsageEvent> = {}): UsageEvent => {
+  const request_id = nextId();
+  return {
+    schema: 1,
+    id: `usage_${request_id}`,
+    time: Date.UTC(2026, 10, 15, 12),
+    request_id,
+    subscription: 'sub_a',
+    key: 'key_a',
+    route: '/chat/completions',
+    model: 'sluice/writer',
+    engine: 'simulator',
+    outcome: 'completed',
+    status: 200,
+    quantities: { prompt_tokens: 10, completion_tokens: 5, cached_tokens: 0, reasoning_tokens: 0 },
+    generated_tokens: 5,
+    delivered_tokens: 5,
+    price: { prompt: '0.0000001', completion: '0.0000002' },
+    cost: '0.000002',
+    queued_ms: 0,
+    first_token_ms: 3,
+    total_ms: 9,
+    ...overrides,
+  };
+};
 
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER });
 const name = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 });

@@ -189,10 +189,10 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
           const subscription = newOwner();
           const model = createModelLedger();
           for (const rows of batches) {
-            const events = rows.map((row) => ({
+            const events = rows.map(({ seed, ...row }) => ({
               ...usageEvent(row),
               subscription,
-              id: `${subscription}_${row.id}`,
+              id: idOf(owners, seed),
             }));
             await ledger.insert(events);
             await model.insert(events);
@@ -226,11 +226,11 @@ const zero = {
 };
 
 /** Contents follow from the id, as those of a real event do; so the same id twice is the same event twice. */
-const eventOf = (seed: number): Partial<UsageEvent> & { id: string } => {
+const eventOf = (seed: number): Partial<UsageEvent> & { seed: number } => {
   const pick = (count: number, salt: number) => ((seed + 1) * (salt * 7919 + 31)) % count;
   const outcome = (['completed', 'failed', 'cancelled'] as const)[pick(3, 6)] ?? 'completed';
   return {
-    id: String(seed),
+    seed,
     request_id: `req_${seed}`,
     time: noon - 36 * 3_600_000 + pick(40, 1) * 3 * 3_600_000 + pick(2, 2),
     model: `m${pick(3, 3)}`,
@@ -250,6 +250,12 @@ const eventOf = (seed: number): Partial<UsageEvent> & { id: string } => {
       outcome === 'failed' ? '0' : `${pick(100, 15)}.${String(1 + 10 * pick(9999, 16)).padStart(18, '0')}`,
   };
 };
+
+/** Some as those of requests are, near to each other and far apart; some as those of jobs. */
+const idOf = (owner: number, seed: number): string =>
+  seed % 3 === 0
+    ? `usage_job_${owner}_${seed}`
+    : `usage_req_${owner.toString(16).padStart(24, '0')}${(1 + seed * (seed % 3 === 1 ? 1 : 4096)).toString(36)}`;
 
 const batch = fc.array(fc.nat(60).map(eventOf), { maxLength: 30 });
 const times = fc.nat(200).map((step) => noon - 2 * day + step * 3_600_000);

@@ -3,6 +3,7 @@ import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { millisecondsOfDay } from './day-sums.ts';
+import type { Counted } from './libsql-counted.ts';
 import { blockSpan } from './libsql-migrations.ts';
 import { unpack } from './packed-events.ts';
 
@@ -38,23 +39,24 @@ export const listEvents = (
 
 export const findEvents = (
   sqlite: Sqlite,
-  events: readonly Pick<UsageEvent, 'id'>[],
+  events: readonly Pick<UsageEvent, 'id' | 'time' | 'subscription'>[],
 ): readonly LedgerEntry[] => {
-  // By place: the library gives no text behind a NUL back.
-  const known = sqlite.all<[block: number, index: number]>(
-    'SELECT block, key FROM json_each(?) JOIN usage_ids ON usage_ids.id = value',
-    [JSON.stringify(events.map(({ id }) => id))],
+  const ids = new Set(events.map(({ id }) => id));
+  const blocks = sqlite.all<[number]>(
+    `SELECT DISTINCT usage_blocks.id FROM json_each(?), usage_blocks WHERE subscription = value ->> 0
+       AND first > (value ->> 1) - ${blockSpan} AND first <= value ->> 1 AND last >= value ->> 1`,
+    [JSON.stringify(events.map(({ subscription, time }) => [subscription, time]))],
   );
-  const ids = new Set(known.map(([, index]) => events[index]?.id));
-  return readBlocks(sqlite, known.map(idOf))
+  return readBlocks(sqlite, blocks.map(idOf))
     .filter(({ id }) => ids.has(id))
     .map(({ id, cost }) => ({ id, cost }));
 };
 
 /** `limit` is the start of a day: events and their sums go together. Gives how many blocks went. */
-export const removeBefore = (sqlite: Sqlite, limit: number): number =>
+export const removeBefore = (sqlite: Sqlite, counted: Counted, limit: number): number =>
   sqlite.transaction(() => {
     sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / millisecondsOfDay]);
+    counted.removeBefore(limit);
     const old = sqlite.all<[number]>('SELECT id FROM usage_blocks WHERE first < ? ORDER BY first LIMIT ?', [
       limit,
       removed,

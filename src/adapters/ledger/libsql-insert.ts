@@ -2,6 +2,7 @@
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { Sqlite } from '../sqlite.ts';
 import { DaySums, sumColumns } from './day-sums.ts';
+import type { Counted } from './libsql-counted.ts';
 import { blockSpan } from './libsql-migrations.ts';
 import { pack } from './packed-events.ts';
 
@@ -11,19 +12,19 @@ const dayMarks = `(${Array(5 + sumColumns.length)
 const addition = sumColumns.map((name) => `${name} = ${name} + excluded.${name}`).join(', ');
 
 /** Events of one transaction: a millisecond of the event loop. */
-const most = 220;
+const most = 500;
 
 export const portions = (events: readonly UsageEvent[]): readonly (readonly UsageEvent[])[] =>
   Array.from({ length: Math.ceil(events.length / most) }, (_, index) =>
     events.slice(index * most, (index + 1) * most),
   );
 
-export const insertNew = (sqlite: Sqlite, events: readonly UsageEvent[]): void =>
+export const insertNew = (sqlite: Sqlite, counted: Counted, events: readonly UsageEvent[]): void =>
   sqlite.transaction(() => {
     const sums = new DaySums();
     let [block] = sqlite.get<[number]>('SELECT coalesce(max(id), 0) FROM usage_blocks') ?? [0];
     for (const together of blocksOf(events)) {
-      const fresh = claim(sqlite, together, ++block);
+      const fresh = counted.add(together, ++block);
       if (fresh.length === 0) continue;
       insertBlock(sqlite, fresh, block);
       for (const event of fresh) sums.add(event);
@@ -56,23 +57,6 @@ const stretchOf = ({ time }: UsageEvent): number => Math.floor(time / blockSpan)
 
 const areTogether = (one: UsageEvent, other: UsageEvent): boolean =>
   one.subscription === other.subscription && stretchOf(one) === stretchOf(other);
-
-/** Writes their ids as those of this block; gives the events whose id was not there, each once. */
-const claim = (sqlite: Sqlite, events: readonly UsageEvent[], block: number): readonly UsageEvent[] => {
-  const ids = JSON.stringify(events.map(({ id }) => id));
-  const claimed = sqlite.run('INSERT OR IGNORE INTO usage_ids SELECT value, ? FROM json_each(?)', [
-    block,
-    ids,
-  ]);
-  if (claimed === events.length) return events;
-  // By place: the library gives no text behind a NUL back.
-  const places = sqlite.all<[number]>(
-    'SELECT key FROM json_each(?) JOIN usage_ids ON usage_ids.id = value AND block = ?',
-    [ids, block],
-  );
-  const fresh = new Set(places.map(([index]) => events[index]?.id));
-  return events.filter(({ id }) => fresh.delete(id));
-};
 
 const insertBlock = (sqlite: Sqlite, events: readonly UsageEvent[], block: number): void => {
   let first = Number.POSITIVE_INFINITY;

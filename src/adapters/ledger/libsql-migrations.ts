@@ -1,5 +1,6 @@
 /** The tables of the embedded ledger, script by script; the list only ever grows. */
 import { sumColumns } from './day-sums.ts';
+import { prefixLength } from './numbered-id.ts';
 
 /** Milliseconds: the events of a block are of one such stretch, so that those of a time are found by its start. */
 export const blockSpan = 60_000;
@@ -72,4 +73,22 @@ export const migrations: readonly string[] = [
    DROP TABLE usage;
    CREATE INDEX usage_blocks_by_owner ON usage_blocks (subscription, first, last, size);
    CREATE INDEX usage_blocks_by_time ON usage_blocks (first, last, size);`,
+  // Ids that end in a number are bits on pages; rows are for all others, and for those of before.
+  `CREATE TABLE usage_counted (
+     prefix TEXT NOT NULL,
+     page INTEGER NOT NULL,
+     day INTEGER NOT NULL,
+     bits BLOB NOT NULL,
+     PRIMARY KEY (prefix, page)
+   ) WITHOUT ROWID;
+   CREATE INDEX usage_counted_by_day ON usage_counted (day);
+   CREATE TABLE usage_prefixes_before (prefix TEXT PRIMARY KEY) WITHOUT ROWID;
+   INSERT INTO usage_prefixes_before
+     WITH RECURSIVE found (prefix) AS (
+       SELECT substr(min(id), 1, ${prefixLength}) FROM usage_ids
+       UNION ALL
+       SELECT (SELECT substr(min(id), 1, ${prefixLength}) FROM usage_ids WHERE id > prefix || '~')
+         FROM found WHERE prefix IS NOT NULL
+     )
+     SELECT prefix FROM found WHERE prefix IS NOT NULL;`,
 ];

@@ -6,6 +6,7 @@ import type { Ledger, UsageFilter } from '../../ports/ledger.ts';
 import { openSqlite, whenFree } from '../sqlite.ts';
 import { DaySums, millisecondsOfDay } from './day-sums.ts';
 import { findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
+import { Counted } from './libsql-counted.ts';
 import { insertNew, portions } from './libsql-insert.ts';
 import { migrations } from './libsql-migrations.ts';
 import { extentOf, selectTotals } from './libsql-totals.ts';
@@ -23,6 +24,7 @@ const hour = 3_600_000;
 /** Without a retention events are kept for ever. */
 export const openLibsqlLedger = (file: string, retention?: Retention): Ledger => {
   const sqlite = openSqlite(file, migrations);
+  const counted = new Counted(sqlite);
   const attempt = <T>(work: () => T): Promise<T> =>
     whenFree(work, (cause) => fail('unavailable', 'The usage ledger is unavailable', { cause }));
 
@@ -41,7 +43,7 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     const limit = Math.floor(Date.now() / millisecondsOfDay - days) * millisecondsOfDay;
     try {
       // A few at a time, so that the event loop goes on.
-      while ((await attempt(() => removeBefore(sqlite, limit))) > 0) await setImmediate();
+      while ((await attempt(() => removeBefore(sqlite, counted, limit))) > 0) await setImmediate();
     } catch (error) {
       log.warn({ err: error }, 'ledger: old events could not be removed; tried again in an hour');
     }
@@ -56,7 +58,7 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     insert: async (events) => {
       for (const [index, some] of portions(events).entries()) {
         if (index > 0) await setImmediate();
-        await attempt(() => insertNew(sqlite, some));
+        await attempt(() => insertNew(sqlite, counted, some));
       }
     },
     totals: async (filter, groups, page) => {

@@ -14,6 +14,8 @@ type Measures = 0 | { readonly [Name in 'megapixels' | 'seconds' | 'inputs']: Qu
 
 /** Column by column: the events' values in the same order in each. */
 class Columns {
+  /** Times count from here. */
+  readonly epoch: number;
   readonly commons: Common[] = [];
   /** Places in `commons`. */
   readonly common: number[] = [];
@@ -34,13 +36,17 @@ class Columns {
   readonly total_ms: number[] = [];
   /** Events that say more than this version knows. */
   readonly whole: UsageEvent[] = [];
+
+  constructor(epoch: number) {
+    this.epoch = epoch;
+  }
 }
 
 const knownFields = 19;
 const tokenCounts = 4;
 
-export const pack = (events: Iterable<UsageEvent>): string => {
-  const columns = new Columns();
+export const pack = (events: readonly UsageEvent[]): string => {
+  const columns = new Columns(events[0]?.time ?? 0);
   const commons = new Commons(columns.commons);
   for (const event of events) {
     if (isKnown(event)) add(columns, commons.placeOf(event), event);
@@ -73,7 +79,7 @@ const add = (columns: Columns, common: number, event: UsageEvent): void => {
   columns.common.push(common);
   columns.id.push(id);
   columns.request_id.push(id.endsWith(request_id) ? request_id.length : request_id);
-  columns.time.push(event.time);
+  columns.time.push(event.time - columns.epoch);
   columns.prompt_tokens.push(quantities.prompt_tokens);
   columns.completion_tokens.push(quantities.completion_tokens);
   columns.cached_tokens.push(quantities.cached_tokens);
@@ -142,7 +148,7 @@ const eventAt = (columns: Columns, index: number): UsageEvent => {
   return {
     schema: 1,
     id,
-    time: at(columns.time, index),
+    time: columns.epoch + at(columns.time, index),
     request_id: typeof request === 'number' ? id.slice(id.length - request) : request,
     subscription,
     key,

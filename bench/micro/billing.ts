@@ -15,6 +15,7 @@ import { subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts'
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { eventJson } from '../../src/billing/event-json.ts';
 import { JournalWriter } from '../../src/billing/journal/writer.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
@@ -81,9 +82,10 @@ const journal = async (): Promise<void> => {
   const writer = new JournalWriter({
     folder: path.join(folder, 'journal'),
     log,
+    json: eventJson,
     sync: { intervalMs: 100 },
   });
-  const record = (event: UsageEvent) => writer.append(JSON.stringify(event));
+  const record = (event: UsageEvent) => writer.append(event);
   // The same few over and over: the journal does not mind, and the collector has nothing old to walk through.
   const events = newEvents(6_400);
   const rounds = async (count: number): Promise<void> => {
@@ -154,7 +156,7 @@ const kafka = async (): Promise<void> => {
   };
   const events = createKafkaEvents(settings, log);
   const messages = (some: readonly UsageEvent[]) =>
-    some.map((event) => ({ key: event.subscription, json: JSON.stringify(event) }));
+    some.map((event) => ({ key: event.subscription, value: JSON.stringify(event) }));
   const sent = newEvents(150_000);
   await batches(sent.slice(0, 30_000), 200, (some) => events.publish('usage', messages(some)));
   await measure('Kafka: published, 200 at a time', 120_000, () =>

@@ -12,7 +12,7 @@ interface Numbered {
   /** Place in the batch. */
   readonly index: number;
   readonly event: UsageEvent;
-  readonly text: string;
+  readonly message: ReceivedMessage;
 }
 
 export const receiveUsage =
@@ -22,9 +22,8 @@ export const receiveUsage =
     const rejected: Rejected[] = [];
     for (const [index, message] of messages.entries()) {
       try {
-        const text = readText(message);
         // What did not leave the process is what its type says.
-        events.push({ index, text, event: message.event ?? checked(JSON.parse(text)) });
+        events.push({ index, message, event: message.event ?? checked(JSON.parse(readText(message))) });
       } catch (error) {
         rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
       }
@@ -41,6 +40,12 @@ const checked = (event: unknown): UsageEvent => {
   throw new Error(`not a usage event of version 1: ${fault?.instancePath || 'it'} ${fault?.message ?? ''}`);
 };
 
+const textAt = (events: readonly Numbered[], place: number): string => {
+  const found = events[place];
+  if (found === undefined) throw new Error(`There is no event ${place}.`);
+  return readText(found.message);
+};
+
 /** Rows that the ledger refuses for what they hold are found by halving, so that the others are counted. */
 const insert = async (
   ledger: Pick<Ledger, 'insert'>,
@@ -50,7 +55,7 @@ const insert = async (
   try {
     await ledger.insert(
       events.map(({ event }) => event),
-      events.map(({ text }) => text),
+      (place) => textAt(events, place),
     );
     return [];
   } catch (error) {

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
+import { eventJson } from './event-json.ts';
 import { CursorFile, readCursor } from './journal/cursor.ts';
 import { readBatch } from './journal/reader.ts';
-import type { Recent, RecentBatch } from './journal/recent.ts';
+import type { Recent } from './journal/recent.ts';
 import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
 
 export interface ShipperOptions {
@@ -16,7 +17,7 @@ export interface ShipperOptions {
   /** Where the journal ends now. A folder whose writer is gone ends at its last byte. */
   readonly end: () => Cursor;
   /** What was just written, at hand. */
-  readonly recent?: Recent;
+  readonly recent?: Recent<UsageEvent>;
   /** Told the size of each segment that was shipped whole and removed. */
   readonly released?: (bytes: number) => void;
   /** Told when everything up to the end was shipped. */
@@ -37,6 +38,11 @@ export interface Shipper {
   stop(): Promise<void>;
 }
 
+interface Batch {
+  readonly messages: readonly EventMessage[];
+  readonly next: Cursor;
+}
+
 const firstPause = 100;
 const longestPause = 10_000;
 
@@ -55,7 +61,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 
   const drain = async (): Promise<void> => {
     for (;;) {
-      const batch = recent?.from(cursor, batchBytes) ?? readMessages();
+      const batch = recentMessages() ?? readMessages();
       if (batch === undefined) return;
       if (batch.messages.length > 0) await events.publish('usage', batch.messages);
       cursor = batch.next;
@@ -64,7 +70,12 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     }
   };
 
-  const readMessages = (): RecentBatch | undefined => {
+  const recentMessages = (): Batch | undefined => {
+    const batch = recent?.from(cursor, batchBytes);
+    return batch && { messages: batch.entries.map((event) => new RecentMessage(event)), next: batch.next };
+  };
+
+  const readMessages = (): Batch | undefined => {
     const batch = readBatch(folder, cursor, end(), batchBytes);
     if (batch === undefined) return undefined;
     if (batch.damaged.length > 0) setAside(folder, batch.damaged, log);
@@ -152,5 +163,22 @@ const setAside = (folder: string, damaged: readonly Buffer[], log: Logger): void
 
 const message = (json: string): EventMessage => ({
   key: (JSON.parse(json) as UsageEvent).subscription,
-  json,
+  value: json,
 });
+
+/** Its JSON is made only for those who ask: what is kept of an event that waits is copied by the garbage collection. */
+class RecentMessage implements EventMessage {
+  readonly event: UsageEvent;
+
+  constructor(event: UsageEvent) {
+    this.event = event;
+  }
+
+  get key(): string {
+    return this.event.subscription;
+  }
+
+  get value(): string {
+    return eventJson(this.event);
+  }
+}

@@ -7,7 +7,7 @@ import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
-import { messageOf, Recent } from './journal/recent.ts';
+import { Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
 import { type Shipper, startShipper } from './shipper.ts';
@@ -39,9 +39,10 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const { folder, events, log, adoptMs = 10_000 } = options;
   mkdirSync(folder, { recursive: true });
   const own = claimFolder(folder);
-  const recent = new Recent(() => shipper.hurry());
+  const recent = new Recent<UsageEvent>(() => shipper.hurry());
   const writer = new JournalWriter({
     folder: own.path,
+    json: eventJson,
     recent,
     log,
     sync: options.sync,
@@ -92,8 +93,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     record: (event: UsageEvent): Observable<void> => {
       // Requests that are refused for want of room must not take what room is left.
       if (writer.short && event.outcome === 'failed') return EMPTY;
-      const json = eventJson(event);
-      return writer.append(json, messageOf(event, json));
+      return writer.append(event);
     },
     ensureOpen: () => writer.ensureOpen(),
     ship: async () => {

@@ -40,7 +40,7 @@ export class JobEvents {
       sender: this.#sender,
     };
     this.#events
-      .publish('jobs', [{ key: id, json: JSON.stringify(event) }])
+      .publish('jobs', [{ key: id, value: JSON.stringify(event) }])
       .catch((error: unknown) => this.#log.debug({ err: error, job: id }, 'an event of a job was not sent'))
       .finally(() => {
         this.#waiting--;

@@ -6,8 +6,9 @@ export type Topic = 'usage' | 'jobs';
 export interface EventMessage {
   /** Events of one key stay in order; usage uses the subscription. */
   readonly key: string;
-  readonly json: string;
-  /** What the JSON says, where it is at hand. */
+  /** JSON. */
+  readonly value: string;
+  /** What it says, where that is at hand: whoever takes it need not ask for the JSON. */
   readonly event?: UsageEvent;
 }
 

@@ -142,7 +142,7 @@ t.test('how far billing is behind', { skip: kafkaMissing() ?? false }, async (t)
   const texts = [...Array.from({ length: 3 }, () => JSON.stringify(usageEvent({}))), '{"schema":9}'];
   await events.publish(
     'usage',
-    texts.map((json) => ({ key: subscription, json })),
+    texts.map((value) => ({ key: subscription, value })),
   );
   await events.close();
   const watch = watchLag(config.kafka, { topic: 'usage', group: 'billing', log, everyMs: 50 });

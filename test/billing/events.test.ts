@@ -37,7 +37,7 @@ const settingsFor = (brokers: string): KafkaSettings => ({
 });
 
 const messagesOf = (events: readonly UsageEvent[]) =>
-  events.map((event) => ({ key: event.subscription, json: JSON.stringify(event) }));
+  events.map((event) => ({ key: event.subscription, value: JSON.stringify(event) }));
 
 const newEvents = (count: number) =>
   Array.from({ length: count }, (_, n) => usageEvent({ subscription: `sub_${n % 9}` }));

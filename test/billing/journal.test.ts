@@ -18,16 +18,17 @@ import { readBatch } from '../../src/billing/journal/reader.ts';
 import { Recent } from '../../src/billing/journal/recent.ts';
 import { listSegments, segmentBytes, segmentPath, start } from '../../src/billing/journal/segments.ts';
 import { type JournalOptions, JournalWriter } from '../../src/billing/journal/writer.ts';
-import type { EventMessage } from '../../src/ports/events.ts';
 
 const log = pino({ level: 'silent' });
 
-const encodeLine = (json: string): string => new LineEncoder().encode([{ json }]).toString();
+const itself = (json: string): string => json;
 
-const open = (folder: string, options: Partial<JournalOptions> = {}): JournalWriter =>
-  new JournalWriter({ folder, log, sync: 'none', ...options });
+const encodeLine = (json: string): string => new LineEncoder().encode([json], itself).toString();
 
-const append = (journal: JournalWriter, events: readonly string[]): Promise<unknown> =>
+const open = (folder: string, options: Partial<JournalOptions<string>> = {}): JournalWriter<string> =>
+  new JournalWriter({ folder, log, sync: 'none', json: itself, ...options });
+
+const append = (journal: JournalWriter<string>, events: readonly string[]): Promise<unknown> =>
   Promise.all(events.map((event) => firstValueFrom(journal.append(event))));
 
 /** Everything on disk, read in batches of the given size. */
@@ -154,7 +155,7 @@ t.test('a journal with a small bound opens again once it was shipped', async (t)
 /** A disk that takes so many bytes more, half a line too, and then none. */
 const smallDisk = (room: number) => {
   const disk = { room };
-  const write: JournalOptions['write'] = (file, bytes, offset) => {
+  const write: JournalOptions<string>['write'] = (file, bytes, offset) => {
     const taken = Math.min(disk.room, bytes.length - offset);
     if (taken === 0) throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
     disk.room -= taken;
@@ -195,7 +196,7 @@ t.test('lines of any length, many at once', async (t) => {
   const encoder = new LineEncoder();
   const texts = ['""', JSON.stringify('€'.repeat(100_000)), '{}', JSON.stringify('x'.repeat(300_000))];
   for (const some of [texts, texts.slice(2), texts])
-    t.equal(encoder.encode(some.map((json) => ({ json }))).toString(), some.map(encodeLine).join(''));
+    t.equal(encoder.encode(some, itself).toString(), some.map(encodeLine).join(''));
   t.equal(encodeLine('{"a":1}'), '561bacaf {"a":1}\n');
 });
 
@@ -213,22 +214,21 @@ t.test('a line reads back exactly, and no single altered byte passes', async (t)
 });
 
 t.test('what was just written is at hand from any place a reader got to', async (t) => {
-  const message = (number: number): EventMessage => ({ key: 'sub', json: JSON.stringify({ number }) });
   await fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 20 }),
       fc.integer({ min: 1, max: 99 }),
       (writes, maxBytes) => {
-        const recent = new Recent();
+        const recent = new Recent<number>();
         let offset = 0;
         let number = 0;
         for (const count of writes) {
-          const messages = Array.from({ length: count }, () => message(number++));
+          const numbers = Array.from({ length: count }, () => number++);
           const bytes = 10 * count;
-          recent.add({ segment: 1, offset }, bytes, messages);
+          recent.add({ segment: 1, offset }, bytes, numbers);
           offset += bytes;
         }
-        const seen: EventMessage[] = [];
+        const seen: number[] = [];
         let place = { segment: 1, offset: 0 };
         for (
           let batch = recent.from(place, maxBytes);
@@ -236,12 +236,12 @@ t.test('what was just written is at hand from any place a reader got to', async 
           batch = recent.from(place, maxBytes)
         ) {
           assert.ok(batch.next.offset - place.offset <= maxBytes);
-          seen.push(...batch.messages);
+          seen.push(...batch.entries);
           place = batch.next;
         }
         assert.deepEqual(
           seen,
-          Array.from({ length: place.offset / 10 }, (_, index) => message(index)),
+          Array.from({ length: place.offset / 10 }, (_, index) => index),
         );
         assert.ok(
           place.offset === offset || maxBytes < 50,
@@ -250,20 +250,20 @@ t.test('what was just written is at hand from any place a reader got to', async 
       },
     ),
   );
-  const recent = new Recent();
-  recent.add({ segment: 1, offset: 0 }, 10, [message(0)]);
-  recent.add({ segment: 2, offset: 0 }, 10, [message(1)]);
+  const recent = new Recent<number>();
+  recent.add({ segment: 1, offset: 0 }, 10, [0]);
+  recent.add({ segment: 2, offset: 0 }, 10, [1]);
   t.equal(recent.from({ segment: 1, offset: 5 }, 100), undefined, 'not from the middle of a write');
   t.equal(recent.from({ segment: 1, offset: 10 }, 100), undefined, 'the next segment is begun by its file');
   t.same(recent.from({ segment: 2, offset: 0 }, 100)?.next, { segment: 2, offset: 10 });
 });
 
 t.test('old writes give way to new ones', async (t) => {
-  const recent = new Recent();
+  const recent = new Recent<number>();
   const megabyte = 1024 * 1024;
   for (let count = 0; count < 20; count++)
-    recent.add({ segment: 1, offset: count * megabyte }, megabyte, [{ key: 'sub', json: String(count) }]);
+    recent.add({ segment: 1, offset: count * megabyte }, megabyte, [count]);
   t.equal(recent.from({ segment: 1, offset: 0 }, 100 * megabyte), undefined, 'read from the file');
   const last = recent.from({ segment: 1, offset: 19 * megabyte }, 100 * megabyte);
-  t.same(last?.messages, [{ key: 'sub', json: '19' }]);
+  t.same(last?.entries, [19]);
 });

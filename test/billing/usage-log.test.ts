@@ -24,7 +24,7 @@ const scriptedEvents = () => {
   const events: Events = {
     publish: async (_topic, messages) => {
       if (state.down) throw new Error('the broker is away');
-      taken.push(...messages.map(({ json }) => JSON.parse(json) as UsageEvent));
+      taken.push(...messages.map(({ value }) => JSON.parse(value) as UsageEvent));
     },
     check: () => Promise.resolve(),
     close: () => Promise.resolve(),
@@ -140,20 +140,20 @@ t.test('what can never be counted is set aside and holds nothing up', async (t) 
   const events = createLocalEvents({ usage: receiveUsage(ledger), rejectedFile, log });
   const good = usageEvent();
   const old = { ...usageEvent(), schema: 99 };
-  const messages = [old, good, { id: 'x' }].map((event) => ({ key: 'k', json: JSON.stringify(event) }));
+  const messages = [old, good, { id: 'x' }].map((event) => ({ key: 'k', value: JSON.stringify(event) }));
   await events.publish('usage', messages);
   t.same(await ledger.list(always, { limit: 10 }), [good]);
   const lines = readFileSync(rejectedFile, 'utf8').trimEnd().split('\n');
   t.match(
     lines.map((line) => JSON.parse(line)),
     [
-      { reason: /^not a usage event of version 1: \/schema /, value: messages[0]?.json },
-      { reason: /^not a usage event of version 1/, value: messages[2]?.json },
+      { reason: /^not a usage event of version 1: \/schema /, value: messages[0]?.value },
+      { reason: /^not a usage event of version 1/, value: messages[2]?.value },
     ],
   );
   await ledger.close();
   await t.rejects(
-    events.publish('usage', [{ key: 'k', json: JSON.stringify(usageEvent()) }]),
+    events.publish('usage', [{ key: 'k', value: JSON.stringify(usageEvent()) }]),
     /ledger is unavailable/,
   );
 });

@@ -26,7 +26,7 @@ export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> =
   };
   const message = (key: string, mark: string, number: number): EventMessage => ({
     key,
-    json: JSON.stringify({ mark, key, number, text: 'ü🎵\u0000"\\\n' }),
+    value: JSON.stringify({ mark, key, number, text: 'ü🎵\u0000"\\\n' }),
   });
 
   await t.test('what was published arrives, in order per key, unchanged', async (t) => {
@@ -36,23 +36,23 @@ export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> =
     const found = await arrived('"order"', messages.length);
     for (const key of keys) {
       const of = (all: readonly string[]) => all.filter((json) => JSON.parse(json).key === key);
-      t.strictSame(of(found), of(messages.map(({ json }) => json)), `key "${key}"`);
+      t.strictSame(of(found), of(messages.map(({ value }) => value)), `key "${key}"`);
     }
   });
 
   await t.test('publications at the same time and large ones all arrive', async (t) => {
     const many = Array.from({ length: 3000 }, (_, n) => ({
       key: `k${n % 7}`,
-      json: JSON.stringify({ mark: 'large', n, filler: 'x'.repeat(500) }),
+      value: JSON.stringify({ mark: 'large', n, filler: 'x'.repeat(500) }),
     }));
     await Promise.all([
       events.publish('usage', many.slice(0, 2500)),
       events.publish('usage', many.slice(2500)),
       events.publish('usage', []),
-      events.publish('jobs', [{ key: 'job', json: '{"mark":"large"}' }]),
+      events.publish('jobs', [{ key: 'job', value: '{"mark":"large"}' }]),
     ]);
     const found = await arrived('"large"', many.length);
-    t.strictSame(new Set(found), new Set(many.map(({ json }) => json)), 'and jobs are apart');
+    t.strictSame(new Set(found), new Set(many.map(({ value }) => value)), 'and jobs are apart');
   });
 
   await t.test('after closing nothing is accepted', async (t) => {

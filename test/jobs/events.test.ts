@@ -46,10 +46,10 @@ t.test('within a process', async (t) => {
   const published: { key: string }[] = [];
   const events: Events = {
     publish: async (topic, messages) => {
-      published.push(...messages.map(({ key, json }) => ({ topic, key, ...JSON.parse(json) })));
+      published.push(...messages.map(({ key, value }) => ({ topic, key, ...JSON.parse(value) })));
       const rubbish = ['', 'null', '{"schema":1}', 'x'.repeat(20_000), Buffer.from([255, 254])];
       for (const receive of receivers)
-        for (const value of [...rubbish, ...messages.map(({ json }) => json)])
+        for (const value of [...rubbish, ...messages.map(({ value }) => value)])
           t.strictSame(await receive([{ value }], new AbortController().signal), []);
     },
     check: async () => undefined,

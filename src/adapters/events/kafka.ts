@@ -1,5 +1,5 @@
 /** Events on Kafka: published by an idempotent producer and acknowledged by all replicas in sync; topics are made when they are missing. */
-import kafkajs, { type Producer } from 'kafkajs';
+import kafkajs, { type Message, type Producer } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';
 import { connectKafka, type KafkaSettings, kafkaFailure, topicName } from './kafka-client.ts';
@@ -45,11 +45,7 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
       connected ??= connect();
       const producer = await connected;
       for (const part of portions(messages))
-        await producer.send({
-          topic: topicName(settings, topic),
-          acks: -1,
-          messages: part.map(({ key, json }) => ({ key, value: json })),
-        });
+        await producer.send({ topic: topicName(settings, topic), acks: -1, messages: part });
     } catch (error) {
       await abandon();
       throw kafkaFailure(settings, error);
@@ -80,17 +76,17 @@ export const createKafkaEvents = (settings: KafkaSettings, log: Logger): Events 
   };
 };
 
-function* portions(messages: readonly EventMessage[]): Generator<readonly EventMessage[]> {
-  let part: EventMessage[] = [];
+function* portions(messages: readonly EventMessage[]): Generator<Message[]> {
+  let part: Message[] = [];
   let characters = 0;
-  for (const message of messages) {
-    const size = message.key.length + message.json.length;
+  for (const { key, value } of messages) {
+    const size = key.length + value.length;
     if (characters + size > portion && part.length > 0) {
       yield part;
       part = [];
       characters = 0;
     }
-    part.push(message);
+    part.push({ key, value });
     characters += size;
   }
   if (part.length > 0) yield part;

@@ -18,12 +18,9 @@ export const createLocalEvents = ({ usage, rejectedFile, log }: LocalEventsOptio
     publish: async (topic, messages) => {
       if (!open) throw new Error('Events are closed.');
       if (topic !== 'usage') return;
-      const rejected = await usage(
-        messages.map(({ json, event }) => (event === undefined ? { value: json } : { value: json, event })),
-        never,
-      );
+      const rejected = await usage(messages, never);
       for (const { index, reason } of rejected)
-        appendFileSync(rejectedFile, `${JSON.stringify({ reason, value: messages[index]?.json })}\n`);
+        appendFileSync(rejectedFile, `${JSON.stringify({ reason, value: messages[index]?.value })}\n`);
       if (rejected.length > 0)
         log.error(
           { events: rejected.length, file: rejectedFile },

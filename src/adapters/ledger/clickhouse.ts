@@ -62,13 +62,13 @@ export const openClickHouseLedger = (
         }, tenMinutes).unref();
 
   return {
-    insert: async (events, texts) => {
+    insert: async (events, textOf) => {
       if (events.length === 0) return;
       await ready();
       await clickHouse.insert(
         'sluice_usage',
         columns,
-        events.map((event, index) => rowOf(event, texts?.[index])),
+        events.map((event, index) => rowOf(event, textOf?.(index))),
       );
     },
     totals: async (filter, groups, page) => {

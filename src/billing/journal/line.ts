@@ -6,13 +6,14 @@ const space = 0x20;
 const newline = 0x0a;
 const digits = Buffer.from('0123456789abcdef');
 
-/** JSON texts in, their lines out, in a buffer that is used again: what it gives is good until the next call. */
+/** What has a JSON text in, its lines out, in a buffer that is used again: what it gives is good until the next call. */
 export class LineEncoder {
   #buffer = Buffer.allocUnsafe(64 * 1024);
 
-  encode(entries: readonly { readonly json: string }[]): Buffer {
+  encode<Entry>(entries: readonly Entry[], jsonOf: (entry: Entry) => string): Buffer {
     let position = 0;
-    for (const { json } of entries) {
+    for (const entry of entries) {
+      const json = jsonOf(entry);
       const start = position + checksumLength + 1;
       // A character takes at most three bytes.
       this.#ensure(start + json.length * 3 + 1);

@@ -1,18 +1,16 @@
 /** What a writer has lately put into its journal in; the same out again for shipping, so that it need not be read back and parsed. */
-import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import type { EventMessage } from '../../ports/events.ts';
 import type { Cursor } from './segments.ts';
 
 /** What was written at once. */
-interface Written {
+interface Written<Entry> {
   readonly segment: number;
   readonly from: number;
   readonly to: number;
-  readonly messages: readonly EventMessage[];
+  readonly entries: readonly Entry[];
 }
 
-export interface RecentBatch {
-  readonly messages: readonly EventMessage[];
+export interface RecentBatch<Entry> {
+  readonly entries: readonly Entry[];
   readonly next: Cursor;
 }
 
@@ -23,11 +21,11 @@ const most = 8 * 1024 * 1024;
  * Events that wait before they are worth shipping at once. What is kept much longer is copied by one garbage collection
  * after another.
  */
-const many = 192;
+const many = 400;
 
-export class Recent {
+export class Recent<Entry> {
   readonly #enough: (() => void) | undefined;
-  #written: Written[] = [];
+  #written: Written<Entry>[] = [];
   #bytes = 0;
   #count = 0;
 
@@ -36,42 +34,36 @@ export class Recent {
     this.#enough = enough;
   }
 
-  add(place: Cursor, bytes: number, messages: readonly EventMessage[]): void {
-    this.#written.push({ segment: place.segment, from: place.offset, to: place.offset + bytes, messages });
+  add(place: Cursor, bytes: number, entries: readonly Entry[]): void {
+    this.#written.push({ segment: place.segment, from: place.offset, to: place.offset + bytes, entries });
     this.#bytes += bytes;
-    this.#count += messages.length;
+    this.#count += entries.length;
     if (this.#bytes > most) this.#drop(this.#written.length >> 1);
     if (this.#count >= many) this.#enough?.();
   }
 
   /** From a place on, some `maxBytes`; undefined when that is not kept. What lies before it is not needed any more. */
-  from(place: Cursor, maxBytes: number): RecentBatch | undefined {
+  from(place: Cursor, maxBytes: number): RecentBatch<Entry> | undefined {
     this.#drop(this.#written.findIndex((written) => !isBefore(written, place)));
-    const messages: EventMessage[] = [];
+    const entries: Entry[] = [];
     let { offset } = place;
-    for (const { segment, from, to, messages: some } of this.#written) {
+    for (const { segment, from, to, entries: some } of this.#written) {
       if (segment !== place.segment || from !== offset || to - place.offset > maxBytes) break;
-      messages.push(...some);
+      entries.push(...some);
       offset = to;
     }
-    return messages.length === 0 ? undefined : { messages, next: { segment: place.segment, offset } };
+    return entries.length === 0 ? undefined : { entries, next: { segment: place.segment, offset } };
   }
 
   /** The first of them; all when there is no end. */
   #drop(count: number): void {
     const dropped = this.#written.splice(0, count < 0 ? this.#written.length : count);
-    for (const { from, to, messages } of dropped) {
+    for (const { from, to, entries } of dropped) {
       this.#bytes -= to - from;
-      this.#count -= messages.length;
+      this.#count -= entries.length;
     }
   }
 }
 
-const isBefore = ({ segment, to }: Written, place: Cursor): boolean =>
+const isBefore = ({ segment, to }: Written<unknown>, place: Cursor): boolean =>
   segment < place.segment || (segment === place.segment && to <= place.offset);
-
-export const messageOf = (event: UsageEvent, json: string): EventMessage => ({
-  key: event.subscription,
-  json,
-  event,
-});

@@ -3,7 +3,6 @@ import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
-import type { EventMessage } from '../../ports/events.ts';
 import { LineEncoder } from './line.ts';
 import type { Recent } from './recent.ts';
 import { Reserve } from './reserve.ts';
@@ -15,10 +14,12 @@ import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from '
  */
 export type SyncPolicy = 'none' | 'always' | { readonly intervalMs: number };
 
-export interface JournalOptions {
+export interface JournalOptions<Entry> {
   readonly folder: string;
   readonly log: Logger;
   readonly sync: SyncPolicy;
+  /** The JSON of what is appended. */
+  readonly json: (entry: Entry) => string;
   /** A segment is closed and the next begun past this size. */
   readonly segmentBytes?: number;
   /** Bytes that may wait for shipping; past it `ensureOpen` refuses new billable work. */
@@ -26,21 +27,20 @@ export interface JournalOptions {
   /** Room kept for the usage of requests that are running when the disk fills up. */
   readonly reserveBytes?: number;
   /** Where shipping finds what was just written. */
-  readonly recent?: Recent;
+  readonly recent?: Recent<Entry>;
   /** How bytes reach a file; for tests of disks that refuse them. */
   readonly write?: (file: number, bytes: Buffer, offset: number) => number;
 }
 
-interface Waiting {
-  readonly json: string;
-  readonly message: EventMessage | undefined;
+interface Waiting<Entry> {
+  readonly entry: Entry;
   readonly subscriber: Subscriber<void>;
 }
 
 /** Milliseconds between looks whether a disk takes writes again. */
 const recoveryPause = 1000;
 
-export class JournalWriter {
+export class JournalWriter<Entry> {
   readonly #folder: string;
   readonly #log: Logger;
   readonly #policy: SyncPolicy;
@@ -48,8 +48,9 @@ export class JournalWriter {
   readonly #maxBytes: number;
   readonly #reserve: Reserve;
   readonly #lines = new LineEncoder();
-  readonly #recent: Recent | undefined;
-  readonly #writeBytes: NonNullable<JournalOptions['write']>;
+  readonly #json: (entry: Entry) => string;
+  readonly #recent: Recent<Entry> | undefined;
+  readonly #writeBytes: NonNullable<JournalOptions<Entry>['write']>;
   readonly #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
   #segment: number;
@@ -57,9 +58,9 @@ export class JournalWriter {
   /** Bytes of closed segments not yet shipped and removed. */
   #closedBytes: number;
   /** Not yet written. */
-  #waiting: Waiting[] = [];
+  #waiting: Waiting<Entry>[] = [];
   /** Written, and told so once they are synced. */
-  #unsynced: Waiting[] = [];
+  #unsynced: Waiting<Entry>[] = [];
   #dirty = false;
   #syncing = false;
   #scheduled = false;
@@ -69,7 +70,7 @@ export class JournalWriter {
   #trouble: unknown;
   #nextLook = 0;
 
-  constructor(options: JournalOptions) {
+  constructor(options: JournalOptions<Entry>) {
     this.#folder = options.folder;
     this.#log = options.log;
     this.#policy = options.sync;
@@ -77,6 +78,7 @@ export class JournalWriter {
     // Far below the bound: the last segment stays when all is shipped, and must not fill it.
     this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
     this.#writeBytes = options.write ?? writeSync;
+    this.#json = options.json;
     this.#recent = options.recent;
     mkdirSync(this.#folder, { recursive: true });
     const segments = listSegments(this.#folder);
@@ -101,13 +103,13 @@ export class JournalWriter {
   }
 
   /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
-  append(json: string, message?: EventMessage): Observable<void> {
+  append(entry: Entry): Observable<void> {
     return new Observable((subscriber) => {
       if (this.#closed) {
         subscriber.error(refusal(new Error('the journal is closed')));
         return;
       }
-      this.#waiting.push({ json, message, subscriber });
+      this.#waiting.push({ entry, subscriber });
       if (this.#scheduled) return;
       this.#scheduled = true;
       setImmediate(() => this.#flush());
@@ -171,8 +173,9 @@ export class JournalWriter {
   }
 
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
-  #writeOrMakeRoom(batch: readonly Waiting[]): void {
-    const bytes = this.#lines.encode(batch);
+  #writeOrMakeRoom(batch: readonly Waiting<Entry>[]): void {
+    const entries = batch.map(({ entry }) => entry);
+    const bytes = this.#lines.encode(entries, this.#json);
     const { end } = this;
     try {
       this.#write(bytes);
@@ -181,17 +184,7 @@ export class JournalWriter {
       this.#reserve.giveUp();
       this.#write(bytes);
     }
-    this.#remember(batch, end, bytes.length);
-  }
-
-  /** For shipping, when all of it is at hand. */
-  #remember(batch: readonly Waiting[], place: Cursor, bytes: number): void {
-    const messages: EventMessage[] = [];
-    for (const { message } of batch) {
-      if (message === undefined) return;
-      messages.push(message);
-    }
-    this.#recent?.add(place, bytes, messages);
+    this.#recent?.add(end, bytes.length, entries);
   }
 
   #write(bytes: Buffer): void {
@@ -272,7 +265,7 @@ export class JournalWriter {
   }
 }
 
-const kept = ({ subscriber }: Waiting): void => {
+const kept = ({ subscriber }: Waiting<unknown>): void => {
   subscriber.next();
   subscriber.complete();
 };

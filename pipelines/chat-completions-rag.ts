@@ -21,7 +21,8 @@ const check = step(validate(RagRequest));
 
 export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
   const findModel = resolveModel<RagRequest>(ports.catalog, 'chat');
-  const fit = fitContext<ChatFraming>(ports.offload);
+  const read = readChatRequest(ports);
+  const fit = step(fitContext<ChatFraming>(ports.offload));
   return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
@@ -29,7 +30,7 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
       findModel, // 404
       switchMap((asked) =>
         of(asked).pipe(
-          readChatRequest(ports, exchange.body), // 400 names the field
+          step((request) => read(request, { exchange })), // 400 names the field
           // 400 without such a vector store, 502 503 when the question cannot be embedded
           addContext(ports, { exchange, caller, route }, asked.body.collection),
         ),

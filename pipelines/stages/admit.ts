@@ -2,49 +2,89 @@
 import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
-import type { Caller, Exchange } from '../../src/ports/exchange.ts';
-import { step } from './step.ts';
+import type { Caller, Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
+import { type Step, step } from './step.ts';
 
-export const admit = <Task extends { readonly model: Model }, Out>(
+type OfModel = { readonly model: Model };
+type Request = { readonly exchange: Pick<Exchange, 'log'>; readonly caller: Caller };
+
+export const enter =
+  <Task extends OfModel, Out>(
+    admission: Admission,
+    run: (task: Task, lease: Lease, request: KeyedRequest) => Observable<Out>,
+  ): Step<Task, Out, KeyedRequest> =>
+  (task, request) =>
+    new Admitted(ask(admission, task, request.caller), task, request, run);
+
+export const admit = <Task extends OfModel, Out>(
   admission: Admission,
   exchange: Pick<Exchange, 'log'>,
   caller: Caller,
   run: (task: Task, lease: Lease) => Observable<Out>,
 ): OperatorFunction<Task, Out> =>
-  step((task) => {
-    const { model } = task;
-    const asked = admission.admit({
-      subscription: caller.subscription,
-      model: model.id,
-      limits: {
-        concurrency: model.limits.concurrency,
-        requestsPerMinute: model.limits.requests_per_minute,
-      },
-    });
-    const start = (lease: Lease): Observable<Out> => {
-      if (lease.position !== undefined) logWait(exchange, model, lease);
-      return run(task, lease);
-    };
-    return new Observable<Out>((subscriber) => asked.subscribe(new Entrance(subscriber, start)));
+  step((task) => new Admitted(ask(admission, task, caller), task, { exchange, caller }, run));
+
+const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller): Observable<Lease> =>
+  admission.admit({
+    subscription,
+    model: model.id,
+    limits: {
+      concurrency: model.limits.concurrency,
+      requestsPerMinute: model.limits.requests_per_minute,
+    },
   });
 
+class Admitted<Task extends OfModel, Of extends Request, Out> extends Observable<Out> {
+  readonly #asked: Observable<Lease>;
+  readonly #task: Task;
+  readonly #request: Of;
+  readonly #run: (task: Task, lease: Lease, request: Of) => Observable<Out>;
+
+  constructor(
+    asked: Observable<Lease>,
+    task: Task,
+    request: Of,
+    run: (task: Task, lease: Lease, request: Of) => Observable<Out>,
+  ) {
+    super(begin);
+    this.#asked = asked;
+    this.#task = task;
+    this.#request = request;
+    this.#run = run;
+  }
+
+  begin(receiver: Subscriber<Out>): void {
+    this.#asked.subscribe(new Entrance(receiver, this));
+  }
+
+  hold(lease: Lease, receiver: Subscriber<Out>): void {
+    receiver.add(() => lease.release());
+    if (lease.position !== undefined) logWait(this.#request.exchange, this.#task.model, lease);
+    this.#run(this.#task, lease, this.#request).subscribe(receiver);
+  }
+}
+
+/** The library calls it on the observable itself: one function for all of them. */
+function begin(this: Observable<unknown>, receiver: Subscriber<unknown>): void {
+  if (this instanceof Admitted) this.begin(receiver);
+}
+
 /** Waits for the lease; then what runs under it speaks to the receiver itself. */
-class Entrance<Out> extends Subscriber<Lease> {
+class Entrance<Task extends OfModel, Of extends Request, Out> extends Subscriber<Lease> {
   readonly #receiver: Subscriber<Out>;
-  readonly #start: (lease: Lease) => Observable<Out>;
+  readonly #admitted: Admitted<Task, Of, Out>;
   #entered = false;
 
-  constructor(receiver: Subscriber<Out>, start: (lease: Lease) => Observable<Out>) {
+  constructor(receiver: Subscriber<Out>, admitted: Admitted<Task, Of, Out>) {
     super(receiver);
     this.#receiver = receiver;
-    this.#start = start;
+    this.#admitted = admitted;
   }
 
   protected override _next(lease: Lease): void {
     this.#entered = true;
-    this.#receiver.add(() => lease.release());
     try {
-      this.#start(lease).subscribe(this.#receiver);
+      this.#admitted.hold(lease, this.#receiver);
     } catch (thrown) {
       this.#receiver.error(thrown);
     }

@@ -1,12 +1,12 @@
 /** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
-import { map, type Observable, type OperatorFunction } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
 import { countTexts } from './count-texts.ts';
-import { step } from './step.ts';
+import type { Step } from './step.ts';
 
 const defaultLimit = 32_768;
 /** Kept free beside prompt and answer. */
@@ -14,8 +14,9 @@ const margin = 32;
 /** No engine takes a larger number. */
 const largestLimit = 2 ** 31 - 1;
 
-export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, ChatTask<F>> =>
-  step((draft) => {
+export const fitContext =
+  <F>(offload: Offload): Step<ChatDraft<F>, ChatTask<F>> =>
+  (draft) => {
     const limit = askedLimit(draft);
     const window = draft.model.context_length;
     if (window === undefined) return taskOf(draft, limit, undefined);
@@ -26,7 +27,7 @@ export const fitContext = <F>(offload: Offload): OperatorFunction<ChatDraft<F>, 
     return countPrompt(offload, draft.prompt, draft.model.tokenizer).pipe(
       map((tokens) => cut(draft, limit, window, tokens)),
     );
-  });
+  };
 
 const askedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);

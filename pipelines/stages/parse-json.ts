@@ -3,10 +3,10 @@ import { isUtf8 } from 'node:buffer';
 import { catchError, map, type Observable, throwError } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { notUtf8, parseJson as parseWide } from '../../src/offload/parse-json.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
+import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { jsonFault } from './json-fault.ts';
-import { step } from './step.ts';
+import { type Step, step } from './step.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -16,31 +16,42 @@ const maxDepth = 64;
 
 type Parser = Pick<Offload, 'parseJson'>;
 
+/** A request in; its body out, which is to be JSON, or 400 for another type and 413 for one that is too large. */
+export const receiveJson = (exchange: Exchange, kind: ErrorKind = 'invalid_request'): Observable<Buffer> => {
+  const type = exchange.header('content-type');
+  if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
+  const { body } = exchange;
+  return body.whole(body.length !== undefined && body.length <= offloadBytes);
+};
+
+/** That body in; the object out, from another thread when it is large. */
+export const readJson =
+  (offload: Parser): Step<Buffer, JsonObject, Pick<KeyedRequest, 'exchange'>> =>
+  (bytes, { exchange }) =>
+    parse(offload, bytes, exchange, 'invalid_request');
+
 /**
- * `kind` is what a body that cannot be read becomes: 422 on the route that has it so. The integer under `wideKey` is a
- * bigint where a number would lose digits.
+ * Both at once. `kind` is what a body that cannot be read becomes: 422 on the route that has it so. The integer under
+ * `wideKey` is a bigint where a number would lose digits.
  */
 export const parseJson = (
   offload: Parser,
   exchange: Exchange,
   kind: ErrorKind = 'invalid_request',
   wideKey?: string,
-): Observable<JsonObject> => {
-  const type = exchange.header('content-type');
-  if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
-  const { body } = exchange;
-  if (body.length !== undefined && body.length <= offloadBytes)
-    return body.whole(true).pipe(step((bytes) => parseBytes(bytes, exchange, kind, wideKey)));
-  return body
-    .whole()
-    .pipe(
-      step((bytes) =>
-        bytes.length <= offloadBytes
-          ? parseBytes(bytes, exchange, kind, wideKey)
-          : parseElsewhere(offload, bytes, exchange, kind, wideKey),
-      ),
-    );
-};
+): Observable<JsonObject> =>
+  receiveJson(exchange, kind).pipe(step((bytes) => parse(offload, bytes, exchange, kind, wideKey)));
+
+const parse = (
+  offload: Parser,
+  bytes: Buffer,
+  exchange: Exchange,
+  kind: ErrorKind,
+  wideKey?: string,
+): JsonObject | Observable<JsonObject> =>
+  bytes.length <= offloadBytes
+    ? parseBytes(bytes, exchange, kind, wideKey)
+    : parseElsewhere(offload, bytes, exchange, kind, wideKey);
 
 const isJsonType = (type: string): boolean =>
   type === 'application/json' || /^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);

@@ -1,9 +1,9 @@
 /** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
-import { map, type OperatorFunction } from 'rxjs';
+import { map } from 'rxjs';
 import type { ChatRequest } from '../../schemas/chat.ts';
 import { fail } from '../../src/errors.ts';
 import type { Effort, Sampling } from '../../src/ports/chat.ts';
-import type { IncomingBody } from '../../src/ports/exchange.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { ChatDraft, ThinkingWish } from './chat-task.ts';
 import { chooseThinking } from './choose-thinking.ts';
 import { continueFinal } from './continue-final.ts';
@@ -12,7 +12,7 @@ import { readMessages } from './read-chat-messages.ts';
 import { readToolChoice, readTools } from './read-chat-tools.ts';
 import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
 import type { Asked } from './resolve-model.ts';
-import { step } from './step.ts';
+import type { Step } from './step.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
@@ -21,17 +21,15 @@ export interface ChatFraming {
   readonly extra?: string;
 }
 
-export const readChatRequest = (
-  readers: MediaReaders,
-  body: IncomingBody,
-): OperatorFunction<Asked<ChatRequest>, ChatDraft<ChatFraming>> =>
-  step((asked) => {
+export const readChatRequest =
+  (readers: MediaReaders): Step<Asked<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) => {
     const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, body.length);
+    const draft = readDraft(asked, readings, exchange.body.length);
     return readings.length === 0
       ? draft
       : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
-  });
+  };
 
 const readDraft = (
   { body, model, variant }: Asked<ChatRequest>,

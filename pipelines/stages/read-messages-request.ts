@@ -1,13 +1,14 @@
 /** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
-import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+import { map } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
-import type { IncomingBody } from '../../src/ports/exchange.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import type { ChatDraft } from './chat-task.ts';
 import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
 import { readMessagesPrompt } from './read-messages-prompt.ts';
 import type { Asked } from './resolve-model.ts';
+import { type Step, step } from './step.ts';
 
 export interface MessagesFraming {
   /** Thoughts are signed, but not shown. */
@@ -15,22 +16,21 @@ export interface MessagesFraming {
   readonly signer: Signer;
 }
 
-export const readMessagesRequest = (
-  readers: MediaReaders,
-  signing: Signing,
-  body: IncomingBody,
-): OperatorFunction<Asked<MessagesRequest>, ChatDraft<MessagesFraming>> =>
-  switchMap((asked) =>
+export const readMessagesRequest =
+  (
+    readers: MediaReaders,
+    signing: Signing,
+  ): Step<Asked<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) =>
     signing().pipe(
-      switchMap((signer) => {
+      step((signer) => {
         const readings: Reading[] = [];
-        const draft = readDraft(asked, readings, body.length, signer);
+        const draft = readDraft(asked, readings, exchange.body.length, signer);
         return readings.length === 0
-          ? of(draft)
+          ? draft
           : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
       }),
-    ),
-  );
+    );
 
 const readDraft = (
   asked: Asked<MessagesRequest>,

@@ -1,9 +1,9 @@
 /** A checked request of the responses format in; a draft of the call out, at once unless media must be read. 400 names the field. */
-import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+import { map } from 'rxjs';
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
-import type { IncomingBody } from '../../src/ports/exchange.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { ChatDraft } from './chat-task.ts';
 import { freeJson } from './free-json.ts';
 import { noStop, readSampling, readThinking } from './read-chat-request.ts';
@@ -13,6 +13,7 @@ import { readResponsesInput } from './read-responses-input.ts';
 import { required } from './required.ts';
 import type { Asked } from './resolve-model.ts';
 import { responsesEcho } from './responses-echo.ts';
+import type { Step } from './step.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export interface ResponsesFraming {
@@ -20,17 +21,17 @@ export interface ResponsesFraming {
   readonly echo: string;
 }
 
-export const readResponsesRequest = (
-  readers: MediaReaders,
-  body: IncomingBody,
-): OperatorFunction<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>> =>
-  switchMap((asked) => {
+export const readResponsesRequest =
+  (
+    readers: MediaReaders,
+  ): Step<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) => {
     const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, body.length);
+    const draft = readDraft(asked, readings, exchange.body.length);
     return readings.length === 0
-      ? of(draft)
+      ? draft
       : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
-  });
+  };
 
 const readDraft = (
   { body, model, variant }: Asked<ResponsesRequest>,

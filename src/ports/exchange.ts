@@ -70,6 +70,12 @@ export interface Caller {
   readonly key: string;
 }
 
+/** A request whose caller is known. */
+export interface KeyedRequest {
+  readonly exchange: Exchange;
+  readonly caller: Caller;
+}
+
 /**
  * What a pipeline emits: one `answer`; or one `head` and then `bytes` until it completes.
  * An error before either becomes the error answer of the route; after `head` it cuts the connection,

@@ -1,6 +1,6 @@
 /** The cost of a decision of admission in process: with room, among many gates, refused, and after waiting. */
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
-import type { AdmissionRequest, Lease } from '../../src/ports/admission.ts';
+import { type AdmissionRequest, type Lease, leased } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 
 /** A millisecond a decision: the window holds sixty thousand starts. */
@@ -21,11 +21,11 @@ const narrow = request('sub_narrow', 1, 100_000);
 
 const refused = { error: () => undefined };
 let held: Lease | undefined;
-admission.admit(full).subscribe();
+admission.admit(full);
 
 const admitAndRelease = (asked: AdmissionRequest): void => {
   time += 1;
-  admission.admit(asked).subscribe((lease) => lease.release());
+  leased(admission.admit(asked)).subscribe((lease) => lease.release());
 };
 
 export const admissionCases: readonly MicroCase[] = [
@@ -36,14 +36,14 @@ export const admissionCases: readonly MicroCase[] = [
   },
   {
     name: 'admission in process: refuse, the window is full',
-    run: () => admission.admit(full).subscribe(refused),
+    run: () => leased(admission.admit(full)).subscribe(refused),
   },
   {
     name: 'admission in process: wait, be woken by a release',
     run: () => {
       time += 1;
       const before = held;
-      admission.admit(narrow).subscribe((lease) => {
+      leased(admission.admit(narrow)).subscribe((lease) => {
         held = lease;
       });
       before?.release();

@@ -2,6 +2,7 @@
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
+import { leased } from '../../src/ports/admission.ts';
 import { startRedis } from '../../test/services/redis.ts';
 
 const rounds = 5_000;
@@ -12,11 +13,13 @@ await admission.check();
 
 const admit = (index: number) =>
   firstValueFrom(
-    admission.admit({
-      subscription: `sub_${index % 100}`,
-      model: 'acme/writer-large',
-      limits: { concurrency: 512, requestsPerMinute: 60_000 },
-    }),
+    leased(
+      admission.admit({
+        subscription: `sub_${index % 100}`,
+        model: 'acme/writer-large',
+        limits: { concurrency: 512, requestsPerMinute: 60_000 },
+      }),
+    ),
   );
 
 /** Milliseconds of wall time and of this process's own time, one after another. */

@@ -9,6 +9,7 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { tokenCost } from '../../src/billing/cost.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
+import { leased } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
 
@@ -45,7 +46,7 @@ const hundredEvents = (): UsageEvent[] =>
 export const usageCases: readonly MicroCase[] = [
   {
     name: 'admission: admit and release',
-    run: () => admission.admit(asked).subscribe((next) => next.release()),
+    run: () => leased(admission.admit(asked)).subscribe((next) => next.release()),
   },
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },

@@ -24,7 +24,7 @@ export const admit = <Task extends OfModel, Out>(
 ): OperatorFunction<Task, Out> =>
   step((task) => new Admitted(ask(admission, task, caller), task, { exchange, caller }, run));
 
-const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller): Observable<Lease> =>
+const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller): Lease | Observable<Lease> =>
   admission.admit({
     subscription,
     model: model.id,
@@ -35,26 +35,28 @@ const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller)
   });
 
 class Admitted<Task extends OfModel, Of extends Request, Out> extends Observable<Out> {
-  readonly #asked: Observable<Lease>;
+  readonly #lease: Lease | Observable<Lease>;
   readonly #task: Task;
   readonly #request: Of;
   readonly #run: (task: Task, lease: Lease, request: Of) => Observable<Out>;
 
   constructor(
-    asked: Observable<Lease>,
+    lease: Lease | Observable<Lease>,
     task: Task,
     request: Of,
     run: (task: Task, lease: Lease, request: Of) => Observable<Out>,
   ) {
     super(begin);
-    this.#asked = asked;
+    this.#lease = lease;
     this.#task = task;
     this.#request = request;
     this.#run = run;
   }
 
   begin(receiver: Subscriber<Out>): void {
-    this.#asked.subscribe(new Entrance(receiver, this));
+    const lease = this.#lease;
+    if (lease instanceof Observable) lease.subscribe(new Entrance(receiver, this));
+    else this.hold(lease, receiver);
   }
 
   hold(lease: Lease, receiver: Subscriber<Out>): void {

@@ -1,5 +1,5 @@
 /** Who may start now: a rate window and a concurrency cap per subscription and model, and a fair queue in front of them. */
-import type { Observable } from 'rxjs';
+import { Observable, of } from 'rxjs';
 
 export interface Limits {
   /** Requests running at once. */
@@ -44,12 +44,16 @@ export interface AdmissionFigures {
 
 export interface Admission {
   /**
-   * Emits one lease and completes; synchronously where it can. Nothing happens before it is subscribed to.
-   * Errors with `rate_limited` (429 with `retry-after`) or `unavailable`. Unsubscribing while waiting leaves the queue.
+   * A lease where there is room at once. Otherwise what emits one and completes: nobody is in line before subscribing to
+   * it, and unsubscribing leaves the line. Errors with `rate_limited` (429 with `retry-after`) or `unavailable`.
    */
-  admit(request: AdmissionRequest): Observable<Lease>;
+  admit(request: AdmissionRequest): Lease | Observable<Lease>;
   figures(): AdmissionFigures;
   /** Resolves when the service behind it answers; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** For those who wait for it either way. */
+export const leased = (lease: Lease | Observable<Lease>): Observable<Lease> =>
+  lease instanceof Observable ? lease : of(lease);

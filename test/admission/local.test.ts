@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { StartWindow } from '../../src/adapters/admission/start-window.ts';
+import { leased } from '../../src/ports/admission.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { request, Visitor } from './visitor.ts';
@@ -51,7 +52,7 @@ t.test(
     let admitted = 0;
     for (const subscription of subscriptions)
       for (const model of models)
-        admission.admit({ subscription, model, limits }).subscribe((lease) => {
+        leased(admission.admit({ subscription, model, limits })).subscribe((lease) => {
           admitted++;
           lease.release();
         });
@@ -94,7 +95,7 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
     Error.stackTraceLimit = stackTraceLimit;
   });
   for (let index = 0; index < 1000; index++)
-    admission.admit(asked).subscribe((lease) => {
+    leased(admission.admit(asked)).subscribe((lease) => {
       order.push(index);
       depths.add(new Error('here').stack?.split('\n').length ?? 0);
       lease.release();

@@ -2,7 +2,13 @@
 import { EventEmitter, once } from 'node:events';
 import type { Subscription } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
-import type { Admission, AdmissionRequest, Lease, Limits } from '../../src/ports/admission.ts';
+import {
+  type Admission,
+  type AdmissionRequest,
+  type Lease,
+  type Limits,
+  leased,
+} from '../../src/ports/admission.ts';
 
 export const request = (limits: Partial<Limits> = {}, subscription = 'sub_1', model = 'acme/one') =>
   ({
@@ -32,7 +38,7 @@ export class Visitor {
       onOutcome?.(outcome);
       this.#events.emit('outcome');
     };
-    this.#subscription = admission.admit(request).subscribe({
+    this.#subscription = leased(admission.admit(request)).subscribe({
       next: (lease) => {
         this.lease = lease;
         const { waited, position } = lease;

@@ -140,7 +140,7 @@ t.test('resolveModel', async (t) => {
 
 t.test('admit', async (t) => {
   const task = { model: model() };
-  const admission = (grant: Observable<Lease>, asked: unknown[] = []) => ({
+  const admission = (grant: Lease | Observable<Lease>, asked: unknown[] = []) => ({
     ...house().ports.admission,
     admit: (request: unknown) => {
       asked.push(request);
@@ -193,20 +193,39 @@ t.test('admit', async (t) => {
     }),
   );
 
-  t.test('a slot is given back when the rest cannot even start', async (t) => {
+  t.test('a slot given at once is held as long', async (t) => {
     const granted = lease();
-    marbles(t, ({ expectObservable }) => {
-      const run = (): never => {
-        throw broken;
-      };
-      expectObservable(of(task).pipe(admit(admission(of(granted)), exchange(), caller, run))).toBe(
-        '#',
-        undefined,
-        broken,
+    marbles(t, ({ cold, expectObservable, expectSubscriptions, flush }) => {
+      const work = cold('a--b|');
+      expectObservable(of(task).pipe(admit(admission(granted), exchange(), caller, () => work))).toBe(
+        'a--b|',
       );
+      expectSubscriptions(work.subscriptions).toBe('^---!');
+      t.equal(granted.released, 0);
+      flush();
     });
     t.equal(granted.released, 1);
   });
+
+  for (const [when, grant] of [
+    ['at once', (granted: Lease) => granted],
+    ['later', (granted: Lease) => of(granted)],
+  ] as const) {
+    t.test(`a slot that comes ${when} is given back when the rest cannot even start`, async (t) => {
+      const granted = lease();
+      marbles(t, ({ expectObservable }) => {
+        const run = (): never => {
+          throw broken;
+        };
+        expectObservable(of(task).pipe(admit(admission(grant(granted)), exchange(), caller, run))).toBe(
+          '#',
+          undefined,
+          broken,
+        );
+      });
+      t.equal(granted.released, 1);
+    });
+  }
 
   t.test('a refusal passes', async (t) =>
     marbles(t, ({ expectObservable }) => {

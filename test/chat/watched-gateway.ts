@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { defer, finalize, map } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { leased } from '../../src/ports/admission.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
 export interface StubEngine {
@@ -71,7 +72,7 @@ models:
         if (waits) waiting--;
         waits = false;
       };
-      return admit(request).pipe(
+      return leased(admit(request)).pipe(
         map((lease) => {
           wakes();
           held++;

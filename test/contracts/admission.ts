@@ -1,6 +1,7 @@
 /** What every Admission adapter must do. `open` gives replicas that share one set of gates, and the time they live in. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { firstValueFrom, Observable } from 'rxjs';
 import type { Test } from 'tap';
 import type { Rules } from '../../src/adapters/admission/rules.ts';
 import type { Admission, AdmissionRequest, Limits } from '../../src/ports/admission.ts';
@@ -67,11 +68,20 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     };
   };
 
-  t.test('nothing happens before it is subscribed to', async (t) => {
+  t.test('nobody is in line before subscribing', async (t) => {
     const { replicas, visit, settle } = await house(t);
-    replicas[0].admit(request());
+    const first = visit();
+    t.strictSame(await first.settled(), { kind: 'admitted', waited: 0 });
+    const unused = replicas[0].admit(request());
+    assert(unused instanceof Observable, 'there is no room for a second one');
     await settle();
-    t.strictSame(await visit().settled(), { kind: 'admitted', waited: 0 });
+    const second = visit();
+    await settle();
+    first.release();
+    t.strictSame(await second.settled(), { kind: 'admitted', waited: 0, position: 1 });
+    second.release();
+    await settle();
+    t.strictSame(await firstValueFrom(unused).then(({ waited }) => waited), 0, 'it asks again then');
   });
 
   t.test('first come, first served; leaving the line costs nobody anything', async (t) => {

@@ -1,6 +1,12 @@
 /** Admission by one process alone while Redis is away: its share of the limits, with what it had admitted before counted in. */
 import { type Observable, tap } from 'rxjs';
-import type { AdmissionFigures, AdmissionRequest, Lease, Limits } from '../../ports/admission.ts';
+import {
+  type AdmissionFigures,
+  type AdmissionRequest,
+  type Lease,
+  type Limits,
+  leased,
+} from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
 import { Unheard, type UnheardStarts } from './renewal.ts';
@@ -25,9 +31,8 @@ export class Fallback {
 
   admit(visit: Visit, replicas: number): Observable<Lease> {
     const { request } = visit;
-    return this.#local
-      .admit({ ...request, limits: share(request.limits, replicas) })
-      .pipe(tap(() => this.#unheard.add(visit, this.#clock.now())));
+    const lease = this.#local.admit({ ...request, limits: share(request.limits, replicas) });
+    return leased(lease).pipe(tap(() => this.#unheard.add(visit, this.#clock.now())));
   }
 
   /** Starts that Redis is to be told of. */

@@ -1,5 +1,5 @@
 /** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, type Subscriber, throwError } from 'rxjs';
 import type { Admission, AdmissionRequest, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type Surroundings, type Waiter } from './gate.ts';
@@ -29,29 +29,32 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
   let sweeping = gates.all();
   let stopSweep: (() => void) | undefined;
 
-  const admit = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
+  const admit = (request: AdmissionRequest): Lease | Observable<Lease> => {
     const gate = gateOf(request);
     const verdict = gate.enter(request.limits);
-    if (verdict === 'started') {
-      grant(subscriber, gate, 0, undefined);
-      return undefined;
-    }
-    if (verdict !== 'wait') {
-      subscriber.error(verdict);
-      return undefined;
-    }
-    if (tally.waiting >= shared.rules.waiting) {
+    if (verdict === 'started') return grant(gate, 0, undefined);
+    return verdict === 'wait'
+      ? new Observable((subscriber) => queue(request, subscriber))
+      : throwError(() => verdict);
+  };
+
+  /** Asks again: since it was told to wait, those ahead may have left. */
+  const queue = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
+    const gate = gateOf(request);
+    const verdict = gate.enter(request.limits);
+    if (verdict === 'wait') {
+      if (tally.waiting < shared.rules.waiting) return wait(gate, subscriber);
       subscriber.error(gate.tooBusy());
-      return undefined;
-    }
-    return wait(gate, subscriber);
+    } else if (verdict === 'started') give(subscriber, grant(gate, 0, undefined));
+    else subscriber.error(verdict);
+    return undefined;
   };
 
   const wait = (gate: Gate, subscriber: Subscriber<Lease>): (() => void) => {
     const arrived = clock.now();
     const position = gate.waiting + 1;
     const waiter: Waiter = {
-      admitted: () => grant(subscriber, gate, clock.now() - arrived, position),
+      admitted: () => give(subscriber, grant(gate, clock.now() - arrived, position)),
       refused: (error) => subscriber.error(error),
     };
     gate.join(waiter);
@@ -68,19 +71,13 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     };
   };
 
-  const grant = (
-    subscriber: Subscriber<Lease>,
-    gate: Gate,
-    waited: number,
-    position: number | undefined,
-  ): void => {
+  const grant = (gate: Gate, waited: number, position: number | undefined): Lease => {
     tally.admitted++;
     if (position !== undefined) {
       tally.waited++;
       tally.waitedMs += waited;
     }
-    subscriber.next(new Slot(gate, shared, waited, position));
-    subscriber.complete();
+    return new Slot(gate, shared, waited, position);
   };
 
   const gateOf = ({ subscription, model, limits }: AdmissionRequest): Gate => {
@@ -106,7 +103,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
   };
 
   return {
-    admit: (request) => new Observable((subscriber) => admit(request, subscriber)),
+    admit,
     adopt: (request) => {
       const gate = gateOf(request);
       gate.adopt();
@@ -117,6 +114,11 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     check: () => Promise.resolve(),
     close: async () => stopSweep?.(),
   };
+};
+
+const give = (subscriber: Subscriber<Lease>, lease: Lease): void => {
+  subscriber.next(lease);
+  subscriber.complete();
 };
 
 interface PlacedGate {

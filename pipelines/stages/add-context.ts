@@ -32,7 +32,7 @@ export const addContext = (
   collection: string,
 ): OperatorFunction<ChatDraft<ChatFraming>, ChatDraft<ChatFraming>> =>
   switchMap((draft) =>
-    found(ports, errand, collection, contextQuery(draft.prompt.messages)).pipe(
+    found(ports, errand, collection, contextQuery(draft.call.messages)).pipe(
       switchMap((passages) =>
         roomFor(ports.offload, draft).pipe(map((room) => withContext(draft, fitting(passages, room)))),
       ),
@@ -66,11 +66,11 @@ const found = (
 };
 
 /** Tokens that passages may take: never so many that the conversation has no room for its answer. */
-const roomFor = (offload: Offload, { model, prompt }: ChatDraft<unknown>): Observable<number> => {
+const roomFor = (offload: Offload, { model, call }: ChatDraft<unknown>): Observable<number> => {
   const window = model.context_length ?? usualWindow;
   const usual = Math.min(mostTokens, Math.floor(window / share));
-  if (fitsBytes(promptTexts(prompt), window / 2)) return of(usual);
-  return countPrompt(offload, prompt, model.tokenizer).pipe(
+  if (fitsBytes(promptTexts(call), window / 2)) return of(usual);
+  return countPrompt(offload, call, model.tokenizer).pipe(
     map((tokens) => Math.min(usual, Math.floor((window - tokens) / 2) - fenceTokens)),
   );
 };
@@ -97,11 +97,10 @@ const withContext = (
   draft: ChatDraft<ChatFraming>,
   passages: readonly FoundPassage[],
 ): ChatDraft<ChatFraming> => {
-  const messages = withSystemText(draft.prompt.messages, fencePassages(passages));
+  const messages = withSystemText(draft.call.messages, fencePassages(passages));
   return {
     ...draft,
-    prompt: { ...draft.prompt, messages },
-    call: (maxTokens, thinking) => ({ ...draft.call(maxTokens, thinking), messages }),
+    call: { ...draft.call, messages },
     textBytes: undefined,
     framing: { ...draft.framing, extra: `,"context":${JSON.stringify(passages.map(resultJson))}` },
   };

@@ -1,19 +1,16 @@
 /** A chat request on its way to an engine, whatever dialect it came in and goes back out in. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatCall, Effort, Thinking } from '../../src/ports/chat.ts';
-import type { Prompt } from '../../src/tokens/prompt.ts';
 
 /** What a dialect's reader makes of a request. */
 export interface ChatDraft<Framing> {
   readonly model: Model;
   /** `:express` was asked for: a thinking budget is derived where the model can keep one. */
   readonly express: boolean;
-  /** What fills the window. */
-  readonly prompt: Prompt;
+  /** Its messages and tools fill the window. */
+  readonly call: DraftCall;
   /** The prompt's field in this dialect, named in errors. */
   readonly promptField: string;
-  /** The call, once its limits are settled. */
-  readonly call: (maxTokens: number, thinking: Thinking) => ChatCall;
   /** Completion limit the client asked for. */
   readonly limit: number | undefined;
   readonly thinking: ThinkingWish;
@@ -22,6 +19,16 @@ export interface ChatDraft<Framing> {
   /** What the dialect's framer must know of the request. */
   readonly framing: Framing;
 }
+
+/** A call whose limits are settled when all of it is known. */
+export interface DraftCall extends Omit<ChatCall, 'maxTokens' | 'thinking'> {
+  maxTokens: number;
+  thinking: Thinking;
+}
+
+/** What its limits are until then. */
+export const unsettledTokens = 0;
+export const unsettledThinking: Thinking = { effort: undefined, budget: undefined };
 
 export interface ThinkingWish {
   /** Said to the engine; undefined leaves it at its default. */

@@ -11,7 +11,7 @@ export interface Conversation {
 export const continueFinal = (
   messages: readonly ChatMessage[],
   asked: boolean,
-  path = `messages[${messages.length - 1}]`,
+  path?: string,
 ): Conversation => {
   const last = messages.length - 1;
   const final = messages[last];
@@ -19,12 +19,13 @@ export const continueFinal = (
     if (!asked) return { messages, continued: false };
     throw fail('invalid_request', 'continue_final_message needs a final message of role assistant');
   }
+  const place = path ?? `messages[${last}]`;
   if (final.toolCalls.length > 0) {
-    throw fail('invalid_request', `${path}.tool_calls must not be on a final assistant message`);
+    throw fail('invalid_request', `${place}.tool_calls must not be on a final assistant message`);
   }
   const content = trimEnd(final.content);
   if (content.length === 0) {
-    throw fail('invalid_request', `${path}.content must have text: a final assistant message is continued`);
+    throw fail('invalid_request', `${place}.content must have text: a final assistant message is continued`);
   }
   return { messages: [...messages.slice(0, last), { ...final, content }], continued: true };
 };

@@ -20,11 +20,11 @@ export const fitContext =
     const limit = askedLimit(draft);
     const window = draft.model.context_length;
     if (window === undefined) return taskOf(draft, limit, undefined);
-    const room = window - margin - limit - fixedTokens(draft.prompt);
+    const room = window - margin - limit - fixedTokens(draft.call);
     if (draft.textBytes !== undefined && draft.textBytes <= room) return taskOf(draft, limit, undefined);
-    if (fitsBytes(promptTexts(draft.prompt), room)) return taskOf(draft, limit, undefined);
+    if (fitsBytes(promptTexts(draft.call), room)) return taskOf(draft, limit, undefined);
     // Exactly: only when the bytes, which bound the tokens from above, do not fit already.
-    return countPrompt(offload, draft.prompt, draft.model.tokenizer).pipe(
+    return countPrompt(offload, draft.call, draft.model.tokenizer).pipe(
       map((tokens) => cut(draft, limit, window, tokens)),
     );
   };
@@ -47,13 +47,9 @@ const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: numb
   return taskOf(draft, Math.min(limit, room), prompt);
 };
 
-const taskOf = <F>(
-  draft: ChatDraft<F>,
-  maxTokens: number,
-  promptTokens: number | undefined,
-): ChatTask<F> => ({
-  model: draft.model,
-  call: draft.call(maxTokens, budgetThinking(draft, maxTokens)),
-  promptTokens,
-  framing: draft.framing,
-});
+const taskOf = <F>(draft: ChatDraft<F>, maxTokens: number, promptTokens: number | undefined): ChatTask<F> => {
+  const { model, call, framing } = draft;
+  call.maxTokens = maxTokens;
+  call.thinking = budgetThinking(draft, maxTokens);
+  return { model, call, promptTokens, framing };
+};

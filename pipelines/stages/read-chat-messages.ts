@@ -10,7 +10,16 @@ export const readMessages = (
   messages: readonly ChatRequestMessage[],
   model: Model,
   readings: Reading[],
-): ChatMessage[] => messages.map((message, at) => readMessage(message, `messages[${at}]`, model, readings));
+): ChatMessage[] =>
+  messages.map(
+    (message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, model, readings),
+  );
+
+/** Most are of this kind, and can have no fault that a path would have to name. */
+const plainMessage = ({ role, content, name }: ChatRequestMessage): ChatMessage | undefined =>
+  typeof content === 'string' && name === undefined && role !== 'assistant' && role !== 'tool'
+    ? { role, content: [{ type: 'text', text: content }] }
+    : undefined;
 
 const readMessage = (
   message: ChatRequestMessage,

@@ -2,9 +2,9 @@
 import { map } from 'rxjs';
 import type { ChatRequest } from '../../schemas/chat.ts';
 import { fail } from '../../src/errors.ts';
-import type { Effort, Sampling } from '../../src/ports/chat.ts';
+import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import type { ChatDraft, ThinkingWish } from './chat-task.ts';
+import { type ChatDraft, type ThinkingWish, unsettledThinking, unsettledTokens } from './chat-task.ts';
 import { chooseThinking } from './choose-thinking.ts';
 import { continueFinal } from './continue-final.ts';
 import { readFormat } from './read-chat-format.ts';
@@ -49,15 +49,14 @@ const readDraft = (
   return {
     model,
     express: variant === 'express',
-    prompt: { messages, tools },
     promptField: 'messages',
-    call: (maxTokens, thinking) => ({
+    call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens,
+      maxTokens: unsettledTokens,
       n: body.n ?? 1,
       continueFinal: continued,
-      thinking,
+      thinking: unsettledThinking,
       sampling,
       stop,
       logprobs,
@@ -66,7 +65,7 @@ const readDraft = (
       parallelToolCalls: body.parallel_tool_calls,
       format,
       user: body.user,
-    }),
+    },
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
     textBytes: readings.length === 0 ? bodyLength : undefined,
@@ -79,9 +78,9 @@ export const readThinking = (
   model: Asked<ChatRequest>['model'],
   continued: boolean,
 ): ThinkingWish => {
-  const [effort, field] = effortOf(reasoning, reasoning_effort);
+  const field = effortField(reasoning);
   return chooseThinking(model, {
-    effort,
+    effort: field === 'reasoning.enabled' ? 'none' : (reasoning?.effort ?? reasoning_effort),
     field,
     wanted: reasoning?.enabled === true,
     budget: reasoning?.max_tokens,
@@ -91,14 +90,9 @@ export const readThinking = (
 };
 
 /** `enabled: false` beats a level beside it, the object beats the shorthand. */
-const effortOf = (
-  reasoning: ChatRequest['reasoning'],
-  shorthand: Effort | undefined,
-): readonly [effort: Effort | undefined, field: string] => {
-  if (reasoning?.enabled === false) return ['none', 'reasoning.enabled'];
-  return reasoning?.effort === undefined
-    ? [shorthand, 'reasoning_effort']
-    : [reasoning.effort, 'reasoning.effort'];
+const effortField = (reasoning: ChatRequest['reasoning']): string => {
+  if (reasoning?.enabled === false) return 'reasoning.enabled';
+  return reasoning?.effort === undefined ? 'reasoning_effort' : 'reasoning.effort';
 };
 
 type SamplingFields = Pick<
@@ -106,15 +100,17 @@ type SamplingFields = Pick<
   'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'repetition_penalty' | 'seed'
 >;
 
-export const readSampling = (body: SamplingFields): Sampling => ({
-  ...(body.temperature !== undefined && { temperature: body.temperature }),
-  ...(body.top_p !== undefined && { topP: body.top_p }),
-  ...(body.top_k !== undefined && { topK: body.top_k }),
-  ...(body.frequency_penalty !== undefined && { frequencyPenalty: body.frequency_penalty }),
-  ...(body.presence_penalty !== undefined && { presencePenalty: body.presence_penalty }),
-  ...(body.repetition_penalty !== undefined && { repetitionPenalty: body.repetition_penalty }),
-  ...(body.seed !== undefined && { seed: engineSeed(body.seed) }),
-});
+export const readSampling = (body: SamplingFields): Sampling => {
+  const sampling: { -readonly [Name in keyof Sampling]: Sampling[Name] } = {};
+  if (body.temperature !== undefined) sampling.temperature = body.temperature;
+  if (body.top_p !== undefined) sampling.topP = body.top_p;
+  if (body.top_k !== undefined) sampling.topK = body.top_k;
+  if (body.frequency_penalty !== undefined) sampling.frequencyPenalty = body.frequency_penalty;
+  if (body.presence_penalty !== undefined) sampling.presencePenalty = body.presence_penalty;
+  if (body.repetition_penalty !== undefined) sampling.repetitionPenalty = body.repetition_penalty;
+  if (body.seed !== undefined) sampling.seed = engineSeed(body.seed);
+  return sampling;
+};
 
 /** Reading JSON has rounded what is beyond 2⁵³, maybe to one more than an engine's 64 bits take: some seed that all take. */
 const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));

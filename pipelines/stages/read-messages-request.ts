@@ -4,7 +4,7 @@ import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
-import type { ChatDraft } from './chat-task.ts';
+import { type ChatDraft, unsettledThinking, unsettledTokens } from './chat-task.ts';
 import { type MediaReaders, type Reading, readMedia } from './read-media.ts';
 import { readMessagesPrompt } from './read-messages-prompt.ts';
 import type { Asked } from './resolve-model.ts';
@@ -40,20 +40,18 @@ const readDraft = (
 ): ChatDraft<MessagesFraming> => {
   const { body, model, variant } = asked;
   const prompt = readMessagesPrompt(asked, readings, body.max_tokens);
-  const sampling = readSampling(body);
   return {
     model,
     express: variant === 'express',
-    prompt,
     promptField: 'messages',
-    call: (maxTokens, thinking) => ({
+    call: {
       messages: prompt.messages,
       stream: body.stream ?? false,
-      maxTokens,
+      maxTokens: unsettledTokens,
       n: 1,
       continueFinal: prompt.continued,
-      thinking,
-      sampling,
+      thinking: unsettledThinking,
+      sampling: readSampling(body),
       stop: body.stop_sequences ?? noStop,
       logprobs: undefined,
       tools: prompt.tools,
@@ -61,7 +59,7 @@ const readDraft = (
       parallelToolCalls: prompt.parallelToolCalls,
       format: prompt.format,
       user: body.metadata?.user_id,
-    }),
+    },
     limit: body.max_tokens,
     thinking: prompt.thinking,
     textBytes: readings.length === 0 ? bodyLength : undefined,

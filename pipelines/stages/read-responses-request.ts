@@ -4,7 +4,7 @@ import type { ResponsesRequest } from '../../schemas/responses.ts';
 import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import type { ChatDraft } from './chat-task.ts';
+import { type ChatDraft, unsettledThinking, unsettledTokens } from './chat-task.ts';
 import { freeJson } from './free-json.ts';
 import { noStop, readSampling, readThinking } from './read-chat-request.ts';
 import { chooseTool, noTools, readTool } from './read-chat-tools.ts';
@@ -49,16 +49,15 @@ const readDraft = (
   return {
     model,
     express: variant === 'express',
-    prompt: { messages, tools },
     promptField: 'input',
-    call: (maxTokens, thinking) => ({
+    call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens,
+      maxTokens: unsettledTokens,
       n: 1,
       // A final assistant message is history here: the model speaks again after it.
       continueFinal: false,
-      thinking,
+      thinking: unsettledThinking,
       sampling,
       stop: noStop,
       logprobs,
@@ -67,7 +66,7 @@ const readDraft = (
       parallelToolCalls: body.parallel_tool_calls,
       format,
       user: body.user,
-    }),
+    },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
     textBytes: readings.length === 0 ? bodyLength : undefined,

@@ -3,6 +3,7 @@ import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
 import type { Caller, Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
+import { Source } from '../../src/source.ts';
 import { type Step, step } from './step.ts';
 
 type OfModel = { readonly model: Model };
@@ -34,7 +35,7 @@ const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller)
     },
   });
 
-class Admitted<Task extends OfModel, Of extends Request, Out> extends Observable<Out> {
+class Admitted<Task extends OfModel, Of extends Request, Out> extends Source<Out> {
   readonly #lease: Lease | Observable<Lease>;
   readonly #task: Task;
   readonly #request: Of;
@@ -46,14 +47,14 @@ class Admitted<Task extends OfModel, Of extends Request, Out> extends Observable
     request: Of,
     run: (task: Task, lease: Lease, request: Of) => Observable<Out>,
   ) {
-    super(begin);
+    super();
     this.#lease = lease;
     this.#task = task;
     this.#request = request;
     this.#run = run;
   }
 
-  begin(receiver: Subscriber<Out>): void {
+  override open(receiver: Subscriber<Out>): void {
     const lease = this.#lease;
     if (lease instanceof Observable) lease.subscribe(new Entrance(receiver, this));
     else this.hold(lease, receiver);
@@ -64,11 +65,6 @@ class Admitted<Task extends OfModel, Of extends Request, Out> extends Observable
     if (lease.position !== undefined) logWait(this.#request.exchange, this.#task.model, lease);
     this.#run(this.#task, lease, this.#request).subscribe(receiver);
   }
-}
-
-/** The library calls it on the observable itself: one function for all of them. */
-function begin(this: Observable<unknown>, receiver: Subscriber<unknown>): void {
-  if (this instanceof Admitted) this.begin(receiver);
 }
 
 /** Waits for the lease; then what runs under it speaks to the receiver itself. */

@@ -1,6 +1,7 @@
 /** What to do with a request, one thing after the other, in; a pipeline out that each request walks in one subscription. */
 import { Observable, type OperatorFunction, Subscriber, type Subscription } from 'rxjs';
 import type { Caller, Exchange, KeyedPipeline, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
+import { Source } from '../../src/source.ts';
 
 /** From one value to the next, at once or later. */
 export type Step<In, Out, Request = unknown> = (value: In, request: Request) => Out | Observable<Out>;
@@ -35,7 +36,7 @@ export const step = <In, Out>(next: Step<In, Out>): OperatorFunction<In, Out> =>
     new Observable((subscriber) => source.subscribe(new Walk(subscriber, only, 0, undefined)));
 };
 
-class Way extends Observable<Reply> implements KeyedRequest {
+class Way extends Source<Reply> implements KeyedRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
   readonly #first: (exchange: Exchange) => Observable<unknown>;
@@ -47,21 +48,16 @@ class Way extends Observable<Reply> implements KeyedRequest {
     first: (exchange: Exchange) => Observable<unknown>,
     rest: readonly AnyStep[],
   ) {
-    super(walk);
+    super();
     this.exchange = exchange;
     this.caller = caller;
     this.#first = first;
     this.#rest = rest;
   }
 
-  walk(subscriber: Subscriber<unknown>): Subscription {
+  override open(subscriber: Subscriber<Reply>): Subscription {
     return this.#first(this.exchange).subscribe(new Walk(subscriber, this.#rest, 0, this));
   }
-}
-
-/** The library calls it on the observable itself: one function for all of them. */
-function walk(this: Observable<unknown>, subscriber: Subscriber<unknown>): Subscription | undefined {
-  return this instanceof Way ? this.walk(subscriber) : undefined;
 }
 
 class Walk<Out> extends Subscriber<unknown> {

@@ -1,8 +1,9 @@
 /** Pieces of a request body as the socket gives them in; the body whole or as a stream that can be paused out. */
-import { Observable, type Subscriber } from 'rxjs';
+import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Demand } from '../ports/demand.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
+import { Source } from '../source.ts';
 import { BodyPace } from './body-pace.ts';
 import { Fill, Gather, Pass, type Sink } from './body-sinks.ts';
 import type { Channel } from './channel.ts';
@@ -13,11 +14,12 @@ const smallRest = 64 * 1024;
 /** Bytes kept for a reader that is behind. Up to here the socket is read on: one that is not hears of no hang-up. */
 const maxHeld = 64 * 1024;
 
-export class RequestBody implements IncomingBody {
+export class RequestBody implements IncomingBody, Unsubscribable {
   readonly length: number | undefined;
   readonly #limit: number;
   readonly #channel: Channel;
-  readonly #held: Uint8Array[] = [];
+  /** Made when something must be kept. */
+  #held: Uint8Array[] | undefined;
   #heldBytes = 0;
   #received = 0;
   #arrived = false;
@@ -62,12 +64,7 @@ export class RequestBody implements IncomingBody {
   }
 
   whole(lent = false): Observable<Buffer> {
-    return new Observable<Buffer>((subscriber) =>
-      this.#open(
-        subscriber,
-        this.length === undefined ? new Gather(subscriber) : new Fill(subscriber, this.length, lent),
-      ),
-    );
+    return new Whole(this, lent);
   }
 
   chunks(demand: Demand): Observable<Buffer> {
@@ -76,8 +73,15 @@ export class RequestBody implements IncomingBody {
       const listener = { pause: () => {}, resume: () => this.#flush() };
       demand.attach(listener);
       subscriber.add(() => demand.detach(listener));
-      this.#open(subscriber, sink);
+      this.open(subscriber, sink);
     });
+  }
+
+  /** Its reader has left: what is still to come stays in the network. */
+  unsubscribe(): void {
+    if (this.#sink !== undefined) this.#stop();
+    this.#sink = undefined;
+    this.#release();
   }
 
   push(chunk: Uint8Array, last: boolean): void {
@@ -90,19 +94,22 @@ export class RequestBody implements IncomingBody {
       sink.error(this.#tooLarge());
       return;
     }
-    if (sink !== undefined && !sink.paused && this.#held.length === 0) {
+    if (sink !== undefined && !sink.paused && this.#heldBytes === 0) {
       if (chunk.byteLength > 0) sink.piece(chunk, this.#channel.lendsBody, last);
       if (last) this.#end();
       return;
     }
     // Nobody reads yet, or the reader is behind: what is in hand is kept, the rest stays in the network.
     if (this.#opened && sink === undefined) return;
-    if (chunk.byteLength > 0) this.#held.push(this.#channel.lendsBody ? Buffer.from(chunk) : chunk);
+    if (chunk.byteLength > 0) {
+      this.#held ??= [];
+      this.#held.push(this.#channel.lendsBody ? Buffer.from(chunk) : chunk);
+    }
     this.#heldBytes += chunk.byteLength;
     if (!last && this.#heldBytes > maxHeld) this.#stop();
   }
 
-  #open(subscriber: Subscriber<Buffer>, sink: Sink): void {
+  open(subscriber: Subscriber<Buffer>, sink: Sink): void {
     if (this.#opened) {
       subscriber.error(new Error('A request body can be read only once'));
       return;
@@ -114,11 +121,7 @@ export class RequestBody implements IncomingBody {
       return;
     }
     this.#sink = sink;
-    subscriber.add(() => {
-      if (this.#sink === sink) this.#stop();
-      this.#sink = undefined;
-      this.#release();
-    });
+    subscriber.add(this);
     this.#channel.askForBody();
     this.#flush();
   }
@@ -126,7 +129,7 @@ export class RequestBody implements IncomingBody {
   #flush(): void {
     const sink = this.#sink;
     while (sink !== undefined && this.#sink === sink && !sink.paused) {
-      const chunk = this.#held.shift();
+      const chunk = this.#held?.shift();
       if (chunk !== undefined) {
         this.#heldBytes -= chunk.byteLength;
         sink.piece(chunk, false, false);
@@ -149,7 +152,7 @@ export class RequestBody implements IncomingBody {
 
   #release(): void {
     if (this.#heldBytes === 0) return;
-    this.#held.length = 0;
+    this.#held = undefined;
     this.#heldBytes = 0;
   }
 
@@ -161,6 +164,25 @@ export class RequestBody implements IncomingBody {
 
   #tooLarge() {
     return fail('payload_too_large', `Request body is larger than the limit of ${this.#limit} bytes`);
+  }
+}
+
+class Whole extends Source<Buffer> {
+  readonly #body: RequestBody;
+  readonly #lent: boolean;
+
+  constructor(body: RequestBody, lent: boolean) {
+    super();
+    this.#body = body;
+    this.#lent = lent;
+  }
+
+  override open(subscriber: Subscriber<Buffer>): void {
+    const { length } = this.#body;
+    this.#body.open(
+      subscriber,
+      length === undefined ? new Gather(subscriber) : new Fill(subscriber, length, this.#lent),
+    );
   }
 }
 

@@ -37,12 +37,8 @@ export class StartWindow {
     return this.#times[(this.#first + position) & (this.#times.length - 1)] ?? Number.NEGATIVE_INFINITY;
   }
 
+  /** A ring that is full, twice over: its starts lie in a row from wherever the first is. */
   #grow(): void {
-    const size = this.#times.length * 2;
-    const larger: number[] = [];
-    for (let position = 0; position < size; position++)
-      larger.push(position < this.#count ? this.#at(position) : 0.5);
-    this.#times = larger;
-    this.#first = 0;
+    this.#times = this.#times.concat(this.#times);
   }
 }

@@ -1,5 +1,5 @@
-/** What subscribing does, as a method, in; an observable out that is one object: no function is made for each. */
-import { Observable, type Subscriber, type TeardownLogic } from 'rxjs';
+/** What subscribing does, as a method, in; an observable out that is one object: no functions are made for it. */
+import { Observable, type Observer, Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
 
 export abstract class Source<Out> extends Observable<Out> {
   constructor() {
@@ -7,9 +7,48 @@ export abstract class Source<Out> extends Observable<Out> {
   }
 
   abstract open(subscriber: Subscriber<Out>): TeardownLogic;
+
+  /** What the library does with a subscriber, without the function that it makes each time. */
+  override subscribe(
+    observer?: Partial<Observer<Out>> | ((value: Out) => void) | null,
+    error?: ((error: unknown) => void) | null,
+    complete?: (() => void) | null,
+  ): Subscription {
+    if (!(observer instanceof Subscriber))
+      return typeof observer === 'object' && observer !== null
+        ? super.subscribe(observer)
+        : super.subscribe(observer, error, complete);
+    try {
+      observer.add(this.open(observer));
+    } catch (thrown) {
+      observer.error(thrown);
+    }
+    return observer;
+  }
 }
 
 /** The library calls it on the observable itself. */
 function open(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
   return this instanceof Source ? this.open(subscriber) : undefined;
+}
+
+/**
+ * A subscriber to one source. How to let go of that is kept in a field, as there is hardly ever more to let go of: the
+ * library's list, and its way through it, take 300 bytes.
+ */
+export abstract class Listener<In> extends Subscriber<In> {
+  private letGo: TeardownLogic = undefined;
+
+  override add(teardown: TeardownLogic): void {
+    if (this.closed || this.letGo !== undefined) super.add(teardown);
+    else this.letGo = teardown;
+  }
+
+  override unsubscribe(): void {
+    if (this.closed) return;
+    super.unsubscribe();
+    const { letGo } = this;
+    if (typeof letGo === 'function') letGo();
+    else letGo?.unsubscribe();
+  }
 }

@@ -1,9 +1,9 @@
 /** A task in; what `run` makes of it out, once there is room. Holds the slot while that runs, however it ends. 429 after waiting its turn. */
-import { Observable, type OperatorFunction, Subscriber } from 'rxjs';
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
 import type { Caller, Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
-import { Source } from '../../src/source.ts';
+import { Listener, Source } from '../../src/source.ts';
 import { type Step, step } from './step.ts';
 
 type OfModel = { readonly model: Model };
@@ -68,7 +68,7 @@ class Admitted<Task extends OfModel, Of extends Request, Out> extends Source<Out
 }
 
 /** Waits for the lease; then what runs under it speaks to the receiver itself. */
-class Entrance<Task extends OfModel, Of extends Request, Out> extends Subscriber<Lease> {
+class Entrance<Task extends OfModel, Of extends Request, Out> extends Listener<Lease> {
   readonly #receiver: Subscriber<Out>;
   readonly #admitted: Admitted<Task, Of, Out>;
   #entered = false;

@@ -1,7 +1,7 @@
 /** What to do with a request, one thing after the other, in; a pipeline out that each request walks in one subscription. */
-import { Observable, type OperatorFunction, Subscriber, type Subscription } from 'rxjs';
+import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
 import type { Caller, Exchange, KeyedPipeline, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
-import { Source } from '../../src/source.ts';
+import { Listener, Source } from '../../src/source.ts';
 
 /** From one value to the next, at once or later. */
 export type Step<In, Out, Request = unknown> = (value: In, request: Request) => Out | Observable<Out>;
@@ -55,12 +55,12 @@ class Way extends Source<Reply> implements KeyedRequest {
     this.#rest = rest;
   }
 
-  override open(subscriber: Subscriber<Reply>): Subscription {
-    return this.#first(this.exchange).subscribe(new Walk(subscriber, this.#rest, 0, this));
+  override open(subscriber: Subscriber<Reply>): void {
+    this.#first(this.exchange).subscribe(new Walk(subscriber, this.#rest, 0, this));
   }
 }
 
-class Walk<Out> extends Subscriber<unknown> {
+class Walk<Out> extends Listener<unknown> {
   readonly #receiver: Subscriber<Out>;
   readonly #steps: readonly AnyStep[];
   readonly #from: number;

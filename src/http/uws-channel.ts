@@ -39,7 +39,9 @@ const utf8 = (text: string | Uint8Array): Uint8Array =>
 const shortUtf8 = (body: AnswerBody): Uint8Array =>
   body instanceof Uint8Array ? body : memory.subarray(0, writeTo(memory, body));
 
-type Kept = { readonly [name in HeaderName]?: string } & { readonly [name in KeptHeader]: string };
+type Kept = { readonly [name in HeaderName]?: string } & {
+  readonly [name in Exclude<KeptHeader, 'content-type'>]: string;
+};
 
 export class UwsChannel implements Channel {
   readonly method: string;
@@ -51,6 +53,8 @@ export class UwsChannel implements Channel {
   /** The library's own, until the handler returns. */
   #request: HttpRequest | undefined;
   #kept: Kept | undefined;
+  /** Nearly all that have a body ask for it at once: one look is enough. */
+  #contentType: string | undefined;
   #receiving = false;
   #query: string | undefined;
   /** Inside a callback of the library, where writes are packed together without being told to. */
@@ -78,7 +82,9 @@ export class UwsChannel implements Channel {
   }
 
   header(name: HeaderName): string {
-    return this.#request?.getHeader(encoded[name]) ?? this.#kept?.[name] ?? '';
+    if (name !== 'content-type') return this.#request?.getHeader(encoded[name]) ?? this.#kept?.[name] ?? '';
+    this.#contentType ??= this.#request?.getHeader(encoded[name]);
+    return this.#contentType ?? '';
   }
 
   /** The request object dies now: what may still be asked of it is copied, and the rest of its life is listened to. */
@@ -89,8 +95,8 @@ export class UwsChannel implements Channel {
     if (this.#over || request === undefined) return;
     // Each look costs, so nothing is asked for that means nothing without a body, or on a POST.
     const isPost = this.method === 'POST';
+    this.#contentType ??= request.getHeader(encoded['content-type']);
     this.#kept = {
-      'content-type': request.getHeader(encoded['content-type']),
       'content-encoding': this.#receiving ? request.getHeader(encoded['content-encoding']) : '',
       'user-agent': request.getHeader(encoded['user-agent']),
       'anthropic-version': isPost ? '' : request.getHeader(encoded['anthropic-version']),

@@ -1,5 +1,15 @@
 /** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
-import { defer, lastValueFrom, NEVER, Observable, of, tap, throwError } from 'rxjs';
+import {
+  defer,
+  lastValueFrom,
+  NEVER,
+  Observable,
+  of,
+  type Subscriber,
+  type TeardownLogic,
+  tap,
+  throwError,
+} from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';
 import { admit } from '../../pipelines/stages/admit.ts';
@@ -8,12 +18,14 @@ import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
 import { meter } from '../../pipelines/stages/meter.ts';
 import { resolveModel } from '../../pipelines/stages/resolve-model.ts';
 import { settleFailures } from '../../pipelines/stages/settle-failures.ts';
-import { step } from '../../pipelines/stages/step.ts';
+import { step, steps } from '../../pipelines/stages/step.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
 import type { Parts } from '../../src/ports/chat.ts';
+import type { Exchange, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import { Listener, Source } from '../../src/source.ts';
 import { plainCall } from '../samples.ts';
 import { caller, exchange, finish, house, lease, model, models, text, usage } from './hand-made.ts';
 
@@ -52,6 +64,122 @@ t.test('step: ways that part go on from where they did', async (t) => {
   const twentyOne = twenty.pipe(step((value: number) => value + 1));
   const again = twenty.pipe(step((value: number) => value + 2));
   t.strictSame(await Promise.all([two, twenty, later, twentyOne, again].map(seen)), [2, 20, 201, 21, 22]);
+});
+
+t.test('steps', async (t) => {
+  const said = (word: string): Reply => ({ kind: 'bytes', bytes: word });
+  const add = (letter: string) => (word: string) => word + letter;
+  /** Each letter a step; the one in the middle as told. */
+  const route = (
+    first: (exchange: Exchange) => Observable<string>,
+    middle: (word: string, request: KeyedRequest) => string | Observable<string>,
+  ) => steps(first, add('b'), add('c'), middle, add('e'), add('f'), (word) => of(said(word)));
+
+  t.test('one after the other, each told of its request', async (t) => {
+    const told: KeyedRequest[] = [];
+    const pipeline = route(
+      ({ id }) => of(id),
+      (word, request) => {
+        told.push(request);
+        return `${word}d`;
+      },
+    );
+    const other = { subscription: 'sub_2', key: 'key_2' };
+    const [one, two] = [
+      { ...exchange(), id: '1' },
+      { ...exchange(), id: '2' },
+    ];
+    const replies = [pipeline(one, caller), pipeline(two, other)];
+    t.equal(told.length, 0, 'nothing before it is subscribed to');
+    t.strictSame(await Promise.all(replies.map((reply) => lastValueFrom(reply))), [
+      said('1bcdef'),
+      said('2bcdef'),
+    ]);
+    t.ok(told[0]?.exchange === one && told[0].caller === caller);
+    t.ok(told[1]?.exchange === two && told[1].caller === other);
+  });
+
+  t.test('a step that takes its time is waited for, and let go with the reader', async (t) =>
+    marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+      const body = cold('-(a|)');
+      const later = cold('--(d|)');
+      const pipeline = route(
+        () => body,
+        () => later,
+      );
+      expectObservable(pipeline(exchange(), caller)).toBe('---(r|)', { r: said('def') });
+      expectObservable(pipeline(exchange(), caller), '--!').toBe('');
+      expectSubscriptions(body.subscriptions).toBe(['^!', '^!']);
+      expectSubscriptions(later.subscriptions).toBe(['-^-!', '-^!']);
+    }),
+  );
+
+  t.test('what a step throws ends the way', async (t) => {
+    const thrown = (): never => {
+      throw broken;
+    };
+    for (const pipeline of [
+      route(thrown, add('d')),
+      route(() => throwError(() => broken), add('d')),
+      route(() => of('a'), thrown),
+      route(
+        () => of('a'),
+        () => throwError(() => broken),
+      ),
+    ])
+      await t.rejects(lastValueFrom(pipeline(exchange(), caller)), broken);
+  });
+
+  t.test('a body without an end says nothing', async (t) =>
+    marbles(t, ({ cold, expectObservable }) => {
+      const pipeline = route(() => cold('-|'), add('d'));
+      expectObservable(pipeline(exchange(), caller)).toBe('-|');
+    }),
+  );
+});
+
+t.test('a source of our own is one like any other', async (t) => {
+  class Three extends Source<number> {
+    left = 0;
+
+    override open(subscriber: Subscriber<number>): TeardownLogic {
+      subscriber.next(3);
+      return () => this.left++;
+    }
+  }
+  class Broken extends Source<number> {
+    override open(): TeardownLogic {
+      throw broken;
+    }
+  }
+  const heard: unknown[] = [];
+  class Ear extends Listener<unknown> {
+    protected override _next(value: unknown): void {
+      heard.push(value);
+    }
+
+    protected override _error(error: unknown): void {
+      heard.push(error);
+      this.unsubscribe();
+    }
+  }
+  const three = new Three();
+  const ear = new Ear();
+  ear.add(() => heard.push('first'));
+  const subscriptions = [
+    three.subscribe((value) => heard.push(value)),
+    three.subscribe({ next: (value) => heard.push(value) }),
+    three.pipe(step((value: number) => value + 1)).subscribe((value) => heard.push(value)),
+    three.subscribe(ear),
+  ];
+  t.strictSame(heard, [3, 3, 4, 3]);
+  for (const subscription of [...subscriptions, ...subscriptions]) subscription.unsubscribe();
+  t.equal(three.left, 4);
+  t.strictSame(heard.slice(4), ['first']);
+  ear.add(() => heard.push('late'));
+  new Broken().subscribe(new Ear());
+  new Broken().subscribe({ error: (error) => heard.push(error) });
+  t.strictSame(heard.slice(5), ['late', broken, broken]);
 });
 
 t.test('settleFailures', async (t) => {

@@ -45,25 +45,25 @@ export class Gate {
   }
 
   /** Nobody runs, nobody waits, no start counts: a new gate would decide the same. */
-  get idle(): boolean {
-    return this.#running === 0 && this.waiting === 0 && this.#starts.count(this.#shared.now()) === 0;
+  idleAt(now: number): boolean {
+    return this.#running === 0 && this.waiting === 0 && this.#starts.count(now) === 0;
   }
 
   /** `started` holds a slot until `finish`; after `wait` the caller joins the line. */
-  enter(limits: Limits): 'started' | 'wait' | ApiError {
+  enter(limits: Limits, now: number): 'started' | 'wait' | ApiError {
     this.#limits = limits;
     // What was seen before everybody had gone says nothing of today; and such a gate may have been dropped meanwhile.
-    if (this.idle) this.#pace = new Pace(this.#shared.now());
+    if (this.idleAt(now)) this.#pace = new Pace(now);
     // Numbers that grew make room, and those who wait come first.
     if (this.waiting > 0) this.#serve();
-    if (this.waiting === 0 && this.#running < limits.concurrency) return this.#start() ?? 'started';
+    if (this.waiting === 0 && this.#running < limits.concurrency) return this.#start(now) ?? 'started';
     return this.#hopeless() ?? 'wait';
   }
 
   /** A start that was decided elsewhere and counts here too. */
-  adopt(): void {
+  adopt(now: number): void {
     this.#running++;
-    this.#starts.add(this.#shared.now());
+    this.#starts.add(now);
   }
 
   join(waiter: Waiter): void {
@@ -92,8 +92,7 @@ export class Gate {
   }
 
   /** A free slot is not enough: the window decides, and says when to come back. */
-  #start(): ApiError | undefined {
-    const now = this.#shared.now();
+  #start(now: number): ApiError | undefined {
     const wait = this.#starts.waitFor(this.#limits.requestsPerMinute, now);
     if (wait > 0) return this.#tooMany(wait);
     this.#starts.add(now);
@@ -132,7 +131,7 @@ export class Gate {
       for (const waiter of this.#line) {
         if (this.#running >= this.#limits.concurrency) return;
         this.#line.delete(waiter);
-        const refusal = this.#start();
+        const refusal = this.#start(this.#shared.now());
         if (refusal === undefined) waiter.admitted();
         else waiter.refused(refusal);
       }

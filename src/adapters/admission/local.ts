@@ -31,8 +31,9 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
 
   const admit = (request: AdmissionRequest): Lease | Observable<Lease> => {
     const gate = gateOf(request);
-    const verdict = gate.enter(request.limits);
-    if (verdict === 'started') return grant(gate, 0, undefined);
+    const now = clock.now();
+    const verdict = gate.enter(request.limits, now);
+    if (verdict === 'started') return grant(gate, now);
     return verdict === 'wait'
       ? new Observable((subscriber) => queue(request, subscriber))
       : throwError(() => verdict);
@@ -41,11 +42,12 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
   /** Asks again: since it was told to wait, those ahead may have left. */
   const queue = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
     const gate = gateOf(request);
-    const verdict = gate.enter(request.limits);
+    const now = clock.now();
+    const verdict = gate.enter(request.limits, now);
     if (verdict === 'wait') {
       if (tally.waiting < shared.rules.waiting) return wait(gate, subscriber);
       subscriber.error(gate.tooBusy());
-    } else if (verdict === 'started') give(subscriber, grant(gate, 0, undefined));
+    } else if (verdict === 'started') give(subscriber, grant(gate, now));
     else subscriber.error(verdict);
     return undefined;
   };
@@ -54,7 +56,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     const arrived = clock.now();
     const position = gate.waiting + 1;
     const waiter: Waiter = {
-      admitted: () => give(subscriber, grant(gate, clock.now() - arrived, position)),
+      admitted: () => give(subscriber, grantLate(gate, arrived, position)),
       refused: (error) => subscriber.error(error),
     };
     gate.join(waiter);
@@ -71,13 +73,17 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     };
   };
 
-  const grant = (gate: Gate, waited: number, position: number | undefined): Lease => {
+  const grant = (gate: Gate, now: number): Lease => {
     tally.admitted++;
-    if (position !== undefined) {
-      tally.waited++;
-      tally.waitedMs += waited;
-    }
-    return new Slot(gate, shared, waited, position);
+    return new Slot(gate, shared, now, 0, undefined);
+  };
+
+  const grantLate = (gate: Gate, arrived: number, position: number): Lease => {
+    const now = clock.now();
+    tally.admitted++;
+    tally.waited++;
+    tally.waitedMs += now - arrived;
+    return new Slot(gate, shared, now, now - arrived, position);
   };
 
   const gateOf = ({ subscription, model, limits }: AdmissionRequest): Gate => {
@@ -91,13 +97,14 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
 
   /** Idle gates go, a slice at a time; an iterator of a Map stays good while the Map changes. */
   const sweep = (): void => {
+    const now = clock.now();
     for (let looked = 0; looked < sweepSlice; looked++) {
       const { done, value } = sweeping.next();
       if (done === true) {
         sweeping = gates.all();
         break;
       }
-      if (value.gate.idle) gates.delete(value.model, value.subscription);
+      if (value.gate.idleAt(now)) gates.delete(value.model, value.subscription);
     }
     stopSweep = gates.size === 0 ? undefined : clock.after(sweepMs, sweep);
   };
@@ -106,8 +113,9 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     admit,
     adopt: (request) => {
       const gate = gateOf(request);
-      gate.adopt();
-      return new Slot(gate, shared, 0, undefined);
+      const now = clock.now();
+      gate.adopt(now);
+      return new Slot(gate, shared, now, 0, undefined);
     },
     gates: () => gates.size,
     figures: () => tally.figures(false, 1),
@@ -166,12 +174,12 @@ class Slot implements Lease {
   readonly #since: number;
   #held = true;
 
-  constructor(gate: Gate, shared: Surroundings, waited: number, position: number | undefined) {
+  constructor(gate: Gate, shared: Surroundings, since: number, waited: number, position: number | undefined) {
     this.waited = waited;
     if (position !== undefined) this.position = position;
     this.#gate = gate;
     this.#shared = shared;
-    this.#since = shared.now();
+    this.#since = since;
     shared.tally.running++;
   }
 

@@ -3,8 +3,9 @@ import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
 import { Connections } from './http1/connections.ts';
-import { fixedLines, requestHead, requestStart } from './http1/request-head.ts';
-import { bodyLength, type RequestBody } from './request-body.ts';
+import { outgoing } from './http1/outgoing.ts';
+import { fixedLines, requestStart } from './http1/request-head.ts';
+import type { RequestBody } from './request-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -55,7 +56,7 @@ export class Dispatch {
 
   /** The reader hears nothing before this has returned. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
-    const { body, streams, explain } = request;
+    const { method, requestId, body, streams, explain } = request;
     const call = new HttpCall({
       reader,
       limits: streams ? this.#streamLimits : this.#wholeLimits,
@@ -64,9 +65,9 @@ export class Dispatch {
       explain,
     });
     try {
-      const bodyLength = contentLength(request.method, body);
-      const head = requestHead(this.#start(request), request.requestId, bodyLength, traceLines);
-      call.runOn(this.#connections.send({ head, body, bodyLength }, call));
+      // Only a GET without a body says nothing of its length.
+      const said = body === null && method === 'GET' ? undefined : body;
+      call.runOn(this.#connections.send(outgoing(this.#start(request), requestId, traceLines, said), call));
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
     }
@@ -96,8 +97,3 @@ const beginAlike = (one: Beginning, other: Beginning): boolean =>
   one.path === other.path &&
   one.method === other.method &&
   one.fromRoot === other.fromRoot;
-
-const contentLength = (method: EngineRequest['method'], body: RequestBody | null): number | undefined => {
-  if (body === null) return method === 'GET' ? undefined : 0;
-  return typeof body === 'string' ? Buffer.byteLength(body) : bodyLength(body);
-};

@@ -6,11 +6,13 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import fc from 'fast-check';
 import t from 'tap';
 import { Pool } from 'undici';
-import type { Connection, Exchange, Outgoing } from '../../src/engines/http1/connection.ts';
+import type { Connection, Exchange } from '../../src/engines/http1/connection.ts';
 import { Connections } from '../../src/engines/http1/connections.ts';
+import { type Outgoing, outgoing } from '../../src/engines/http1/outgoing.ts';
 import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/request-head.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
+import type { RequestBody } from '../../src/engines/request-body.ts';
 import { ask, engineOn, until } from './collect.ts';
 import { type Answer, answers, chunked, lines } from './http1-answers.ts';
 import { type Script, type ScriptedEngine, startScriptedEngine, type Visit } from './scripted-engine.ts';
@@ -179,6 +181,19 @@ t.test('the headers that are read', async (t) => {
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────────
 
+t.test('a request says its length in bytes, whatever its texts are made of', async (t) => {
+  for (const value of ['plain', 'caf\xe9'])
+    for (const body of ['', '{"a":"b"}', '{"a":"caf\xe9"}', '{"a":"水"}', '{"a":"🚰"}', 'a'.repeat(20_000)]) {
+      const { text, encoding, upload } = outgoing(`x-a: ${value}\r\n`, 'id', 'x-b: c\r\n', body);
+      const bytes = typeof text === 'string' ? Buffer.from(text, encoding) : text;
+      const head = `x-a: ${value}\r\nx-request-id: id\r\nx-b: c\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`;
+      t.ok(bytes.equals(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)])), `${value} ${body}`);
+      t.equal(upload, undefined);
+    }
+  t.match(outgoing('', undefined, undefined, null), { text: 'content-length: 0\r\n\r\n', upload: undefined });
+  t.match(outgoing('', undefined, undefined, undefined), { text: '\r\n', upload: undefined });
+});
+
 t.test('nothing in a request can pass for another line of it', async (t) => {
   const head =
     (path: string, ...headers: string[]) =>
@@ -264,20 +279,22 @@ class Heard implements Exchange {
 }
 
 const options = { connectLimit: 5000, ca: undefined };
-const request = (body: Outgoing['body'] = null): Outgoing => {
-  const length = typeof body === 'string' ? Buffer.byteLength(body) : (body?.join('').length ?? 0);
-  const start = requestStart({ method: 'POST', path: '/', headers: [] }, fixedLines('test'));
-  return { head: requestHead(start, undefined, length), body, bodyLength: length };
-};
+const request = (body: RequestBody | null = null): Outgoing =>
+  outgoing(
+    requestStart({ method: 'POST', path: '/', headers: [] }, fixedLines('test')),
+    undefined,
+    undefined,
+    body,
+  );
 
-const start = (connections: Connections, outgoing = request()): Heard => {
+const start = (connections: Connections, asked = request()): Heard => {
   const heard = new Heard();
-  heard.connection = connections.send(outgoing, heard);
+  heard.connection = connections.send(asked, heard);
   return heard;
 };
 
-const fetchOn = async (connections: Connections, outgoing = request()): Promise<Heard> => {
-  const heard = start(connections, outgoing);
+const fetchOn = async (connections: Connections, asked = request()): Promise<Heard> => {
+  const heard = start(connections, asked);
   await heard.ended;
   return heard;
 };

@@ -1,4 +1,5 @@
-/** The bytes of a chunked body in, however they are split; where its data lies in them out. */
+/** The bytes of a chunked body in, however they are split; its data out. */
+import type { BodyStretch } from './body-stretch.ts';
 
 const SIZE = 0;
 const PADDING = 1;
@@ -38,13 +39,13 @@ export class ChunkedBody {
     this.#size = 0;
   }
 
-  /** Adds starts and ends of data to `pieces`; returns where it stopped: behind the last chunk, or at `to`. */
-  read(bytes: Uint8Array, from: number, to: number, pieces: number[]): number {
+  /** Adds the data to `stretch`; returns where it stopped: behind the last chunk, or at `to`. */
+  read(bytes: Buffer, from: number, to: number, stretch: BodyStretch): number {
     let at = from;
     while (at < to) {
       if (this.#state === DATA) {
         const end = Math.min(to, at + this.#size);
-        pieces.push(at, end);
+        stretch.add(bytes, at, end);
         this.#size -= end - at;
         at = end;
         if (this.#size === 0) this.#state = DATA_RETURN;

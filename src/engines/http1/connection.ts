@@ -1,18 +1,12 @@
 /** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { type BodyPiece, bodyBytes, type RequestBody } from '../request-body.ts';
+import { type BodyPiece, bodyBytes } from '../request-body.ts';
 import { type Address, dial } from './dial.ts';
+import type { Outgoing } from './outgoing.ts';
 import { type Reader, ReadShare } from './read-share.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
-
-export interface Outgoing {
-  readonly head: string;
-  readonly body: RequestBody | null;
-  /** In bytes, where there is a body. */
-  readonly bodyLength: number | undefined;
-}
 
 /** Hears of one request: that it is sent, its head, its reads, the last of which completes it; or that it failed. */
 export interface Exchange {
@@ -38,7 +32,6 @@ export interface ConnectionSetting {
 }
 
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT';
-const ascii = /^[\0-\x7f]*$/;
 /** One event loop, one share. */
 const share = new ReadShare();
 
@@ -82,14 +75,13 @@ export class Connection implements Reader {
   }
 
   /** Only on a connection that is free. */
-  send({ head, body, bodyLength }: Outgoing, exchange: Exchange): void {
+  send({ text, encoding, upload }: Outgoing, exchange: Exchange): void {
     this.#exchange = exchange;
     this.#answering = false;
     this.#headSeen = false;
     this.#parser.reset();
-    if (body === null) this.#socket.write(head, 'latin1');
-    else if (typeof body === 'string') this.#writeWhole(head, body, bodyLength);
-    else this.#startUpload(head, body);
+    this.#socket.write(text, encoding);
+    if (upload !== undefined) this.#startUpload(upload);
     exchange.sent();
   }
 
@@ -126,15 +118,7 @@ export class Connection implements Reader {
     if (request !== undefined && this.#exchange !== undefined) this.send(request, this.#exchange);
   }
 
-  /** In one write. Heads are latin1, as is a body with as many bytes as characters; that is the cheapest to write. */
-  #writeWhole(head: string, body: string, bodyLength: number | undefined): void {
-    if (bodyLength === body.length) this.#socket.write(head + body, 'latin1');
-    else if (ascii.test(head)) this.#socket.write(head + body, 'utf8');
-    else this.#socket.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(body)]));
-  }
-
-  #startUpload(head: string, body: readonly BodyPiece[]): void {
-    this.#socket.write(head, 'latin1');
+  #startUpload(body: readonly BodyPiece[]): void {
     const upload = Readable.from(bodyBytes(body), { objectMode: false });
     this.#upload = upload;
     upload.on('error', (error) => this.#fail(error));

@@ -1,6 +1,7 @@
 /** The connections to one replica: a request in, sent on the one that was free last or on a new one. */
-import { Connection, type Exchange, type Outgoing, type Owner } from './connection.ts';
+import { Connection, type Exchange, type Owner } from './connection.ts';
 import { type Address, addressOf } from './dial.ts';
+import type { Outgoing } from './outgoing.ts';
 
 /** Servers keep idle connections for 5 s and more; ours go before theirs do. */
 const IDLE_MS = 4000;

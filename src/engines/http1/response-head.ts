@@ -3,11 +3,13 @@
 /** How the end of the body is known. */
 export type Framing = 'none' | 'length' | 'chunked' | 'close';
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const statusLine = /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const headerLine = /^[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*$/;
-const headerLines = /^(?:[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
+/** A status line and header lines, each with its end. */
+const allLines =
+  /^HTTP\/1\.[01] [1-9]\d\d(?: [\t\x20-\x7e\x80-\xff]*)?\r\n(?:[!#$%&'*+\-.^_`|~\dA-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r\n)*$/;
 /** Keeps every length an exact number. */
-const length = /^[\t ]*(\d{1,15})[\t ]*$/;
+const length = /^[\t ]*\d{1,15}[\t ]*$/;
 const chunked = /^[\t ]*chunked[\t ]*$/i;
 const closes = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const keeps = /(?:^|,)[\t ]*keep-alive[\t ]*(?:,|$)/i;
@@ -29,28 +31,30 @@ export class ResponseHead {
 
   /** Each of these gives what is wrong with its line, if something is. */
   start(line: string): string | undefined {
-    const match = statusLine.exec(line);
-    if (match === null) return 'a status line that is none';
-    this.#minor = match[1] === '1' ? 1 : 0;
-    this.status = Number(match[2]);
-    // Nothing here asks for another protocol.
-    return this.status === 101 ? 'another protocol' : undefined;
+    return statusLine.test(line) ? this.#start(line) : 'a status line that is none';
   }
 
   header(line: string): string | undefined {
     return isHeader(line) ? this.#take(line, 0, line.length) : 'a header that is none';
   }
 
-  /** All lines of a head but the first, each with its end. */
-  headers(lines: string): string | undefined {
-    if (!headerLines.test(lines)) return 'a header that is none';
-    let fault: string | undefined;
-    for (let from = 0; from < lines.length && fault === undefined; ) {
+  /** All lines of a head, each with its end. */
+  whole(lines: string): string | undefined {
+    if (!allLines.test(lines)) return 'a line that is none';
+    let fault = this.#start(lines);
+    for (let from = lines.indexOf('\r\n') + 2; from < lines.length && fault === undefined; ) {
       const end = lines.indexOf('\r\n', from);
       fault = this.#take(lines, from, end);
       from = end + 2;
     }
     return fault;
+  }
+
+  #start(text: string): string | undefined {
+    this.#minor = text.charAt('HTTP/1.'.length) === '1' ? 1 : 0;
+    this.status = Number(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+    // Nothing here asks for another protocol.
+    return this.status === 101 ? 'another protocol' : undefined;
   }
 
   /** The line that stands there. Told apart by the length of their names first: most headers are of no interest. */
@@ -95,9 +99,8 @@ export class ResponseHead {
   }
 
   #length(value: string): string | undefined {
-    const digits = length.exec(value)?.[1];
-    if (digits === undefined) return 'a length that is none';
-    const stated = Number(digits);
+    if (!length.test(value)) return 'a length that is none';
+    const stated = Number(value);
     if (this.contentLength !== undefined && this.contentLength !== stated) return 'two lengths';
     this.contentLength = stated;
     return undefined;

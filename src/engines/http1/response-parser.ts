@@ -1,4 +1,5 @@
 /** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
+import { BodyStretch } from './body-stretch.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';
 
@@ -35,8 +36,8 @@ export class ResponseParser {
   #headBytes = 0;
   #lines = 0;
   #remaining = 0;
-  /** Starts and ends of the body's pieces in this read. */
-  readonly #pieces: number[] = [];
+  /** What this read brings of the body. */
+  readonly #stretch = new BodyStretch();
 
   get complete(): boolean {
     return this.#state === COMPLETE;
@@ -61,7 +62,7 @@ export class ResponseParser {
       at = this.#step(bytes, at, length);
     }
     if (at < length && this.fault === undefined) this.excess = true;
-    this.body = this.#pieces.length === 0 ? undefined : this.#together(bytes);
+    this.body = this.#stretch.take(bytes);
   }
 
   /** The other side has closed: true when the answer is whole by that. */
@@ -74,19 +75,19 @@ export class ResponseParser {
     switch (this.#state) {
       case LENGTH: {
         const end = Math.min(length, at + this.#remaining);
-        this.#pieces.push(at, end);
+        this.#stretch.add(bytes, at, end);
         this.#remaining -= end - at;
         if (this.#remaining === 0) this.#state = COMPLETE;
         return end;
       }
       case CHUNKED: {
-        const end = this.#chunks.read(bytes, at, length, this.#pieces);
+        const end = this.#chunks.read(bytes, at, length, this.#stretch);
         if (this.#chunks.broken) this.fault = 'a broken chunk';
         else if (this.#chunks.done) this.#startTrailers();
         return end;
       }
       case CLOSE:
-        this.#pieces.push(at, length);
+        this.#stretch.add(bytes, at, length);
         return length;
       case START:
         if (this.#line === '' && this.#lines === 0) return this.#readHead(bytes, at, length);
@@ -101,13 +102,13 @@ export class ResponseParser {
     const end = bytes.indexOf(HEAD_END, at);
     if (end < 0 || end + HEAD_END.length > length || end - at > HEAD_LIMIT / 2)
       return this.#readLine(bytes, at, length);
-    const text = bytes.toString('latin1', at, end + 2);
-    const head = new ResponseHead();
-    const from = text.indexOf('\r\n') + 2;
-    const fault = head.start(text.slice(0, from - 2)) ?? head.headers(text.slice(from));
-    // What is wrong with it is found again, and named, line by line.
-    if (fault !== undefined || head.count > LINE_LIMIT) return this.#readLine(bytes, at, length);
-    this.#reading = head;
+    const head = this.#reading;
+    const fault = head.whole(bytes.toString('latin1', at, end + 2));
+    if (fault !== undefined || head.count > LINE_LIMIT) {
+      // What is wrong with it is found again, and named, line by line.
+      this.#reading = new ResponseHead();
+      return this.#readLine(bytes, at, length);
+    }
     this.#headBytes += end + HEAD_END.length - at;
     this.#lines += head.count + 2;
     this.fault = this.#headBytes > HEAD_LIMIT ? 'too long a head' : this.#endHead();
@@ -175,17 +176,5 @@ export class ResponseParser {
     this.#state = TRAILERS;
     this.#headBytes = 0;
     this.#lines = 0;
-  }
-
-  /** Moves the pieces up to the first of them, over what lay between. */
-  #together(bytes: Buffer): Buffer {
-    const pieces = this.#pieces;
-    const start = pieces[0] ?? 0;
-    let end = pieces[1] ?? 0;
-    for (let index = 2; index < pieces.length; index += 2) {
-      end += bytes.copy(bytes, end, pieces[index], pieces[index + 1]);
-    }
-    pieces.length = 0;
-    return bytes.subarray(start, end);
   }
 }

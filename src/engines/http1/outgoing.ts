@@ -1,0 +1,49 @@
+/** A request's lines and its body in; what is written to the socket out: a text in one piece, and media behind it. */
+import { type BodyPiece, bodyLength, type RequestBody } from '../request-body.ts';
+import { requestHead } from './request-head.ts';
+
+export interface Outgoing {
+  /** The head, and the body with it where that is a text. */
+  readonly text: string | Buffer;
+  readonly encoding: 'latin1' | 'utf8';
+  /** What follows, a bit at a time. */
+  readonly upload: readonly BodyPiece[] | undefined;
+}
+
+const ascii = /^[\0-\x7f]*$/;
+
+/** Without a body the length is said to be 0, or with undefined not spoken of. */
+export const outgoing = (
+  start: string,
+  requestId: string | undefined,
+  more: string | undefined,
+  body: RequestBody | null | undefined,
+): Outgoing => {
+  if (typeof body === 'string') return withText(start, requestId, more, body);
+  const length = body === null ? 0 : body && bodyLength(body);
+  return {
+    text: requestHead(start, requestId, length, more),
+    encoding: 'latin1',
+    upload: body ?? undefined,
+  };
+};
+
+/**
+ * Most bodies have as many bytes as characters. That is found out of head and body together: counting makes one flat text
+ * of the many that they are put together from, which is then written as it is; counted apart, the body is copied twice.
+ */
+const withText = (
+  start: string,
+  requestId: string | undefined,
+  more: string | undefined,
+  body: string,
+): Outgoing => {
+  const text = requestHead(start, requestId, body.length, more) + body;
+  const surplus = Buffer.byteLength(text) - text.length;
+  if (surplus === 0) return { text, encoding: 'latin1', upload: undefined };
+  const head = requestHead(start, requestId, body.length + surplus, more);
+  if (ascii.test(head)) return { text: head + body, encoding: 'utf8', upload: undefined };
+  const bytes = Buffer.from(body);
+  const latin1 = Buffer.from(requestHead(start, requestId, bytes.length, more), 'latin1');
+  return { text: Buffer.concat([latin1, bytes]), encoding: 'latin1', upload: undefined };
+};

@@ -7,12 +7,10 @@ import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';
 import type { StreamDecoder, Wire } from './wire.ts';
 
+/** What all answers of one engine have in common. */
 export interface AnswerContext {
   readonly wire: Wire;
-  readonly model: Model;
-  readonly call: ChatCall;
   readonly log: Logger;
-  readonly requestId: string;
 }
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
@@ -20,24 +18,35 @@ const WHOLE_LIMIT = 32 * 1024 * 1024;
 /** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. */
 export class AnswerReader implements EngineReader {
   readonly #context: AnswerContext;
+  readonly #model: Model;
+  readonly #call: ChatCall;
+  readonly #requestId: string;
   readonly #subscriber: Subscriber<Parts>;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
-  #body: Buffer[] = [];
+  #body: Buffer[] | undefined;
   #bodyBytes = 0;
   #emitted = false;
 
-  constructor(context: AnswerContext, subscriber: Subscriber<Parts>) {
+  constructor(
+    context: AnswerContext,
+    model: Model,
+    call: ChatCall,
+    requestId: string,
+    subscriber: Subscriber<Parts>,
+  ) {
     this.#context = context;
+    this.#model = model;
+    this.#call = call;
+    this.#requestId = requestId;
     this.#subscriber = subscriber;
   }
 
   head(head: EngineHead): void {
-    const { wire, model, call } = this.#context;
     this.#head = head;
     // Some servers answer in one piece although a stream was asked for, above all when they have an error to report.
-    const whole = !call.stream || head.contentType.startsWith('application/json');
-    if (!whole) this.#stream = wire.decodeStream(model, call);
+    const whole = !this.#call.stream || head.contentType.startsWith('application/json');
+    if (!whole) this.#stream = this.#context.wire.decodeStream(this.#model, this.#call);
   }
 
   bytes(bytes: Buffer, last: boolean): void {
@@ -88,19 +97,18 @@ export class AnswerReader implements EngineReader {
   }
 
   #collect(bytes: Buffer, last: boolean): void {
-    this.#body.push(last ? bytes : Buffer.from(bytes));
+    const piece = last ? bytes : Buffer.from(bytes);
+    if (this.#body === undefined) this.#body = [piece];
+    else this.#body.push(piece);
     this.#bodyBytes += bytes.length;
     if (this.#bodyBytes <= WHOLE_LIMIT) return;
-    this.#body = [];
+    this.#body = undefined;
     this.#fail(fail('engine_unreachable', 'The engine sent too long an answer'));
   }
 
   #decodeBody(): void {
-    const { wire, model, call } = this.#context;
-    const first = this.#body[0];
-    const body = this.#body.length === 1 && first !== undefined ? first : Buffer.concat(this.#body);
     try {
-      this.#emit(wire.decodeWhole(model, call, body));
+      this.#emit(this.#context.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? [])));
     } catch (thrown) {
       this.#fail(asApiError(thrown));
       return;
@@ -122,7 +130,13 @@ export class AnswerReader implements EngineReader {
   }
 
   #report({ malformed }: StreamDecoder): void {
-    const { log, requestId } = this.#context;
-    if (malformed > 0) log.warn({ requestId, events: malformed }, 'engine sent malformed events');
+    const requestId = this.#requestId;
+    if (malformed > 0)
+      this.#context.log.warn({ requestId, events: malformed }, 'engine sent malformed events');
   }
 }
+
+const joined = (pieces: readonly Buffer[]): Buffer => {
+  const only = pieces[0];
+  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
+};

@@ -59,6 +59,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const headers = requestHeaders(name, row, options.env);
   const { pool, deadlines } = createPool(name, row, log, options.line);
   const probing = startProbing(row, pool, headers);
+  const context = { wire, log };
 
   const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
     new Observable((subscriber) => {
@@ -71,8 +72,8 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         streams: call.stream,
         explain: wire.errorSentence,
       };
-      const context = { wire, model, call, log, requestId: flow.requestId };
-      const running = pool.send(request, flow, new AnswerReader(context, subscriber));
+      const reader = new AnswerReader(context, model, call, flow.requestId, subscriber);
+      const running = pool.send(request, flow, reader);
       return () => running.close();
     });
 

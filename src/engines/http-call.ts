@@ -73,8 +73,8 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #headSent = false;
   /** What has just been read, and lies where the next read will. */
   #lent: Buffer | undefined;
-  /** Copies of what could not be passed on at once. */
-  readonly #held = new HeldReads();
+  /** Copies of what could not be passed on at once; most calls have none. */
+  #held: HeldReads | undefined;
   /** The reader asked for a pause. */
   #paused = false;
   /** The connection was told to stop reading. */
@@ -115,7 +115,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#held.clear();
+    this.#held?.clear();
     this.#setting.demand?.detach(this);
     if (this.#ended || this.#error !== undefined) return;
     if (this.#settled) {
@@ -153,17 +153,17 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     }
     if (this.#closed) return this.#linger(bytes);
     if (this.#status >= 300) {
-      if (bytes !== undefined) this.#held.add(bytes);
-      if (complete || this.#held.bytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
+      if (bytes !== undefined) this.#hold(bytes);
+      if (complete || this.held > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
       return true;
     }
     this.#ended = complete;
     this.#lent = bytes;
     this.#flush();
-    if (this.#lent !== undefined && !this.#closed) this.#held.add(this.#lent);
+    if (this.#lent !== undefined && !this.#closed) this.#hold(this.#lent);
     this.#lent = undefined;
     // A reader that pauses is read ahead of by one read at most.
-    this.#stopped = this.#paused && this.#held.bytes > 0;
+    this.#stopped = this.#paused && this.held > 0;
     return !this.#stopped;
   }
 
@@ -171,6 +171,11 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     this.#connection = undefined;
     this.#setting.deadlines.delete(this);
     if (!this.#closed) this.#fail(connectionError(error, this.#progress(stale)));
+  }
+
+  #hold(lent: Buffer): void {
+    this.#held ??= new HeldReads();
+    this.#held.add(lent);
   }
 
   #linger(bytes: Buffer | undefined): boolean {
@@ -191,7 +196,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   }
 
   get held(): number {
-    return this.#held.bytes;
+    return this.#held?.bytes ?? 0;
   }
 
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────
@@ -219,13 +224,13 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #fail(error: EngineError): void {
     if (this.#ended || this.#error !== undefined) return;
     this.#error = error;
-    if (this.#status >= 300) this.#held.clear();
+    if (this.#status >= 300) this.#held?.clear();
     this.#abort();
     this.#schedule();
   }
 
   #statusError(): EngineError {
-    const sentence = this.#setting.explain(this.#held.text(ERROR_BODY_LIMIT));
+    const sentence = this.#setting.explain(this.#held?.text(ERROR_BODY_LIMIT) ?? '');
     return statusError(this.#status, this.#retryAfter, sentence);
   }
 
@@ -255,19 +260,23 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
       this.#setting.reader.head(this);
     }
     if (good) this.#passOn();
-    if (this.#closed || this.#held.bytes > 0 || this.#lent !== undefined) return;
+    if (this.#closed || this.held > 0 || this.#lent !== undefined) return;
     if (this.#error !== undefined || this.#ended) this.#passEnd();
     else if (!this.#paused) this.#readOn();
   }
 
   /** What is held goes first. With everything it gets the reader may pause, or leave. */
   #passOn(): void {
-    const { reader } = this.#setting;
-    while (this.#held.bytes > 0 && this.#open) this.#held.pass((bytes) => reader.bytes(bytes, false));
+    if (this.#held !== undefined) this.#passHeld(this.#held);
     const lent = this.#lent;
     if (lent === undefined || !this.#open) return;
     this.#lent = undefined;
-    reader.bytes(lent, this.#ended);
+    this.#setting.reader.bytes(lent, this.#ended);
+  }
+
+  #passHeld(held: HeldReads): void {
+    const { reader } = this.#setting;
+    while (held.bytes > 0 && this.#open) held.pass((bytes) => reader.bytes(bytes, false));
   }
 
   /** The reader takes more. */

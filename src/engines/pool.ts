@@ -186,6 +186,8 @@ export class ReplicaPool {
   }
 }
 
+const none: readonly Replica[] = [];
+
 /** One call on its way through the replicas; most see one only. */
 class PooledCall implements EngineReader, EngineCall, Waiting {
   readonly #pool: ReplicaPool;
@@ -193,7 +195,7 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
   readonly #flow: Flow;
   readonly #reader: EngineReader;
   #attempts = 0;
-  readonly #tried: Replica[] = [];
+  #tried: readonly Replica[] = none;
   /** Where it runs now. */
   #replica: Replica | undefined;
   #startedAt = 0;
@@ -288,7 +290,7 @@ class PooledCall implements EngineReader, EngineCall, Waiting {
   #mayGoOn(error: EngineError, replica: Replica | undefined): boolean {
     if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
     // A stale connection says nothing of its replica, which may be picked again.
-    if (error.retry === 'elsewhere' && replica !== undefined) this.#tried.push(replica);
+    if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
     return true;
   }
 

@@ -23,6 +23,7 @@ const parsedParts = (body: string, options: AnswerOptions): Parts => {
   const answer = new Answer(options);
   answer.push(JSON.parse(body));
   answer.end(true);
+  if (answer.failure !== undefined) throw answer.failure;
   return answer.take();
 };
 
@@ -117,6 +118,10 @@ const served = fc
   .record({
     id: fc.oneof(fc.stringMatching(/^[\w-]{0,12}$/), fc.constantFrom('a\\"b', 'a"b', '\u00e9')),
     created: numbers,
+    index: fc.oneof(
+      { weight: 9, arbitrary: fc.constant('"index":0') },
+      fc.constantFrom('"index":1', '"index":2', '"\\u0069ndex":0', '"\\u0069ndex":1'),
+    ),
     content: fc.oneof(
       words.map((text) => JSON.stringify(text)),
       fc.constantFrom('"\\x"', '"a\nb"', 'null', '""', '"\\u00e9 \\" \\\\"'),
@@ -127,8 +132,8 @@ const served = fc
     twice: fc.nat({ max: 9 }).map((number) => number === 9),
   })
   .map(
-    ({ id, created, content, finish, prompt, completion, twice }) =>
-      `{"id":"${id}","created":${created},"choices":[{"index":0,"message":{"role":"assistant","content":${content},"tool_calls":[]},` +
+    ({ id, created, index, content, finish, prompt, completion, twice }) =>
+      `{"id":"${id}","created":${created},"choices":[{${index},"message":{"role":"assistant","content":${content},"tool_calls":[]},` +
       `"finish_reason":${finish}}],"usage":{"prompt_tokens":${prompt},"completion_tokens":${completion}` +
       `${twice ? ',"prompt_tokens":5' : ''}}}`,
   );

@@ -5,12 +5,16 @@ import { fail } from '../../../errors.ts';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
 import { Answer, type AnswerOptions } from './answer.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
-import { type Span, WholeSkeleton } from './whole-skeleton.ts';
+import { WholeSkeleton } from './whole-skeleton.ts';
+import { type Finish, isObject, tokenUsage } from './words.ts';
 
-/** An answer with `standIn` in the place of its text. */
+/** An answer with `standIn` in the place of its text, which is known by where it stands. */
 interface Around {
   readonly value: unknown;
-  readonly text: Span;
+  readonly from: number;
+  readonly to: number;
+  /** How it ends, once it was seen to be one text and nothing more. */
+  ending: Finish | undefined;
 }
 
 /** What no answer has in it. */
@@ -42,14 +46,13 @@ export class WholeDecoder {
   #known(json: string): Around | undefined {
     for (let index = 0; index < this.#skeletons.length; index++) {
       const skeleton = this.#skeletons[index];
-      const text = skeleton?.match(json);
-      if (skeleton === undefined || text === undefined) continue;
+      if (skeleton?.match(json) !== true) continue;
       if (index > 0) {
         this.#skeletons.splice(index, 1);
         this.#skeletons.unshift(skeleton);
       }
       this.#unknown = 0;
-      return isSurelyText(json.slice(text.from, text.to)) ? { value: skeleton.value, text } : undefined;
+      return isSurelyText(json.slice(skeleton.from, skeleton.to)) ? skeleton : undefined;
     }
     return undefined;
   }
@@ -63,7 +66,7 @@ export class WholeDecoder {
     if (notAscii.test(rest)) return undefined;
     const value = parsed(rest);
     this.#learn(rest, value);
-    return { value, text: { from, to } };
+    return { value, from, to, ending: undefined };
   }
 
   #learn(rest: string, value: unknown): void {
@@ -76,17 +79,33 @@ export class WholeDecoder {
 }
 
 /** Undefined when the text that was taken is not that of an answer. */
-const partsAround = ({ value, text }: Around, body: Buffer, options: AnswerOptions): Parts | undefined => {
-  const bytes = body.subarray(text.from, text.to);
+const partsAround = (around: Around, body: Buffer, options: AnswerOptions): Parts | undefined => {
+  const { value, from, to, ending } = around;
+  // The body is lent: what goes on is a copy.
+  const bytes = Buffer.allocUnsafe(to - from);
+  body.copy(bytes, 0, from, to);
   // Where thoughts may be among it, and where there is none, it has to be looked at.
   if (options.thinks || bytes.length === 0 || !isUtf8(bytes))
     return partsWithText(value, bytes.toString('utf8'), options);
+  if (ending !== undefined) return textAndEnding(new WrittenText(0, undefined, bytes), ending, value);
   const parts = partsOf(value, options, leaveStandIn);
   const index = parts.findIndex(isStandIn);
   const part = parts[index];
   if (part?.type !== 'text') return undefined;
-  // The body is lent: what goes on is a copy.
-  return parts.with(index, new WrittenText(part, Buffer.from(bytes)));
+  around.ending = endingOf(parts);
+  return parts.with(index, new WrittenText(part.choice, part.logprobs, bytes));
+};
+
+/** Of an answer that is one text and nothing more: all of its skeleton are, and differ in nothing but text and usage. */
+const endingOf = ([text, finish, usage, ...more]: Parts): Finish | undefined => {
+  const isOne = text?.type === 'text' && text.choice === 0 && text.logprobs === undefined;
+  const isAll = (usage === undefined || usage.type === 'usage') && more.length === 0;
+  return isOne && isAll && finish?.type === 'finish' && finish.choice === 0 ? finish : undefined;
+};
+
+const textAndEnding = (text: TextPart, ending: Finish, value: unknown): Parts => {
+  const usage = isObject(value) ? tokenUsage(value.usage) : undefined;
+  return usage === undefined ? [text, ending] : [text, ending, { type: 'usage', usage }];
 };
 
 const partsWithText = (value: unknown, text: string, options: AnswerOptions): Parts | undefined => {
@@ -111,7 +130,7 @@ class WrittenText implements TextPart {
   readonly logprobs: readonly Logprob[] | undefined;
   #text: JsonText | undefined;
 
-  constructor({ choice, logprobs }: TextPart, bytes: Buffer) {
+  constructor(choice: number, logprobs: readonly Logprob[] | undefined, bytes: Buffer) {
     this.choice = choice;
     this.bytes = bytes;
     this.logprobs = logprobs;

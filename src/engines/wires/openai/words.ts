@@ -1,8 +1,10 @@
 /** The small words of OpenAI-like servers → ours: why an answer ended, what it used, how sure it was, what went wrong. */
 import { type ApiError, type ErrorKind, fail, firstLine } from '../../../errors.ts';
-import type { FinishReason, Logprob, TokenUsage } from '../../../ports/chat.ts';
+import type { FinishReason, Logprob, Part, TokenUsage } from '../../../ports/chat.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
+
+export type Finish = Extract<Part, { type: 'finish' }>;
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -48,8 +50,10 @@ export const tokenUsage = (value: unknown): TokenUsage | undefined => {
   const prompt = count(value.prompt_tokens);
   const completion = count(value.completion_tokens);
   if (prompt === undefined || completion === undefined) return undefined;
-  const promptDetails = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : {};
-  const completionDetails = isObject(value.completion_tokens_details) ? value.completion_tokens_details : {};
+  const promptDetails = isObject(value.prompt_tokens_details) ? value.prompt_tokens_details : none;
+  const completionDetails = isObject(value.completion_tokens_details)
+    ? value.completion_tokens_details
+    : none;
   return {
     prompt,
     completion,
@@ -60,6 +64,8 @@ export const tokenUsage = (value: unknown): TokenUsage | undefined => {
     ),
   };
 };
+
+const none: Json = {};
 
 const count = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;

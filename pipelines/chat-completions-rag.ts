@@ -5,6 +5,7 @@ import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { addContext } from './stages/add-context.ts';
 import { admit } from './stages/admit.ts';
+import { answering } from './stages/answering.ts';
 import { callEngine } from './stages/call-engine.ts';
 import { fitContext } from './stages/fit-context.ts';
 import { frameChat } from './stages/frame-chat.ts';
@@ -23,6 +24,13 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
   const findModel = resolveModel<RagRequest>(ports.catalog, 'chat');
   const read = readChatRequest(ports);
   const fit = step(fitContext<ChatFraming>(ports.offload));
+  const answer = answering<ChatFraming>(
+    route,
+    callEngine(ports), // 502 503 504 before the first token
+    settleFailures, // after it, a failure is a part of the answer
+    meter(ports.usage), // one usage event, however it ends
+    frameChat, // parts → one JSON object or chunks
+  );
   return (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
@@ -37,13 +45,6 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
       ),
       fit, // 400 when the prompt alone fills the window
       // 429 after waiting its turn; the slot is held while the rest runs
-      admit(ports.admission, exchange, caller, (task, lease) =>
-        // 502 503 504 before the first token
-        callEngine(ports, exchange, caller, task).pipe(
-          settleFailures(exchange), // after it, a failure is a part of the answer
-          meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
-          frameChat(exchange, task), // parts → one JSON object or chunks
-        ),
-      ),
+      admit(ports.admission, exchange, caller, (task, lease) => answer(task, lease, { exchange, caller })),
     );
 };

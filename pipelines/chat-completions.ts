@@ -3,6 +3,7 @@ import { ChatRequest } from '../schemas/chat.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { enter } from './stages/admit.ts';
+import { answering } from './stages/answering.ts';
 import { callEngine } from './stages/call-engine.ts';
 import { fitContext } from './stages/fit-context.ts';
 import { frameChat } from './stages/frame-chat.ts';
@@ -26,12 +27,14 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
     readChatRequest(ports), // 400 names the field
     fitContext(ports.offload), // 400 when the prompt alone fills the window
     // 429 after waiting its turn; the slot is held while the rest runs
-    enter(ports.admission, (task, lease, { exchange, caller }) =>
-      // 502 503 504 before the first token
-      callEngine(ports, exchange, caller, task).pipe(
-        settleFailures(exchange), // after it, a failure is a part of the answer
-        meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
-        frameChat(exchange, task), // parts → one JSON object or chunks
+    enter(
+      ports.admission,
+      answering(
+        route,
+        callEngine(ports), // 502 503 504 before the first token
+        settleFailures, // after it, a failure is a part of the answer
+        meter(ports.usage), // one usage event, however it ends
+        frameChat, // parts → one JSON object or chunks
       ),
     ),
   );

@@ -3,6 +3,7 @@ import { ResponsesRequest } from '../schemas/responses.ts';
 import type { KeyedPipeline } from '../src/ports/exchange.ts';
 import type { Ports } from '../src/ports/ports.ts';
 import { enter } from './stages/admit.ts';
+import { answering } from './stages/answering.ts';
 import { callEngine } from './stages/call-engine.ts';
 import { fitContext } from './stages/fit-context.ts';
 import { frameResponses } from './stages/frame-responses.ts';
@@ -27,13 +28,15 @@ export const responses = (ports: Ports): KeyedPipeline =>
     readResponsesRequest(ports), // 400 names the field
     fitContext(ports.offload), // 400 when the prompt alone fills the window
     // 429 after waiting its turn; the slot is held while the rest runs
-    enter(ports.admission, (task, lease, { exchange, caller }) =>
-      // 502 503 504 before the first token
-      callEngine(ports, exchange, caller, task).pipe(
-        orderParts(), // one item after the other, or a failure
-        settleFailures(exchange), // after the first token, a failure is a part of the answer
-        meter(ports.usage, { exchange, caller, route, task, lease }), // one usage event, however it ends
-        frameResponses(exchange, task), // parts → one response object or its events
+    enter(
+      ports.admission,
+      answering(
+        route,
+        callEngine(ports), // 502 503 504 before the first token
+        orderParts, // one item after the other, or a failure
+        settleFailures, // after the first token, a failure is a part of the answer
+        meter(ports.usage), // one usage event, however it ends
+        frameResponses, // parts → one response object or its events
       ),
     ),
   );

@@ -1,10 +1,11 @@
 /** The way out: parts → bytes. */
-import { of, Subject } from 'rxjs';
+import { type Observer, of, Subject } from 'rxjs';
 import type { Completion } from '../../pipelines/stages/chat-completion.ts';
 import { frameChatStream } from '../../pipelines/stages/frame-chat-stream.ts';
 import { frameChatWhole } from '../../pipelines/stages/frame-chat-whole.ts';
 import { frameMessagesStream } from '../../pipelines/stages/frame-messages-stream.ts';
 import { orderParts } from '../../pipelines/stages/order-parts.ts';
+import { relay } from '../../pipelines/stages/relay.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { MicroCase } from './run.ts';
@@ -23,12 +24,17 @@ const keep = (next: Reply): void => {
   reply = next;
 };
 const stream = new Subject<Parts>();
-stream.pipe(frameChatStream(completion)).subscribe(keep);
+relay(
+  () => stream,
+  (next: Observer<Reply>) => frameChatStream(next, completion),
+)(undefined).subscribe(keep);
 const messageStream = new Subject<Parts>();
-messageStream
-  .pipe(
-    orderParts(),
+relay(
+  () => messageStream,
+  orderParts,
+  (next: Observer<Reply>) =>
     frameMessagesStream(
+      next,
       {
         id: 'msg_0123',
         model: model.id,
@@ -38,8 +44,11 @@ messageStream
       },
       100,
     ),
-  )
-  .subscribe(keep);
+)(undefined).subscribe(keep);
+const whole = relay(
+  () => of(wholeParts),
+  (next: Observer<Reply>) => frameChatWhole(next, completion),
+);
 
 export const frameCases: readonly MicroCase[] = [
   {
@@ -59,7 +68,7 @@ export const frameCases: readonly MicroCase[] = [
   {
     name: 'frame: a whole answer',
     run: () => {
-      of(wholeParts).pipe(frameChatWhole(completion)).subscribe(keep);
+      whole(undefined).subscribe(keep);
       return reply;
     },
   },

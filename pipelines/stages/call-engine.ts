@@ -1,20 +1,25 @@
 /** A task in; its answer as the engine gives it, out. 502, 503 and 504 before the first part; 503 when usage could not be kept. */
 import { type Observable, throwError } from 'rxjs';
 import type { Parts } from '../../src/ports/chat.ts';
-import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { ChatTask } from './chat-task.ts';
+import type { Answering } from './answering.ts';
 
-export const callEngine = (
-  { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
-  { id: requestId, demand, trace }: Exchange,
-  { subscription }: Caller,
-  { model, call }: ChatTask<unknown>,
-): Observable<Parts> => {
-  try {
-    usage.ensureOpen();
-  } catch (error) {
-    return throwError(() => error);
-  }
-  return engines.of(model).chat(model, call, { requestId, subscription, demand, trace });
-};
+export const callEngine =
+  ({ engines, usage }: Pick<Ports, 'engines' | 'usage'>) =>
+  ({ exchange, caller, task }: Answering<unknown>): Observable<Parts> => {
+    try {
+      usage.ensureOpen();
+    } catch (error) {
+      return failed(error);
+    }
+    const { model, call } = task;
+    const { id: requestId, demand, trace } = exchange;
+    return engines.of(model).chat(model, call, {
+      requestId,
+      subscription: caller.subscription,
+      demand,
+      trace,
+    });
+  };
+
+const failed = (error: unknown): Observable<never> => throwError(() => error);

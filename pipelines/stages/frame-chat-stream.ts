@@ -2,17 +2,17 @@
  * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
  * and the text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { Observer, OperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
-import { relay, type Stage } from './relay.ts';
+import type { Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 
-export const frameChatStream = (completion: Completion): OperatorFunction<Parts, Reply> =>
-  relay((next) => new Stream(next, completion));
+export const frameChatStream = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
+  new Stream(next, completion);
 
 class Stream implements Stage<Parts> {
   readonly #receiver: Observer<Reply>;

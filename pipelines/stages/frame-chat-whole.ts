@@ -1,14 +1,14 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
-import type { Observer, OperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import type { Logprob, Part, Parts, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
 import { JsonPieces } from './json-pieces.ts';
-import { relay, type Stage } from './relay.ts';
+import type { Stage } from './relay.ts';
 
-export const frameChatWhole = (completion: Completion): OperatorFunction<Parts, Reply> =>
-  relay((next) => new Whole(next, completion));
+export const frameChatWhole = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
+  new Whole(next, completion);
 
 class Whole implements Stage<Parts> {
   readonly #receiver: Observer<Reply>;

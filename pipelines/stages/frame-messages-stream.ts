@@ -2,7 +2,7 @@
  * Metered parts in; the events of a message out. What the events of a block say in every case is written once, and the
  * text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { OperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import type { ApiError } from '../../src/errors.ts';
 import type { JsonText, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
@@ -16,33 +16,33 @@ import {
   type MessageForm,
   messageJson,
 } from './messages-answer.ts';
-import { relay } from './relay.ts';
+import type { Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
 /** `promptTokens` is what is known of the prompt's size before the engine has said it. */
 export const frameMessagesStream = (
+  receiver: Observer<Reply>,
   form: MessageForm,
   promptTokens: number,
-): OperatorFunction<Parts, Reply> =>
-  relay((receiver) => {
-    const events = new MessageEvents(form);
-    let started = false;
-    return {
-      next: (parts) => {
-        let bytes = '';
-        if (!started) {
-          started = true;
-          receiver.next(head);
-          bytes = events.start(promptTokens);
-        }
-        for (const part of parts) bytes += events.of(part);
-        if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
-      },
-      error: (error) => receiver.error(error),
-      complete: () => receiver.complete(),
-    };
-  });
+): Stage<Parts> => {
+  const events = new MessageEvents(form);
+  let started = false;
+  return {
+    next: (parts) => {
+      let bytes = '';
+      if (!started) {
+        started = true;
+        receiver.next(head);
+        bytes = events.start(promptTokens);
+      }
+      for (const part of parts) bytes += events.of(part);
+      if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
+    },
+    error: (error) => receiver.error(error),
+    complete: () => receiver.complete(),
+  };
+};
 
 const event = (type: string, fields: string): string =>
   `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;

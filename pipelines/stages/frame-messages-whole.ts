@@ -1,33 +1,32 @@
 /** Metered parts in; one message out when they have all come. A failure part becomes the error answer. */
-import type { OperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/ports/chat.ts';
 import { jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Finish, finishJson, type MessageForm, messageJson } from './messages-answer.ts';
-import { relay } from './relay.ts';
+import type { Stage } from './relay.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
-export const frameMessagesWhole = (form: MessageForm): OperatorFunction<Parts, Reply> =>
-  relay((receiver) => {
-    const content = new Content(form);
-    return {
-      next: (parts) => {
-        for (const part of parts) {
-          if (part.type === 'usage') {
-            const ending = finishJson(content.finish, form);
-            receiver.next(jsonTextAnswer(messageJson(form, content.json(), ending, part.usage)));
-            receiver.complete();
-          } else if (part.type === 'failure') {
-            receiver.error(part.error);
-          } else {
-            content.add(part);
-          }
+export const frameMessagesWhole = (receiver: Observer<Reply>, form: MessageForm): Stage<Parts> => {
+  const content = new Content(form);
+  return {
+    next: (parts) => {
+      for (const part of parts) {
+        if (part.type === 'usage') {
+          const ending = finishJson(content.finish, form);
+          receiver.next(jsonTextAnswer(messageJson(form, content.json(), ending, part.usage)));
+          receiver.complete();
+        } else if (part.type === 'failure') {
+          receiver.error(part.error);
+        } else {
+          content.add(part);
         }
-      },
-      error: (error) => receiver.error(error),
-      complete: () => receiver.complete(),
-    };
-  });
+      }
+    },
+    error: (error) => receiver.error(error),
+    complete: () => receiver.complete(),
+  };
+};
 
 type Block =
   | { readonly type: 'text' | 'thinking'; text: JsonText }

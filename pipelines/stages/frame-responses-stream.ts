@@ -2,11 +2,11 @@
  * Metered parts in; the events of a response out. What the deltas of an item say in every case is written once, and the
  * text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { OperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { relay } from './relay.ts';
+import type { Stage } from './relay.ts';
 import {
   endedResponse,
   failedResponse,
@@ -17,27 +17,26 @@ import {
 import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './responses-output.ts';
 import { streamHead } from './stream-head.ts';
 
-export const frameResponsesStream = (form: ResponseForm): OperatorFunction<Parts, Reply> =>
-  relay((receiver) => {
-    const events = new ResponseEvents(form);
-    let started = false;
-    return {
-      next: (parts) => {
-        let bytes = '';
-        if (!started) {
-          const first = parts[0];
-          if (first?.type === 'failure') return receiver.error(first.error);
-          started = true;
-          receiver.next(head);
-          bytes = events.start();
-        }
-        for (const part of parts) bytes += events.of(part);
-        if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
-      },
-      error: (error) => receiver.error(error),
-      complete: () => receiver.complete(),
-    };
-  });
+export const frameResponsesStream = (receiver: Observer<Reply>, form: ResponseForm): Stage<Parts> => {
+  const events = new ResponseEvents(form);
+  let started = false;
+  return {
+    next: (parts) => {
+      let bytes = '';
+      if (!started) {
+        const first = parts[0];
+        if (first?.type === 'failure') return receiver.error(first.error);
+        started = true;
+        receiver.next(head);
+        bytes = events.start();
+      }
+      for (const part of parts) bytes += events.of(part);
+      if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
+    },
+    error: (error) => receiver.error(error),
+    complete: () => receiver.complete(),
+  };
+};
 
 const head = streamHead(': keep-alive\n\n');
 

@@ -2,22 +2,23 @@
  * An engine's parts in; the same out, ended by one `usage` or `failure` part that is held until the request's usage
  * event is safe. One event per request, however it ends: completed, failed, or left by the client.
  */
-import { type MonoTypeOperatorFunction, type Observable, type Observer, Subscriber } from 'rxjs';
+import { type Observable, type Observer, Subscriber } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
+import type { PartsStage } from './answering.ts';
 import type { ChatTask } from './chat-task.ts';
-import { relay, type Stage } from './relay.ts';
+import type { Stage } from './relay.ts';
 import { Tally } from './tally.ts';
 import { type Metered, UsageRecord } from './usage-event.ts';
 
 /** Characters of one request's answers; an engine that says more does not stop by itself. */
 const longestAnswer = 64 * 1024 * 1024;
 
-export const meter = (
-  usage: UsageLog,
-  metered: Metered<ChatTask<unknown>>,
-): MonoTypeOperatorFunction<Parts> => relay((next) => new Meter(next, usage, metered));
+export const meter =
+  (usage: UsageLog): PartsStage =>
+  (next, request) =>
+    new Meter(next, usage, request);
 
 class Meter implements Stage<Parts> {
   readonly #receiver: Observer<Parts>;
@@ -42,7 +43,7 @@ class Meter implements Stage<Parts> {
         this.#failure = part;
       }
     }
-    const rest = ending ? parts.filter(isContent) : parts;
+    const rest = ending ? contentOf(parts) : parts;
     if (rest.length > 0) this.#receiver.next(rest);
     if (this.#tally.characters > longestAnswer) {
       this.#failure = { type: 'failure', error: fail('engine_unreachable', 'The model did not stop') };
@@ -99,5 +100,11 @@ class Held extends Subscriber<void> {
     this.#receiver.complete();
   }
 }
+
+/** An ending is mostly the last of them. */
+const contentOf = (parts: Parts): Parts => {
+  const before = parts.slice(0, -1);
+  return before.every(isContent) ? before : parts.filter(isContent);
+};
 
 const isContent = ({ type }: Part): boolean => type !== 'usage' && type !== 'failure';

@@ -2,29 +2,28 @@
  * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
  * nothing inside a call but its arguments. An order that makes no answer is an error.
  */
-import type { MonoTypeOperatorFunction } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
-import { relay } from './relay.ts';
+import type { Stage } from './relay.ts';
 
-export const orderParts = (): MonoTypeOperatorFunction<Parts> =>
-  relay((receiver) => {
-    const order = new PartOrder();
-    return {
-      next: (parts) => {
-        let ordered: Parts;
-        try {
-          ordered = order.of(parts);
-        } catch (thrown) {
-          receiver.error(thrown);
-          return;
-        }
-        if (ordered.length > 0) receiver.next(ordered);
-      },
-      error: (error) => receiver.error(error),
-      complete: () => receiver.complete(),
-    };
-  });
+export const orderParts = (receiver: Observer<Parts>): Stage<Parts> => {
+  const order = new PartOrder();
+  return {
+    next: (parts) => {
+      let ordered: Parts;
+      try {
+        ordered = order.of(parts);
+      } catch (thrown) {
+        receiver.error(thrown);
+        return;
+      }
+      if (ordered.length > 0) receiver.next(ordered);
+    },
+    error: (error) => receiver.error(error),
+    complete: () => receiver.complete(),
+  };
+};
 
 /** Characters that wait for a call to end; a model that says more has ended it. */
 const mostHeld = 64 * 1024;

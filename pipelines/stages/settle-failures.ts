@@ -1,16 +1,15 @@
 /** An engine's parts in; the same out, with every failure in its place: an error while nothing has come, a last `failure` part afterwards. */
-import type { MonoTypeOperatorFunction, Observer } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { asApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
-import { relay, type Stage } from './relay.ts';
+import type { PartsStage } from './answering.ts';
+import type { Stage } from './relay.ts';
 
-export const settleFailures = (exchange: Pick<Exchange, 'stream'>): MonoTypeOperatorFunction<Parts> =>
-  relay((next) => {
-    const settled = new Settled(next);
-    exchange.stream = settled;
-    return settled;
-  });
+export const settleFailures: PartsStage = (next, { exchange }) => {
+  const settled = new Settled(next);
+  exchange.stream = settled;
+  return settled;
+};
 
 class Settled implements Stage<Parts> {
   readonly #receiver: Observer<Parts>;

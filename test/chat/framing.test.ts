@@ -11,7 +11,7 @@ import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, text, usage } from './hand-made.ts';
+import { finish, text, through, usage } from './hand-made.ts';
 
 const isChunk = Compile(ChatChunk);
 const isCompletion = Compile(ChatCompletion);
@@ -27,7 +27,7 @@ const completion = (change: Partial<Completion> = {}): Completion => ({
 });
 
 const framed = (parts: readonly Parts[], form: Completion): Promise<Reply[]> =>
-  lastValueFrom(from(parts).pipe(frameChatStream(form), toArray()));
+  lastValueFrom(from(parts).pipe(through(frameChatStream, form), toArray()));
 
 /** The events of a stream, `[DONE]` included, read as strictly as a client may. */
 const events = (replies: readonly Reply[]): string[] => {
@@ -207,7 +207,7 @@ t.test('chunks add up to the whole answer', async () => {
         const replies = await framed(parts, form);
         if (replies.length > parts.length + 1) throw new Error('more than one write per arrival');
         const chunks = chunksOf(replies);
-        const whole = await lastValueFrom(from(parts).pipe(frameChatWhole(form)));
+        const whole = await lastValueFrom(from(parts).pipe(through(frameChatWhole, form)));
         const answer: unknown = whole.kind === 'answer' && JSON.parse(String(whole.body));
         if (!isCompletion.Check(answer)) throw new Error(JSON.stringify(isCompletion.Errors(answer)));
         assert.deepEqual(rebuilt(chunks, form), answer);
@@ -224,7 +224,7 @@ t.test('text that came as bytes is written as such, and reads the same', async (
   const asBytes = (part: Part): Part =>
     part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
   const bodyOf = async (parts: Parts, choices: number) => {
-    const whole = await lastValueFrom(of(parts).pipe(frameChatWhole(completion({ choices }))));
+    const whole = await lastValueFrom(of(parts).pipe(through(frameChatWhole, completion({ choices }))));
     return whole.kind === 'answer' ? whole.body : undefined;
   };
   const answers: readonly (readonly [choices: number, pieces: number, parts: Parts])[] = [
@@ -264,7 +264,9 @@ t.test('a failure ends every open answer, whatever came before', async () => {
       );
       assert.ok(open.length > 0 && last?.choices.every((choice) => choice.finish_reason === 'error'));
       await assert.rejects(
-        lastValueFrom(from([before, [{ type: 'failure', error } as const]]).pipe(frameChatWhole(form))),
+        lastValueFrom(
+          from([before, [{ type: 'failure', error } as const]]).pipe(through(frameChatWhole, form)),
+        ),
         error,
       );
     }),
@@ -327,5 +329,5 @@ t.test('an engine that says nothing of the end still gives a whole answer', asyn
     [null, null, null, 'stop', 'stop'],
   );
   t.equal(chunks.at(-1)?.usage?.total_tokens, 2);
-  await t.resolves(lastValueFrom(of<Parts>([usage(1, 1)]).pipe(frameChatWhole(completion()))));
+  await t.resolves(lastValueFrom(of<Parts>([usage(1, 1)]).pipe(through(frameChatWhole, completion()))));
 });

@@ -1,7 +1,10 @@
 /** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
 import { pino } from 'pino';
-import { defer, lastValueFrom, type Observable, of, toArray } from 'rxjs';
+import { defer, lastValueFrom, type Observable, type OperatorFunction, of, toArray } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat-completions.ts';
+import type { Answering } from '../../pipelines/stages/answering.ts';
+import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
+import { type NewStage, relay } from '../../pipelines/stages/relay.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError, fail } from '../../src/errors.ts';
@@ -68,6 +71,21 @@ export const usage = (prompt: number, completion: number, cached = 0, reasoning 
   ({ type: 'usage', usage: { prompt, completion, cached, reasoning } }) as const;
 
 export const hello: Observable<Parts> = of([text('Hel')], [text('lo'), finish(), usage(5, 2)]);
+
+/** A single stage as an operator. */
+export const through =
+  <Request, Out>(newStage: NewStage<Request, Parts, Out>, request: Request): OperatorFunction<Parts, Out> =>
+  (source) =>
+    relay((_: Request) => source, newStage)(request);
+
+/** A task on its way through the stages of its answer. */
+export const answeringTo = <Framing>(task: ChatTask<Framing>, waited = 0): Answering<Framing> => ({
+  exchange: exchange(),
+  caller,
+  route: '/chat/completions',
+  task,
+  lease: lease(waited),
+});
 
 export const lease = (waited = 0): Lease & { released: number } => ({
   waited,

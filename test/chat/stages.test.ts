@@ -27,7 +27,19 @@ import type { Exchange, KeyedRequest, Reply } from '../../src/ports/exchange.ts'
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { Listener, Source } from '../../src/source.ts';
 import { plainCall } from '../samples.ts';
-import { caller, exchange, finish, house, lease, model, models, text, usage } from './hand-made.ts';
+import {
+  answeringTo,
+  caller,
+  exchange,
+  finish,
+  house,
+  lease,
+  model,
+  models,
+  text,
+  through,
+  usage,
+} from './hand-made.ts';
 
 const marbles = (t: Test, run: (helpers: RunHelpers, now: () => number) => void): void => {
   const scheduler = new TestScheduler((actual, expected) => t.strictSame(actual, expected));
@@ -239,7 +251,11 @@ t.test('settleFailures', async (t) => {
     t.test(name, async (t) =>
       marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
         const engine = cold(source, values, broken);
-        expectObservable(engine.pipe(settleFailures({})), leave).toBe(expected, values, error);
+        expectObservable(engine.pipe(through(settleFailures, answeringTo(task))), leave).toBe(
+          expected,
+          values,
+          error,
+        );
         expectSubscriptions(engine.subscriptions).toBe(subscribed);
       }),
     );
@@ -375,7 +391,7 @@ t.test('callEngine', async (t) => {
     const at = house();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine(at.ports, asking, caller, task)).toBe('(ab|)', {
+      expectObservable(callEngine(at.ports)({ ...answeringTo(task), exchange: asking })).toBe('(ab|)', {
         a: [text('Hel')],
         b: [text('lo'), finish(), usage(5, 2)],
       });
@@ -397,7 +413,7 @@ t.test('callEngine', async (t) => {
     };
     const at = house();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine({ ...at.ports, usage: closed }, exchange(), caller, task)).toBe(
+      expectObservable(callEngine({ ...at.ports, usage: closed })(answeringTo(task))).toBe(
         '#',
         undefined,
         full,
@@ -522,14 +538,13 @@ t.test('meter', async (t) => {
   t.test('an engine that does not stop is stopped, and fails', async (t) => {
     const big: Parts = [text('x'.repeat(1024 * 1024))];
     const { ports, events } = house();
-    const metered = { exchange: exchange(), caller, route: '/chat/completions', task, lease: lease() };
     let passed = 0;
     const source = new Observable<Parts>((subscriber) => {
       for (let count = 0; count < 100 && !subscriber.closed; count++) subscriber.next(big);
     });
     const last = await lastValueFrom(
       source.pipe(
-        meter(ports.usage, metered),
+        through(meter(ports.usage), answeringTo(task)),
         tap(() => passed++),
       ),
     );
@@ -551,14 +566,8 @@ t.test('meter', async (t) => {
             }),
         };
         const engine = cold(source, values, broken);
-        const metered = {
-          exchange: exchange(),
-          caller,
-          route: '/chat/completions',
-          task: whole === true ? { ...task, call: { ...call, stream: false } } : task,
-          lease: lease(7),
-        };
-        expectObservable(engine.pipe(meter(log, metered)), leave).toBe(expected, values, error);
+        const metered = answeringTo(whole === true ? { ...task, call: { ...call, stream: false } } : task, 7);
+        expectObservable(engine.pipe(through(meter(log), metered)), leave).toBe(expected, values, error);
         expectSubscriptions(engine.subscriptions).toBe(subscribed);
       });
       t.equal(events.length, 1, 'one event');

@@ -19,6 +19,7 @@ import {
   house,
   text,
   thought,
+  through,
   toolArguments,
   toolCall,
   usage,
@@ -35,10 +36,12 @@ const form = (logprobs = true) =>
   });
 
 const framed = (parts: readonly Parts[], logprobs?: boolean): Promise<Reply[]> =>
-  lastValueFrom(from(parts).pipe(frameResponsesStream(form(logprobs)), toArray()));
+  lastValueFrom(from(parts).pipe(through(frameResponsesStream, form(logprobs)), toArray()));
 
 const whole = async (parts: readonly Parts[], logprobs?: boolean): Promise<Response> =>
-  checkResponse(answerOf([await lastValueFrom(from(parts).pipe(frameResponsesWhole(form(logprobs))))]));
+  checkResponse(
+    answerOf([await lastValueFrom(from(parts).pipe(through(frameResponsesWhole, form(logprobs))))]),
+  );
 
 // ── sequences ──────────────────────────────────────────────────────────────────────────────────────
 

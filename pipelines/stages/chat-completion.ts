@@ -31,12 +31,12 @@ export const nativeJson = ({ native }: Finish): string => (native === null ? 'nu
 
 /** What most answers have in common in one piece. */
 const noDetails =
-  '"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}';
+  ',"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}';
 
 export const usageJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string => {
   const details =
     cached === 0 && reasoning === 0
       ? noDetails
-      : `"prompt_tokens_details":{"cached_tokens":${cached}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}`;
-  return `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion},${details}}`;
+      : `,"prompt_tokens_details":{"cached_tokens":${cached}},"completion_tokens_details":{"reasoning_tokens":${reasoning}}}`;
+  return `{"prompt_tokens":${prompt},"completion_tokens":${completion},"total_tokens":${prompt + completion}${details}`;
 };

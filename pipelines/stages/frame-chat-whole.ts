@@ -3,6 +3,7 @@ import type { Observer } from 'rxjs';
 import type { Logprob, Part, Parts, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
+import { remembered } from '../../src/remembered.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
 import { JsonPieces } from './json-pieces.ts';
 import type { Stage } from './relay.ts';
@@ -108,22 +109,32 @@ class Choice {
 
   write(json: JsonPieces, withLogprobs: boolean): void {
     const calls = this.#calls;
-    json.add(`{"index":${this.#index},"message":{"role":"assistant","content":`);
+    json.add(
+      this.#index === 0 ? firstOpening : `,{"index":${this.#index},"message":{"role":"assistant","content":`,
+    );
     if (this.#written?.bytes !== undefined) json.addText(this.#written.bytes);
     else json.add(this.#text === '' && calls !== undefined ? 'null' : `"${this.#text}"`);
-    // What most answers have in common in one piece: a text costs by the pieces it is made of.
-    if (this.#reasoning === undefined && calls === undefined && !withLogprobs)
-      json.add(',"reasoning":null,"refusal":null},"logprobs":null,');
+    if (this.#reasoning === undefined && calls === undefined && !withLogprobs) json.add(onlyText);
     else {
       const reasoning = this.#reasoning === undefined ? 'null' : `"${this.#reasoning}"`;
       const toolCalls = calls === undefined ? '' : `,"tool_calls":[${calls.map(callJson).join(',')}]`;
       const logprobs = withLogprobs ? `{"content":${JSON.stringify(this.#logprobs ?? [])}}` : 'null';
-      json.add(`,"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},`);
+      json.add(
+        `,"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},"finish_reason":"`,
+      );
     }
     const finish = this.#finish ?? silentFinish(this.#index);
-    json.add(`"finish_reason":"${finish.reason}","native_finish_reason":${nativeJson(finish)}}`);
+    json.add(`${finish.reason}","native_finish_reason":${nativeJson(finish)}}`);
   }
 }
+
+// What most answers have in common is in one piece: a text costs by the pieces it is made of.
+const firstOpening = '{"index":0,"message":{"role":"assistant","content":';
+const onlyText = ',"reasoning":null,"refusal":null},"logprobs":null,"finish_reason":"';
+const mostModels = 1000;
+const modelJson = remembered<string, string>(mostModels, (model) =>
+  [',"model":', quoted(model), ',"system_fingerprint":null,"choices":['].join(''),
+);
 
 const callJson = ({ id, name, text }: Call): string =>
   `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`;
@@ -131,12 +142,8 @@ const callJson = ({ id, name, text }: Call): string =>
 const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
   const { id, created, model, logprobs, extra = '' } = completion;
   const json = new JsonPieces();
-  json.add(`{"id":"${id}","object":"chat.completion","created":${created},"model":${quoted(model)},`);
-  json.add('"system_fingerprint":null,"choices":[');
-  for (const choice of choices) {
-    if (choice !== choices[0]) json.add(',');
-    choice.write(json, logprobs);
-  }
+  json.add(`{"id":"${id}","object":"chat.completion","created":${created}${modelJson(model)}`);
+  for (const choice of choices) choice.write(json, logprobs);
   json.add(`],"usage":${usageJson(usage)}${extra}}`);
   return jsonTextAnswer(json.body());
 };

@@ -2,7 +2,8 @@
 import type { AnswerBody } from '../../src/ports/exchange.ts';
 
 export class JsonPieces {
-  #before: (string | Uint8Array)[] | undefined;
+  /** The last of them is the place of what is still text. */
+  #pieces: (string | Uint8Array)[] | undefined;
   #text = '';
 
   add(json: string): void {
@@ -11,12 +12,18 @@ export class JsonPieces {
 
   /** A string in quotes: as JSON has it, in UTF-8. */
   addText(bytes: Uint8Array): void {
-    this.#before ??= [];
-    this.#before.push(`${this.#text}"`, bytes);
+    const before = `${this.#text}"`;
+    if (this.#pieces === undefined) this.#pieces = [before, bytes, ''];
+    else {
+      this.#pieces[this.#pieces.length - 1] = before;
+      this.#pieces.push(bytes, '');
+    }
     this.#text = '"';
   }
 
   body(): AnswerBody {
-    return this.#before === undefined ? this.#text : [...this.#before, this.#text];
+    if (this.#pieces === undefined) return this.#text;
+    this.#pieces[this.#pieces.length - 1] = this.#text;
+    return this.#pieces;
   }
 }

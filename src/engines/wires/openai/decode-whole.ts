@@ -39,7 +39,7 @@ export class WholeDecoder {
   decode(body: Buffer, options: AnswerOptions): Parts {
     const json = body.toString('latin1');
     const around = this.#known(json) ?? this.#withoutText(json);
-    const parts = around === undefined ? undefined : partsAround(around, body, options);
+    const parts = around === undefined ? undefined : partsAround(around, json, options);
     return parts ?? partsOf(parsed(body.toString('utf8')), options);
   }
 
@@ -79,11 +79,10 @@ export class WholeDecoder {
 }
 
 /** Undefined when the text that was taken is not that of an answer. */
-const partsAround = (around: Around, body: Buffer, options: AnswerOptions): Parts | undefined => {
+const partsAround = (around: Around, json: string, options: AnswerOptions): Parts | undefined => {
   const { value, from, to, ending } = around;
-  // The body is lent: what goes on is a copy.
-  const bytes = Buffer.allocUnsafe(to - from);
-  body.copy(bytes, 0, from, to);
+  // The body is lent, and so a copy goes on: of its text, which costs no view of the bytes.
+  const bytes = Buffer.from(json.slice(from, to), 'latin1');
   // Where thoughts may be among it, and where there is none, it has to be looked at.
   if (options.thinks || bytes.length === 0 || !isUtf8(bytes))
     return partsWithText(value, bytes.toString('utf8'), options);

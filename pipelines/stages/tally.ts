@@ -29,10 +29,8 @@ export class Tally implements Account {
     switch (part.type) {
       case 'text':
         if (part.bytes === undefined) this.#count(part);
-        else {
-          this.#uncounted ??= [];
-          this.#uncounted.push(part);
-        }
+        else if (this.#uncounted === undefined) this.#uncounted = [part];
+        else this.#uncounted.push(part);
         break;
       case 'reasoning': {
         const tokens = estimatePiece(part.text.length);

@@ -1,45 +1,57 @@
 /** The bytes of an engine's answer in, the parts of it out: read by read when it streams, all at once when it does not. */
 import type { Logger } from 'pino';
-import type { Subscriber } from 'rxjs';
+import type { Subscriber, Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
-import type { EngineHead, EngineReader } from './http-call.ts';
+import type { Flow } from '../ports/engine.ts';
+import type { EngineRequest } from './dispatch.ts';
+import type { EngineCall, EngineHead, EngineReader } from './http-call.ts';
+import type { ReplicaPool } from './pool.ts';
 import type { StreamDecoder, Wire } from './wire.ts';
 
 /** What all answers of one engine have in common. */
 export interface AnswerContext {
   readonly wire: Wire;
+  readonly pool: ReplicaPool;
   readonly log: Logger;
 }
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
-/** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. */
-export class AnswerReader implements EngineReader {
+/** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. Ends its call when it is let go. */
+export class AnswerReader implements EngineReader, Unsubscribable {
   readonly #context: AnswerContext;
   readonly #model: Model;
   readonly #call: ChatCall;
-  readonly #requestId: string;
+  readonly #flow: Flow;
   readonly #subscriber: Subscriber<Parts>;
+  readonly #running: EngineCall;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
   #body: Buffer[] | undefined;
   #bodyBytes = 0;
   #emitted = false;
 
+  /** Throws when there is nobody to ask. */
   constructor(
     context: AnswerContext,
     model: Model,
     call: ChatCall,
-    requestId: string,
+    flow: Flow,
+    request: EngineRequest,
     subscriber: Subscriber<Parts>,
   ) {
     this.#context = context;
     this.#model = model;
     this.#call = call;
-    this.#requestId = requestId;
+    this.#flow = flow;
     this.#subscriber = subscriber;
+    this.#running = context.pool.send(request, flow, this);
+  }
+
+  unsubscribe(): void {
+    this.#running.close();
   }
 
   head(head: EngineHead): void {
@@ -130,7 +142,7 @@ export class AnswerReader implements EngineReader {
   }
 
   #report({ malformed }: StreamDecoder): void {
-    const requestId = this.#requestId;
+    const { requestId } = this.#flow;
     if (malformed > 0)
       this.#context.log.warn({ requestId, events: malformed }, 'engine sent malformed events');
   }

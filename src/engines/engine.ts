@@ -59,7 +59,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const headers = requestHeaders(name, row, options.env);
   const { pool, deadlines } = createPool(name, row, log, options.line);
   const probing = startProbing(row, pool, headers);
-  const context = { wire, log };
+  const context = { wire, pool, log };
 
   const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
     new Observable((subscriber) => {
@@ -72,9 +72,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         streams: call.stream,
         explain: wire.errorSentence,
       };
-      const reader = new AnswerReader(context, model, call, flow.requestId, subscriber);
-      const running = pool.send(request, flow, reader);
-      return () => running.close();
+      return new AnswerReader(context, model, call, flow, request, subscriber);
     });
 
   const send: SendRequest = ({ path, body, contentType, streams = false }, flow, reader) =>

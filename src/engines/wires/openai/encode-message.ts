@@ -17,7 +17,7 @@ const systemOpening = '{"role":"system","content":';
 /** Of a message that says nothing else. */
 const onlyText = (message: ChatMessage): string | undefined => {
   if (message.role === 'tool' || message.role === 'assistant' || message.name !== undefined) return undefined;
-  const [only] = message.content;
+  const only = message.content[0];
   return message.content.length === 1 && only?.type === 'text' ? only.text : undefined;
 };
 

@@ -1,5 +1,6 @@
 /** A source and the stages that its values pass, named once for all requests, in; what runs for each of them, as one subscription, out. */
-import { Observable, type Observer, Subscriber, type Subscription, type TeardownLogic } from 'rxjs';
+import type { Observable, Observer, Subscriber } from 'rxjs';
+import { Listener, Source } from '../../src/source.ts';
 
 /** Hears what comes, and tells the next one. What it has said last, an end or an error, it must not say again. */
 export interface Stage<In> extends Observer<In> {
@@ -24,7 +25,7 @@ export const relay =
   (request) =>
     new Relayed(request, source, stages as AnyStage<Request>[]);
 
-class Relayed<Request, Out> extends Observable<Out> {
+class Relayed<Request, Out> extends Source<Out> {
   readonly #request: Request;
   readonly #source: (request: Request) => Observable<unknown>;
   readonly #stages: readonly AnyStage<Request>[];
@@ -34,13 +35,13 @@ class Relayed<Request, Out> extends Observable<Out> {
     source: (request: Request) => Observable<unknown>,
     stages: readonly AnyStage<Request>[],
   ) {
-    super(connect);
+    super();
     this.#request = request;
     this.#source = source;
     this.#stages = stages;
   }
 
-  connect(subscriber: Subscriber<unknown>): Subscription {
+  override open(subscriber: Subscriber<unknown>): void {
     const source = this.#source(this.#request);
     let leaving: Stage<unknown>[] | undefined;
     let next: Observer<unknown> = subscriber;
@@ -53,20 +54,13 @@ class Relayed<Request, Out> extends Observable<Out> {
       }
       next = stage;
     }
-    return source.subscribe(new Relay(subscriber, next, leaving));
+    source.subscribe(new Relay(subscriber, next, leaving));
   }
 }
 
-/** The library calls it on the observable itself: one function for all of them. */
-function connect(this: Observable<unknown>, subscriber: Subscriber<unknown>): Subscription | undefined {
-  return this instanceof Relayed ? this.connect(subscriber) : undefined;
-}
-
-class Relay extends Subscriber<unknown> {
+class Relay extends Listener<unknown> {
   readonly #first: Observer<unknown>;
   readonly #leaving: readonly Stage<unknown>[] | undefined;
-  /** How the source is let go. */
-  #release: TeardownLogic = undefined;
 
   constructor(
     receiver: Subscriber<unknown>,
@@ -92,17 +86,9 @@ class Relay extends Subscriber<unknown> {
     this.unsubscribe();
   }
 
-  /** The first is kept in a field, as there is hardly ever another: the library's list and its walk take 300 bytes. */
-  override add(release: TeardownLogic): void {
-    if (this.closed || this.#release !== undefined) super.add(release);
-    else this.#release = release;
-  }
-
   override unsubscribe(): void {
     if (this.closed) return;
     super.unsubscribe();
-    if (typeof this.#release === 'function') this.#release();
-    else this.#release?.unsubscribe();
     if (this.#leaving !== undefined) for (const stage of this.#leaving) stage.left?.();
   }
 }

@@ -26,20 +26,18 @@ export class AnswerReader implements EngineReader, Unsubscribable {
   readonly #call: ChatCall;
   readonly #flow: Flow;
   readonly #subscriber: Subscriber<Parts>;
-  readonly #running: EngineCall;
+  #running: EngineCall | undefined;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
   #body: Buffer[] | undefined;
   #bodyBytes = 0;
   #emitted = false;
 
-  /** Throws when there is nobody to ask. */
   constructor(
     context: AnswerContext,
     model: Model,
     call: ChatCall,
     flow: Flow,
-    request: EngineRequest,
     subscriber: Subscriber<Parts>,
   ) {
     this.#context = context;
@@ -47,11 +45,15 @@ export class AnswerReader implements EngineReader, Unsubscribable {
     this.#call = call;
     this.#flow = flow;
     this.#subscriber = subscriber;
-    this.#running = context.pool.send(request, flow, this);
+  }
+
+  /** Throws when there is nobody to ask. */
+  send(request: EngineRequest): void {
+    this.#running = this.#context.pool.send(request, this.#flow, this);
   }
 
   unsubscribe(): void {
-    this.#running.close();
+    this.#running?.close();
   }
 
   head(head: EngineHead): void {

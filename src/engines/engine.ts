@@ -1,14 +1,11 @@
 /** A row of `engines` in, a running engine out: encode → replica pool → dispatch → decode. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { Observable } from 'rxjs';
-import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
-import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { Codec } from '../ports/codec.ts';
-import type { Engine, Flow } from '../ports/engine.ts';
+import type { Engine } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { ChatAnswer } from './chat-answer.ts';
 import { Deadlines } from './deadlines.ts';
 import { decideOverHttp } from './decide.ts';
 import { Dispatch, type EngineRequest } from './dispatch.ts';
@@ -59,21 +56,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const headers = requestHeaders(name, row, options.env);
   const { pool, deadlines } = createPool(name, row, log, options.line);
   const probing = startProbing(row, pool, headers);
-  const context = { wire, pool, log };
-
-  const answer = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
-    new Observable((subscriber) => {
-      const request: EngineRequest = {
-        method: 'POST',
-        path: wire.chatPath,
-        headers,
-        requestId: flow.requestId,
-        body: wire.encodeChat(model, call, row),
-        streams: call.stream,
-        explain: wire.errorSentence,
-      };
-      return new AnswerReader(context, model, call, flow, request, subscriber);
-    });
+  const chatting = { wire, pool, log, row, headers };
 
   const send: SendRequest = ({ path, body, contentType, streams = false }, flow, reader) =>
     pool.send(
@@ -110,8 +93,8 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
       : { transcribe: transcribeOverHttp(wire.transcription, send, options.codec) }),
     chat: (model, call, flow) =>
       call.n > 1 && row.fan_out_n === true
-        ? fanOut(call, flow, (single, itsFlow) => answer(model, single, itsFlow))
-        : answer(model, call, flow),
+        ? fanOut(call, flow, (single, itsFlow) => new ChatAnswer(chatting, model, single, itsFlow))
+        : new ChatAnswer(chatting, model, call, flow),
     health: () => pool.health(),
     figures: () => ({ ...pool.figures(), heldBytes: deadlines.held() }),
     close: () => {

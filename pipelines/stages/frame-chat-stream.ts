@@ -8,19 +8,18 @@ import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 
 export const frameChatStream = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
   new Stream(next, completion);
 
-class Stream implements Stage<Parts> {
-  readonly #receiver: Observer<Reply>;
+class Stream extends PassingStage<Parts, Reply> {
   readonly #chunks: Chunks;
   #started = false;
 
   constructor(receiver: Observer<Reply>, completion: Completion) {
-    this.#receiver = receiver;
+    super(receiver);
     this.#chunks = new Chunks(completion);
   }
 
@@ -28,19 +27,11 @@ class Stream implements Stage<Parts> {
     let bytes = '';
     if (!this.#started) {
       this.#started = true;
-      this.#receiver.next(head);
+      this.receiver.next(head);
       bytes = this.#chunks.roles();
     }
     for (const part of parts) bytes += this.#chunks.of(part);
-    if (bytes !== '') this.#receiver.next({ kind: 'bytes', bytes });
-  }
-
-  error(error: unknown): void {
-    this.#receiver.error(error);
-  }
-
-  complete(): void {
-    this.#receiver.complete();
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
   }
 }
 

@@ -6,18 +6,17 @@ import { quoted } from '../../src/quoted.ts';
 import { remembered } from '../../src/remembered.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './chat-completion.ts';
 import { JsonPieces } from './json-pieces.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 
 export const frameChatWhole = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
   new Whole(next, completion);
 
-class Whole implements Stage<Parts> {
-  readonly #receiver: Observer<Reply>;
+class Whole extends PassingStage<Parts, Reply> {
   readonly #completion: Completion;
   readonly #choices: readonly Choice[];
 
   constructor(receiver: Observer<Reply>, completion: Completion) {
-    this.#receiver = receiver;
+    super(receiver);
     this.#completion = completion;
     this.#choices =
       completion.choices === 1
@@ -28,22 +27,14 @@ class Whole implements Stage<Parts> {
   next(parts: Parts): void {
     for (const part of parts) {
       if (part.type === 'usage') {
-        this.#receiver.next(answer(this.#completion, this.#choices, part.usage));
-        this.#receiver.complete();
+        this.receiver.next(answer(this.#completion, this.#choices, part.usage));
+        this.receiver.complete();
       } else if (part.type === 'failure') {
-        this.#receiver.error(part.error);
+        this.receiver.error(part.error);
       } else {
         this.#choices[part.choice]?.add(part);
       }
     }
-  }
-
-  error(error: unknown): void {
-    this.#receiver.error(error);
-  }
-
-  complete(): void {
-    this.#receiver.complete();
   }
 }
 

@@ -16,33 +16,39 @@ import {
   type MessageForm,
   messageJson,
 } from './messages-answer.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 import { streamHead } from './stream-head.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
 /** `promptTokens` is what is known of the prompt's size before the engine has said it. */
 export const frameMessagesStream = (
-  receiver: Observer<Reply>,
+  next: Observer<Reply>,
   form: MessageForm,
   promptTokens: number,
-): Stage<Parts> => {
-  const events = new MessageEvents(form);
-  let started = false;
-  return {
-    next: (parts) => {
-      let bytes = '';
-      if (!started) {
-        started = true;
-        receiver.next(head);
-        bytes = events.start(promptTokens);
-      }
-      for (const part of parts) bytes += events.of(part);
-      if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
-    },
-    error: (error) => receiver.error(error),
-    complete: () => receiver.complete(),
-  };
-};
+): Stage<Parts> => new Stream(next, form, promptTokens);
+
+class Stream extends PassingStage<Parts, Reply> {
+  readonly #events: MessageEvents;
+  readonly #promptTokens: number;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, form: MessageForm, promptTokens: number) {
+    super(receiver);
+    this.#events = new MessageEvents(form);
+    this.#promptTokens = promptTokens;
+  }
+
+  next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      this.#started = true;
+      this.receiver.next(head);
+      bytes = this.#events.start(this.#promptTokens);
+    }
+    for (const part of parts) bytes += this.#events.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+}
 
 const event = (type: string, fields: string): string =>
   `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;

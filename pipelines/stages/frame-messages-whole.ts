@@ -4,29 +4,37 @@ import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/po
 import { jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Finish, finishJson, type MessageForm, messageJson } from './messages-answer.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
-export const frameMessagesWhole = (receiver: Observer<Reply>, form: MessageForm): Stage<Parts> => {
-  const content = new Content(form);
-  return {
-    next: (parts) => {
-      for (const part of parts) {
-        if (part.type === 'usage') {
-          const ending = finishJson(content.finish, form);
-          receiver.next(jsonTextAnswer(messageJson(form, content.json(), ending, part.usage)));
-          receiver.complete();
-        } else if (part.type === 'failure') {
-          receiver.error(part.error);
-        } else {
-          content.add(part);
-        }
+export const frameMessagesWhole = (next: Observer<Reply>, form: MessageForm): Stage<Parts> =>
+  new Whole(next, form);
+
+class Whole extends PassingStage<Parts, Reply> {
+  readonly #form: MessageForm;
+  readonly #content: Content;
+
+  constructor(receiver: Observer<Reply>, form: MessageForm) {
+    super(receiver);
+    this.#form = form;
+    this.#content = new Content(form);
+  }
+
+  next(parts: Parts): void {
+    for (const part of parts) {
+      if (part.type === 'usage') {
+        const ending = finishJson(this.#content.finish, this.#form);
+        const json = messageJson(this.#form, this.#content.json(), ending, part.usage);
+        this.receiver.next(jsonTextAnswer(json));
+        this.receiver.complete();
+      } else if (part.type === 'failure') {
+        this.receiver.error(part.error);
+      } else {
+        this.#content.add(part);
       }
-    },
-    error: (error) => receiver.error(error),
-    complete: () => receiver.complete(),
-  };
-};
+    }
+  }
+}
 
 type Block =
   | { readonly type: 'text' | 'thinking'; text: JsonText }

@@ -6,7 +6,7 @@ import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 import {
   endedResponse,
   failedResponse,
@@ -17,26 +17,34 @@ import {
 import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './responses-output.ts';
 import { streamHead } from './stream-head.ts';
 
-export const frameResponsesStream = (receiver: Observer<Reply>, form: ResponseForm): Stage<Parts> => {
-  const events = new ResponseEvents(form);
-  let started = false;
-  return {
-    next: (parts) => {
-      let bytes = '';
-      if (!started) {
-        const first = parts[0];
-        if (first?.type === 'failure') return receiver.error(first.error);
-        started = true;
-        receiver.next(head);
-        bytes = events.start();
+export const frameResponsesStream = (next: Observer<Reply>, form: ResponseForm): Stage<Parts> =>
+  new Stream(next, form);
+
+class Stream extends PassingStage<Parts, Reply> {
+  readonly #events: ResponseEvents;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, form: ResponseForm) {
+    super(receiver);
+    this.#events = new ResponseEvents(form);
+  }
+
+  next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      const first = parts[0];
+      if (first?.type === 'failure') {
+        this.receiver.error(first.error);
+        return;
       }
-      for (const part of parts) bytes += events.of(part);
-      if (bytes !== '') receiver.next({ kind: 'bytes', bytes });
-    },
-    error: (error) => receiver.error(error),
-    complete: () => receiver.complete(),
-  };
-};
+      this.#started = true;
+      this.receiver.next(head);
+      bytes = this.#events.start();
+    }
+    for (const part of parts) bytes += this.#events.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+}
 
 const head = streamHead(': keep-alive\n\n');
 

@@ -5,25 +5,24 @@
 import type { Observer } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
-import type { Stage } from './relay.ts';
+import { PassingStage, type Stage } from './relay.ts';
 
-export const orderParts = (receiver: Observer<Parts>): Stage<Parts> => {
-  const order = new PartOrder();
-  return {
-    next: (parts) => {
-      let ordered: Parts;
-      try {
-        ordered = order.of(parts);
-      } catch (thrown) {
-        receiver.error(thrown);
-        return;
-      }
-      if (ordered.length > 0) receiver.next(ordered);
-    },
-    error: (error) => receiver.error(error),
-    complete: () => receiver.complete(),
-  };
-};
+export const orderParts = (next: Observer<Parts>): Stage<Parts> => new Ordered(next);
+
+class Ordered extends PassingStage<Parts, Parts> {
+  readonly #order = new PartOrder();
+
+  next(parts: Parts): void {
+    let ordered: Parts;
+    try {
+      ordered = this.#order.of(parts);
+    } catch (thrown) {
+      this.receiver.error(thrown);
+      return;
+    }
+    if (ordered.length > 0) this.receiver.next(ordered);
+  }
+}
 
 /** Characters that wait for a call to end; a model that says more has ended it. */
 const mostHeld = 64 * 1024;

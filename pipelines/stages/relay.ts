@@ -8,6 +8,25 @@ export interface Stage<In> extends Observer<In> {
   left?(): void;
 }
 
+/** A stage that has nothing to say to errors and ends. */
+export abstract class PassingStage<In, Out> implements Stage<In> {
+  protected readonly receiver: Observer<Out>;
+
+  constructor(receiver: Observer<Out>) {
+    this.receiver = receiver;
+  }
+
+  abstract next(value: In): void;
+
+  error(error: unknown): void {
+    this.receiver.error(error);
+  }
+
+  complete(): void {
+    this.receiver.complete();
+  }
+}
+
 /** Made for each request, of which it is told, with the one that it tells in turn. */
 export type NewStage<Request, In, Out> = (next: Observer<Out>, request: Request) => Stage<In>;
 

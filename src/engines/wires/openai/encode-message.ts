@@ -1,6 +1,6 @@
 /** One message of a call → the message as OpenAI-like servers take it. */
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
-import { quoted } from '../../../quoted.ts';
+import { escaped } from '../../../quoted.ts';
 import type { LargeMedia } from './large-media.ts';
 
 /** Most messages are one text: those are put together as text, at half the cost of an object. */
@@ -8,11 +8,11 @@ export const messageJson = (message: ChatMessage, large: LargeMedia): string => 
   const text = onlyText(message);
   return text === undefined
     ? JSON.stringify(encodeMessage(message, large))
-    : `${message.role === 'user' ? userOpening : systemOpening}${quoted(text)}}`;
+    : `${message.role === 'user' ? userOpening : systemOpening}${escaped(text)}"}`;
 };
 
-const userOpening = '{"role":"user","content":';
-const systemOpening = '{"role":"system","content":';
+const userOpening = '{"role":"user","content":"';
+const systemOpening = '{"role":"system","content":"';
 
 /** Of a message that says nothing else. */
 const onlyText = (message: ChatMessage): string | undefined => {

@@ -1,7 +1,14 @@
 /** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as demand allows. */
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
-import { type CallLimits, type EngineCall, type EngineReader, HttpCall } from './http-call.ts';
+import {
+  type CallLimits,
+  type CallSetting,
+  type EngineCall,
+  type EngineReader,
+  type Explain,
+  HttpCall,
+} from './http-call.ts';
 import { Connections } from './http1/connections.ts';
 import { outgoing } from './http1/outgoing.ts';
 import { fixedLines, requestStart } from './http1/request-head.ts';
@@ -19,8 +26,7 @@ export interface EngineRequest {
   readonly body: RequestBody | null;
   /** False: the first byte comes with the last, so only the total limit holds, and demand is of no use. */
   readonly streams: boolean;
-  /** The engine's own sentence in the body of an error answer. */
-  explain(body: string): string | undefined;
+  readonly explain: Explain;
 }
 
 type Beginning = Pick<EngineRequest, 'method' | 'path' | 'headers'> & {
@@ -38,9 +44,8 @@ export class Dispatch {
   readonly #connections: Connections;
   readonly #basePath: string;
   readonly #fixedLines: string;
-  readonly #deadlines: Deadlines;
-  readonly #streamLimits: CallLimits;
-  readonly #wholeLimits: CallLimits;
+  readonly #streams: CallSetting;
+  readonly #wholes: CallSetting;
   /** The head of the last request up to what is its own; most requests begin as the last one did. */
   #latest: (Beginning & { readonly start: string }) | undefined;
 
@@ -48,22 +53,17 @@ export class Dispatch {
     const url = new URL(baseUrl);
     this.#basePath = url.pathname.replace(/\/+$/, '');
     this.#fixedLines = fixedLines(url.host);
-    this.#deadlines = deadlines;
-    this.#streamLimits = limits;
-    this.#wholeLimits = { ...limits, firstByte: limits.total };
+    this.#streams = { limits, deadlines };
+    this.#wholes = { limits: { ...limits, firstByte: limits.total }, deadlines };
     this.#connections = new Connections(url, { connectLimit: limits.connect, ca });
   }
 
   /** The reader hears nothing before this has returned. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
     const { method, requestId, body, streams, explain } = request;
-    const call = new HttpCall({
-      reader,
-      limits: streams ? this.#streamLimits : this.#wholeLimits,
-      deadlines: this.#deadlines,
-      demand: streams ? flow.demand : undefined,
-      explain,
-    });
+    const call = streams
+      ? new HttpCall(this.#streams, reader, flow.demand, explain)
+      : new HttpCall(this.#wholes, reader, undefined, explain);
     try {
       // Only a GET without a body says nothing of its length.
       const said = body === null && method === 'GET' ? undefined : body;

@@ -44,15 +44,14 @@ export interface CallLimits {
   readonly total: number;
 }
 
+/** What all calls of a kind to one replica have in common. */
 export interface CallSetting {
-  readonly reader: EngineReader;
   readonly limits: CallLimits;
   readonly deadlines: Deadlines;
-  /** Absent: the reader takes everything as it comes. */
-  readonly demand: Demand | undefined;
-  /** The engine's own sentence in the body of an error answer. */
-  explain(body: string): string | undefined;
 }
+
+/** Finds the engine's own sentence in the body of an error answer. */
+export type Explain = (body: string) => string | undefined;
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const LINGER_BYTES = 64 * 1024;
@@ -62,6 +61,9 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   contentType = '';
   place = absent;
   readonly #setting: CallSetting;
+  readonly #reader: EngineReader;
+  readonly #demand: Demand | undefined;
+  readonly #explain: Explain;
   readonly #begun: number;
   #lastRead: number;
   /** Absent before the call is on its way, and once its answer was read. */
@@ -87,12 +89,16 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #closed = false;
   #lingered = 0;
 
-  constructor(setting: CallSetting) {
+  /** Without a demand the reader takes everything as it comes. */
+  constructor(setting: CallSetting, reader: EngineReader, demand: Demand | undefined, explain: Explain) {
     this.#setting = setting;
+    this.#reader = reader;
+    this.#demand = demand;
+    this.#explain = explain;
     setting.deadlines.add(this);
     this.#begun = setting.deadlines.now;
     this.#lastRead = this.#begun;
-    setting.demand?.attach(this);
+    demand?.attach(this);
   }
 
   // ── the reader's side ──────────────────────────────────────────────────────────────────────────
@@ -116,7 +122,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     if (this.#closed) return;
     this.#closed = true;
     this.#held?.clear();
-    this.#setting.demand?.detach(this);
+    this.#demand?.detach(this);
     if (this.#ended || this.#error !== undefined) return;
     if (this.#settled) {
       this.#lastRead = this.#setting.deadlines.now;
@@ -230,7 +236,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   }
 
   #statusError(): EngineError {
-    const sentence = this.#setting.explain(this.#held?.text(ERROR_BODY_LIMIT) ?? '');
+    const sentence = this.#explain(this.#held?.text(ERROR_BODY_LIMIT) ?? '');
     return statusError(this.#status, this.#retryAfter, sentence);
   }
 
@@ -257,7 +263,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     const good = this.#status >= 200 && this.#status < 300;
     if (good && !this.#headSent) {
       this.#headSent = true;
-      this.#setting.reader.head(this);
+      this.#reader.head(this);
     }
     if (good) this.#passOn();
     if (this.#closed || this.held > 0 || this.#lent !== undefined) return;
@@ -271,11 +277,11 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     const lent = this.#lent;
     if (lent === undefined || !this.#open) return;
     this.#lent = undefined;
-    this.#setting.reader.bytes(lent, this.#ended);
+    this.#reader.bytes(lent, this.#ended);
   }
 
   #passHeld(held: HeldReads): void {
-    const { reader } = this.#setting;
+    const reader = this.#reader;
     while (held.bytes > 0 && this.#open) held.pass((bytes) => reader.bytes(bytes, false));
   }
 
@@ -285,11 +291,10 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   }
 
   #passEnd(): void {
-    const { demand, reader } = this.#setting;
     this.#closed = true;
-    demand?.detach(this);
-    if (this.#error !== undefined) reader.error(this.#error);
-    else reader.end();
+    this.#demand?.detach(this);
+    if (this.#error !== undefined) this.#reader.error(this.#error);
+    else this.#reader.end();
   }
 }
 

@@ -61,6 +61,8 @@ class Relayed<Request, Out> extends Source<Out> {
   }
 
   override open(subscriber: Subscriber<unknown>): void {
+    // Nobody listens any more: nothing is asked for.
+    if (subscriber.closed) return;
     const source = this.#source(this.#request);
     let leaving: Stage<unknown>[] | undefined;
     let next: Observer<unknown> = subscriber;

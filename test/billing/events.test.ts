@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import kafkajs from 'kafkajs';
-import Database from 'libsql';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t, { type Test } from 'tap';
@@ -14,7 +13,6 @@ import { type KafkaSettings, topicName } from '../../src/adapters/events/kafka-c
 import { subscribeKafka } from '../../src/adapters/events/kafka-subscription.ts';
 import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
-import { pack, unpack } from '../../src/adapters/ledger/packed-events.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { run } from '../../src/cli/main.ts';
@@ -24,6 +22,7 @@ import type { Ledger } from '../../src/ports/ledger.ts';
 import { eventsContract } from '../contracts/events.ts';
 import { startGateway } from '../gateway.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
+import { rewriteLedger } from './rewrite-ledger.ts';
 import { usageEvent } from './usage-events.ts';
 
 const log = pino({ level: 'silent' });
@@ -284,21 +283,17 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
         ledger: { found: 5, missing: [], duplicated: [], altered: [] },
       },
     });
-    const database = new Database(join(dataDir, 'ledger.db'));
-    const blocks = database.prepare('SELECT id, events FROM usage_blocks').raw().all() as [number, string][];
-    const [gone, altered] = blocks.flatMap(([, events]) => unpack(events));
-    database.prepare('DELETE FROM usage_ids WHERE id = ?').run([gone?.id]);
-    const rewrite = database.prepare('UPDATE usage_blocks SET events = ? WHERE id = ?');
-    for (const [id, text] of blocks) {
-      const events = unpack(text)
-        .filter((event) => event.id !== gone?.id)
-        .map((event) => (event.id === altered?.id ? { ...event, cost: '7' } : event));
-      rewrite.run([pack(events), id]);
-    }
-    database.close();
+    let gone: string | undefined;
+    let altered: string | undefined;
+    rewriteLedger(join(dataDir, 'ledger.db'), (event) => {
+      gone ??= event.id;
+      if (event.id === gone) return undefined;
+      altered ??= event.id;
+      return event.id === altered ? { ...event, cost: '7' } : event;
+    });
     t.match(await verify(), {
       code: 1,
-      report: { ledger: { found: 4, missing: [gone?.id], duplicated: [], altered: [altered?.id] } },
+      report: { ledger: { found: 4, missing: [gone], duplicated: [], altered: [altered] } },
     });
   });
 

@@ -4,12 +4,12 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import Database from 'libsql';
 import t, { type Test } from 'tap';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
+import { rewriteLedger } from './rewrite-ledger.ts';
 import { usageEvent } from './usage-events.ts';
 
 /** Runs the command in this process, on that data folder. */
@@ -182,10 +182,8 @@ t.test('usage of the own subscription, in totals and request by request', async 
       t.match(await usage(...words), { code: 2, err });
     t.match(await sluice(t, dataDir, 'billing'), { code: 1, err: /KAFKA_BROKERS is not set/ });
 
-    const database = new Database(join(dataDir, 'ledger.db'));
     const first = rows[0]?.id ?? '';
-    database.prepare('DELETE FROM usage_ids WHERE id = ?').run(first);
-    database.close();
+    rewriteLedger(join(dataDir, 'ledger.db'), (event) => (event.id === first ? undefined : event));
     const broken = await usage('verify');
     t.match(broken, { code: 1, err: `missing: ${first}\nsluice usage verify: they differ\n` });
     t.match(broken.out, /^ledger +missing +1$/m);

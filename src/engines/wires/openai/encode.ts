@@ -14,9 +14,10 @@ export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): Reques
   const large = new LargeMedia();
   // What every call says is put together as text, of few pieces: half the cost of an object with all of it.
   let json = opening(model.served_as);
+  let comma = '';
   for (const message of call.messages) {
-    if (message !== call.messages[0]) json += ',';
-    json += messageJson(message, large);
+    json += comma + messageJson(message, large);
+    comma = ',';
   }
   // The older name is the one all of them know; a server that knows only the newer says so in its row.
   json += (row.limit_field === undefined ? '],"max_tokens":' : `],"${row.limit_field}":`) + call.maxTokens;

@@ -51,7 +51,6 @@ export const usageEvent = (
   const { usage, seconds, delivered, started, firstToken } = counts;
   const { model } = task;
   const waited = Math.round(lease.waited);
-  const since = (time: number): number => waited + Math.round(time - started);
   return {
     schema: 1,
     id: `usage_${exchange.id}`,
@@ -70,8 +69,8 @@ export const usageEvent = (
     price: model.pricing,
     cost: outcome === 'failed' ? '0' : costOfCounts(model, usage, seconds),
     queued_ms: waited,
-    first_token_ms: firstToken === undefined ? null : since(firstToken),
-    total_ms: since(performance.now()),
+    first_token_ms: firstToken === undefined ? null : waited + Math.round(firstToken - started),
+    total_ms: waited + Math.round(performance.now() - started),
   };
 };
 

@@ -1,8 +1,9 @@
 /** Events in; each is on disk, in the order it came, when its Observable emits. One write for all that came in one turn of the loop. */
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
-import { Observable, type Subscriber } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
+import { Source } from '../../source.ts';
 import { LineEncoder } from './line.ts';
 import type { Recent } from './recent.ts';
 import { Reserve } from './reserve.ts';
@@ -104,16 +105,19 @@ export class JournalWriter<Entry> {
 
   /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
   append(entry: Entry): Observable<void> {
-    return new Observable((subscriber) => {
-      if (this.#closed) {
-        subscriber.error(refusal(new Error('the journal is closed')));
-        return;
-      }
-      this.#waiting.push({ entry, subscriber });
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      setImmediate(() => this.#flush());
-    });
+    return new Appended(this, entry);
+  }
+
+  /** Tells the subscriber once it is written. */
+  write(entry: Entry, subscriber: Subscriber<void>): void {
+    if (this.#closed) {
+      subscriber.error(refusal(new Error('the journal is closed')));
+      return;
+    }
+    this.#waiting.push({ entry, subscriber });
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#flush);
   }
 
   /** No room for what could be left out: the disk or the bound is reached. */
@@ -148,7 +152,7 @@ export class JournalWriter<Entry> {
     if (!this.#syncing) closeSync(this.#file);
   }
 
-  #flush(): void {
+  readonly #flush = (): void => {
     this.#scheduled = false;
     const batch = this.#waiting;
     if (batch.length === 0) return;
@@ -170,7 +174,7 @@ export class JournalWriter<Entry> {
       const full = this.#nextSegment();
       if (full !== undefined) closeSync(full);
     }
-  }
+  };
 
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
   #writeOrMakeRoom(batch: readonly Waiting<Entry>[]): void {
@@ -262,6 +266,21 @@ export class JournalWriter<Entry> {
     this.#trouble = undefined;
     this.#log.warn('journal: writes again');
     return true;
+  }
+}
+
+class Appended<Entry> extends Source<void> {
+  readonly #writer: JournalWriter<Entry>;
+  readonly #entry: Entry;
+
+  constructor(writer: JournalWriter<Entry>, entry: Entry) {
+    super();
+    this.#writer = writer;
+    this.#entry = entry;
+  }
+
+  override open(subscriber: Subscriber<void>): void {
+    this.#writer.write(this.#entry, subscriber);
   }
 }
 

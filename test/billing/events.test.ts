@@ -304,6 +304,11 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     const subscription = subscribe(settings, receiveUsage(ledger));
     const folder = t.testdir();
     const usage = openUsageLog({ folder, events, sync: 'none', log });
+    t.teardown(async () => {
+      await usage.close();
+      await subscription.stop();
+      await events.close();
+    });
     const sent: UsageEvent[] = [];
     const record = async (count: number) => {
       for (const event of newEvents(count)) {
@@ -330,8 +335,5 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     );
     await until(async () => (await idsOf(ledger)).length >= sent.length, 'all events');
     t.strictSame(await idsOf(ledger), sent.map(({ id }) => id).sort());
-    await usage.close();
-    await subscription.stop();
-    await events.close();
   });
 });

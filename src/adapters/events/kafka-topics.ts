@@ -1,6 +1,11 @@
 /** A Kafka client in; our topics on it out, made when they are missing. */
-import type { Kafka } from 'kafkajs';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Admin, Kafka } from 'kafkajs';
 import { deadTopicName, type KafkaSettings, topicName } from './kafka-client.ts';
+
+/** How long, and how often, leaders of new partitions are asked whether they know of it. */
+const patience = 10_000;
+const pause = 100;
 
 const days = (count: number): string => String(count * 86_400_000);
 
@@ -31,7 +36,22 @@ export const ensureTopics = async (kafka: Kafka, settings: KafkaSettings): Promi
         ],
       })),
     });
+    for (const { topic } of missing) await untilLed(admin, topic);
   } finally {
     await admin.disconnect();
+  }
+};
+
+/** A broker that is named as a leader may learn of it a moment later, and refuses what is published until then. */
+const untilLed = async (admin: Admin, topic: string): Promise<void> => {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    try {
+      await admin.fetchTopicOffsets(topic);
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(pause);
+    }
   }
 };

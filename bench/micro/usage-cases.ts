@@ -40,7 +40,8 @@ let count = 0;
 const hundredEvents = (): UsageEvent[] =>
   Array.from({ length: 100 }, () => {
     count += 1;
-    return { ...event, id: `usage_req_${count}` };
+    const request_id = `req_${'0'.repeat(24)}${count.toString(36)}`;
+    return { ...event, id: `usage_${request_id}`, request_id };
   });
 
 export const usageCases: readonly MicroCase[] = [

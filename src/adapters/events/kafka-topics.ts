@@ -22,21 +22,21 @@ export const ensureTopics = async (kafka: Kafka, settings: KafkaSettings): Promi
   try {
     const there = new Set(await admin.listTopics());
     const missing = wanted.filter(({ topic }) => !there.has(topic));
-    if (missing.length === 0) return;
     // Another process may make them at the same time: that counts as made.
-    await admin.createTopics({
-      waitForLeaders: true,
-      topics: missing.map(({ topic, partitions, retention }) => ({
-        topic,
-        numPartitions: partitions,
-        replicationFactor: -1,
-        configEntries: [
-          { name: 'cleanup.policy', value: 'delete' },
-          { name: 'retention.ms', value: retention },
-        ],
-      })),
-    });
-    for (const { topic } of missing) await untilLed(admin, topic);
+    if (missing.length > 0)
+      await admin.createTopics({
+        waitForLeaders: true,
+        topics: missing.map(({ topic, partitions, retention }) => ({
+          topic,
+          numPartitions: partitions,
+          replicationFactor: -1,
+          configEntries: [
+            { name: 'cleanup.policy', value: 'delete' },
+            { name: 'retention.ms', value: retention },
+          ],
+        })),
+      });
+    for (const { topic } of wanted) await untilLed(admin, topic);
   } finally {
     await admin.disconnect();
   }

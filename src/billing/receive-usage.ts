@@ -22,14 +22,20 @@ export const receiveUsage =
     const rejected: Rejected[] = [];
     for (const [index, message] of messages.entries()) {
       try {
-        // What did not leave the process is what its type says.
-        events.push({ index, message, event: message.event ?? checked(JSON.parse(readText(message))) });
+        events.push(numbered(message, index));
       } catch (error) {
         rejected.push({ index, reason: error instanceof Error ? error.message : String(error) });
       }
     }
     return [...rejected, ...(await insert(ledger, events))];
   };
+
+/** What did not leave the process is what its type says, and its JSON is made only for who asks; other is decoded once. */
+const numbered = (message: ReceivedMessage, index: number): Numbered => {
+  if (message.event !== undefined) return { index, message, event: message.event };
+  const value = readText(message);
+  return { index, message: { value }, event: checked(JSON.parse(value)) };
+};
 
 const readText = ({ value }: ReceivedMessage): string =>
   typeof value === 'string' ? value : utf8.decode(value);

@@ -16,6 +16,7 @@ import { admit } from '../../pipelines/stages/admit.ts';
 import { callEngine } from '../../pipelines/stages/call-engine.ts';
 import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
 import { meter } from '../../pipelines/stages/meter.ts';
+import { relay } from '../../pipelines/stages/relay.ts';
 import { resolveModel } from '../../pipelines/stages/resolve-model.ts';
 import { settleFailures } from '../../pipelines/stages/settle-failures.ts';
 import { step, steps } from '../../pipelines/stages/step.ts';
@@ -64,6 +65,22 @@ const values: Record<string, Parts> = {
   // what meter counts itself: 7 of the prompt's frame and 1 of its text, then 3 and 1 pieces
   o: [usage(8, 4)],
 };
+
+t.test('relay: nobody listens, nothing is asked for', async (t) => {
+  class Deaf extends Listener<unknown> {}
+  const deaf = new Deaf();
+  deaf.unsubscribe();
+  let asked = 0;
+  const source = (): Observable<unknown> => {
+    asked++;
+    return NEVER;
+  };
+  const answer = relay(source, (next) => next);
+  answer(undefined).subscribe(deaf);
+  t.equal(asked, 0);
+  answer(undefined).subscribe().unsubscribe();
+  t.equal(asked, 1, 'as it is otherwise');
+});
 
 t.test('step: ways that part go on from where they did', async (t) => {
   const seen = (source: Observable<number>): Promise<number> => lastValueFrom(source);

@@ -4,7 +4,7 @@ import type { Admin, Kafka } from 'kafkajs';
 import { deadTopicName, type KafkaSettings, topicName } from './kafka-client.ts';
 
 /** How long, and how often, leaders of new partitions are asked whether they know of it. */
-const patience = 10_000;
+const patience = 5_000;
 const pause = 100;
 
 const days = (count: number): string => String(count * 86_400_000);
@@ -36,21 +36,24 @@ export const ensureTopics = async (kafka: Kafka, settings: KafkaSettings): Promi
           ],
         })),
       });
-    for (const { topic } of wanted) await untilLed(admin, topic);
+    const deadline = Date.now() + patience;
+    for (const { topic } of wanted) await untilLed(admin, topic, deadline);
   } finally {
     await admin.disconnect();
   }
 };
 
-/** A broker that is named as a leader may learn of it a moment later, and refuses what is published until then. */
-const untilLed = async (admin: Admin, topic: string): Promise<void> => {
-  const deadline = Date.now() + patience;
+/**
+ * A broker that is named as a leader may learn of it a moment later, and refuses what is published until then. One that
+ * has not by the deadline is left to publishing, which says what is wrong: other partitions may do.
+ */
+const untilLed = async (admin: Admin, topic: string, deadline: number): Promise<void> => {
   for (;;) {
     try {
       await admin.fetchTopicOffsets(topic);
       return;
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
+    } catch {
+      if (Date.now() > deadline) return;
       await delay(pause);
     }
   }

@@ -7,11 +7,12 @@ import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { patiently } from './eventually.ts';
 import { judge } from './verdict.ts';
 
 const atOnce = 3;
 /** For one suite, on a machine that has other things to do. */
-const seconds = 600;
+const seconds = patiently(600);
 
 /** The largest come first: the last to end should not be one that has just begun. */
 const weigh = (suite: string): number => {

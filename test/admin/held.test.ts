@@ -1,9 +1,9 @@
 /** What a gateway holds and what its replicas do, as its metrics tell it while it happens. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { startScriptedEngine, token } from '../engines/scripted-engine.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { servers } from '../http/servers.ts';
 
@@ -15,17 +15,14 @@ const metricsOf = async (gateway: TestGateway): Promise<ReadonlyMap<string, numb
   );
 };
 
-/** Looks until it is so; a bound, not a pause, ends the wait. */
-const seen = async (
+const seen = (
   gateway: TestGateway,
   isSo: (value: (name: string) => number | undefined) => boolean,
-): Promise<boolean> => {
-  for (const end = Date.now() + 15_000; Date.now() < end; await delay(20)) {
+): Promise<true> =>
+  eventually(async () => {
     const metrics = await metricsOf(gateway);
-    if (isSo((name) => metrics.get(name))) return true;
-  }
-  return false;
-};
+    return isSo((name) => metrics.get(name));
+  }, String(isSo));
 
 const body = (more: object = {}): string =>
   JSON.stringify({ model: 'a/model', stream: true, messages: [{ role: 'user', content: 'Hello' }], ...more });

@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
@@ -14,6 +13,7 @@ import { startBilling } from '../../src/billing.ts';
 import { loadConfig } from '../../src/config.ts';
 import { startWorker } from '../../src/worker.ts';
 import { usageEvent } from '../billing/usage-events.ts';
+import { eventually } from '../eventually.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 
@@ -147,14 +147,10 @@ t.test('how far billing is behind', { skip: kafkaMissing() ?? false }, async (t)
   await events.close();
   const watch = watchLag(config.kafka, { topic: 'usage', group: 'billing', log, everyMs: 50 });
   const behind = (): number => watch.lag.reduce((sum, { messages }) => sum + messages, 0);
-  const until = async (isSo: () => boolean | Promise<boolean>): Promise<boolean> => {
-    for (const end = Date.now() + 30_000; Date.now() < end; await delay(50)) if (await isSo()) return true;
-    return false;
-  };
-  t.ok(await until(() => behind() === 4), 'nobody reads');
+  t.ok(await eventually(() => behind() === 4), 'nobody reads');
   const billing = await startBilling(config, log);
-  t.ok(await until(() => watch.lag.length > 0 && behind() === 0), 'all is read');
-  t.ok(await until(async () => (await get(`${billing.adminUrl}/readyz`)).status === 200));
+  t.ok(await eventually(() => watch.lag.length > 0 && behind() === 0), 'all is read');
+  t.ok(await eventually(async () => (await get(`${billing.adminUrl}/readyz`)).status === 200));
   const { text } = await get(`${billing.adminUrl}/metrics`);
   for (const line of [
     'sluice_usage_reading 1',

@@ -5,8 +5,9 @@ import { FairLine } from '../../src/engines/capacity.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
-import { silent, until } from '../engines/collect.ts';
+import { silent } from '../engines/collect.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 
@@ -58,7 +59,7 @@ t.test('subscriptions take turns: a flood of one does not delay another by more 
   const late = call(subject, 'sub_a', 'a6');
   flood[2]?.leave();
   engine.visits[0]?.answer();
-  await until(() => [...others, late].every(({ outcome }) => outcome.ended));
+  await eventually(() => [...others, late].every(({ outcome }) => outcome.ended));
   t.equal(names(engine), 'a0 a1 b0 c0 a3 b1 a4 a5 a6', 'a2 had left');
 });
 
@@ -68,7 +69,7 @@ t.test('a call that has waited for too long, or finds no place, is told when to 
     if (visit.number === 0) visit.answer();
   };
   call(subject, 'sub_a', 'quick');
-  await until(() => engine.visits.length === 1);
+  await eventually(() => engine.visits.length === 1);
   const running = call(subject, 'sub_a', 'a0');
   await engine.visit(1);
   const [second, third, fourth] = ['a1', 'a2', 'a3'].map((name) => call(subject, 'sub_a', name));
@@ -77,7 +78,7 @@ t.test('a call that has waited for too long, or finds no place, is told when to 
   const other = call(subject, 'sub_b', 'b0');
   t.match(third?.outcome.error, busy, 'the last of a flood makes room for another subscription');
   t.equal(second?.outcome.error, undefined);
-  await until(() => second?.outcome.error !== undefined && other.outcome.error !== undefined);
+  await eventually(() => second?.outcome.error !== undefined && other.outcome.error !== undefined);
   t.match([second?.outcome.error, other.outcome.error], [busy, busy], 'both waited for too long');
   running.leave();
   t.equal(names(engine), 'quick a0');
@@ -87,7 +88,7 @@ t.test('when the last replica goes out nobody waits for it', async (t) => {
   const { engine, subject } = await start(t);
   engine.script = (visit) => visit.reset();
   // Two broken connections in a row, and the replica is left alone for a while.
-  await until(() => {
+  await eventually(() => {
     const { outcome } = call(subject, 'sub_a', 'a');
     return outcome.error?.message === 'The model is unavailable, try again';
   });

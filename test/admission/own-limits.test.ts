@@ -7,6 +7,7 @@ import { run } from '../../src/cli/main.ts';
 import { openLimitsBook } from '../../src/limits/book.ts';
 import { createLimitsManagement } from '../../src/limits/manage.ts';
 import type { State } from '../../src/ports/state.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 
 const usual = { concurrency: 10, requestsPerMinute: 100 };
@@ -69,23 +70,23 @@ t.test('the book', async (t) => {
       t.teardown(() => book.close());
       const concurrency = () => book.of('sub_a', 'acme/one', usual).concurrency;
       await limits.set('sub_a', undefined, { concurrency: 3 });
-      await until(() => concurrency() === 3);
+      await eventually(() => concurrency() === 3);
       const before = reads;
       await new Promise((resolve) => setTimeout(resolve, 100));
       t.ok(reads <= before + 1, 'a change is noticed by its notice');
       broken = true;
-      await until(() => lines.length === 1);
+      await eventually(() => lines.length === 1);
       t.equal(concurrency(), 3);
       broken = false;
       await limits.clear('sub_a', undefined);
-      await until(() => concurrency() === 10);
+      await eventually(() => concurrency() === 10);
       t.match(lines, [
         { level: 40, msg: 'limits cannot be read, the former ones stay' },
         { level: 30, msg: 'limits can be read again' },
       ]);
       await limits.set('sub_a', undefined, { concurrency: 3 });
       await limits.set('sub_b', undefined, { concurrency: 3 });
-      await until(() => lines.length > 2);
+      await eventually(() => lines.length > 2);
       t.match(lines[2], { level: 50, msg: /more subscriptions have limits/ });
     },
   );
@@ -229,9 +230,3 @@ t.test('set while the gateway runs, obeyed within seconds', async (t) => {
     err: 'sluice limits set: There is no subscription "nobody"\n',
   });
 });
-
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let attempt = 0; attempt < 500 && !condition(); attempt++)
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  if (!condition()) throw new Error('waited in vain');
-};

@@ -7,6 +7,7 @@ import { openAdmission } from '../../src/adapters/admission/open.ts';
 import { createRedisAdmission, type RedisAdmissionOptions } from '../../src/adapters/admission/redis.ts';
 import { loadConfig } from '../../src/config.ts';
 import { admissionContract } from '../contracts/admission.ts';
+import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { VirtualClock } from './virtual-clock.ts';
 import { request, Visitor } from './visitor.ts';
@@ -244,7 +245,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       await service.stop();
     });
     for (const replica of replicas) await replica.check();
-    await until(async () => replicas.every((replica) => replica.figures().replicas === 2));
+    await eventually(async () => replicas.every((replica) => replica.figures().replicas === 2));
     return { service, replicas, log };
   };
 
@@ -258,9 +259,12 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       await replicas[0].check();
       t.equal(replicas[0].figures().waiting, 1);
       await service.restart();
-      await until(async () => {
-        await Promise.all(replicas.map((replica) => replica.check()));
-        return replicas.every((replica) => replica.figures().shared);
+      await eventually(async () => {
+        const checked = await Promise.allSettled(replicas.map((replica) => replica.check()));
+        return (
+          checked.every(({ status }) => status === 'fulfilled') &&
+          replicas.every((replica) => replica.figures().shared)
+        );
       });
       t.match(replicas[0].figures(), { running: 1, waiting: 1 }, fallback);
       runners[1]?.release();
@@ -283,7 +287,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     });
     t.match(one.figures(), { shared: false, running: 0, waiting: 0 });
     service.process?.kill('SIGCONT');
-    await until(async () => replicas.every((replica) => replica.figures().shared));
+    await eventually(async () => replicas.every((replica) => replica.figures().shared));
     t.equal(await new Visitor(one, request()).word(), 'admitted');
     t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
     t.match(log, [
@@ -301,7 +305,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     service.process?.kill('SIGKILL');
     const visitors = [1, 2, 3].map(() => new Visitor(one, asked));
     t.equal(await visitors[0]?.word(), 'admitted', 'half of four, and one runs already');
-    await until(async () => one.figures().waiting === 2);
+    await eventually(async () => one.figures().waiting === 2);
     t.match(one.figures(), { shared: false, replicas: 2, running: 2, waiting: 2 });
     before.release();
     t.match(await visitors[1]?.settled(), { kind: 'admitted', position: 1 });
@@ -309,7 +313,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     for (const each of elsewhere) t.equal(await each.word(), 'admitted');
 
     await service.restart();
-    await until(async () => replicas.every((replica) => replica.figures().shared));
+    await eventually(async () => replicas.every((replica) => replica.figures().shared));
     for (const replica of replicas) await replica.check();
     t.match(one.figures(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
     elsewhere[0]?.release();
@@ -358,12 +362,4 @@ const calls = async (admin: Redis): Promise<{ eval: number; evalsha: number }> =
   const stats = await admin.info('commandstats');
   const count = (name: string) => Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0);
   return { eval: count('eval'), evalsha: count('evalsha') };
-};
-
-const until = async (condition: () => Promise<boolean>): Promise<void> => {
-  for (let attempt = 0; attempt < 400; attempt++) {
-    if (await condition().catch(() => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  throw new Error('waited in vain');
 };

@@ -9,6 +9,7 @@ import {
   type Limits,
   leased,
 } from '../../src/ports/admission.ts';
+import { patiently } from '../eventually.ts';
 
 export const request = (limits: Partial<Limits> = {}, subscription = 'sub_1', model = 'acme/one') =>
   ({
@@ -54,7 +55,7 @@ export class Visitor {
 
   async settled(): Promise<Outcome> {
     if (this.outcome === undefined)
-      await once(this.#events, 'outcome', { signal: AbortSignal.timeout(10_000) });
+      await once(this.#events, 'outcome', { signal: AbortSignal.timeout(patiently(10_000)) });
     if (this.outcome === undefined) throw new Error('unreachable');
     return this.outcome;
   }

@@ -12,7 +12,7 @@ import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Demand } from '../../src/ports/demand.ts';
-import { until } from '../embeddings/posting.ts';
+import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {
   codec,
@@ -259,7 +259,7 @@ t.test('bounds', async (t) => {
   const narrow = createCodec({ maxStreams: 1, maxWaiting: 1, maxWait: 200 });
   const endless = () => narrow.convert(NEVER, soundless, new Demand());
   const running = endless().subscribe();
-  await until(() => ffmpegs().length === 1, 'a process runs');
+  await eventually(() => ffmpegs().length === 1, 'a process runs');
   const waiting = refused(endless());
   t.equal(
     await refused(endless()),
@@ -272,11 +272,11 @@ t.test('bounds', async (t) => {
     'waits so long only',
   );
   running.unsubscribe();
-  await until(() => ffmpegs().length === 0, 'it is gone');
+  await eventually(() => ffmpegs().length === 0, 'it is gone');
   t.match(await narrow.probe(await tone(1)), { seconds: 1 }, 'and there is room again');
 
   const closing = all(endless());
-  await until(() => ffmpegs().length === 1, 'another runs');
+  await eventually(() => ffmpegs().length === 1, 'another runs');
   await Promise.all([t.rejects(closing, { message: 'The service is shutting down' }), narrow.close()]);
   t.same(ffmpegs(), []);
   t.same(folders(), []);
@@ -310,7 +310,7 @@ t.test('output waits for demand, input for the process', async (t) => {
       complete: resolve,
     });
   });
-  await until(() => paused > 0, 'the input is held back');
+  await eventually(() => paused > 0, 'the input is held back');
   const held = sent;
   await new Promise((resolve) => setTimeout(resolve, 100));
   t.equal(received, 0, 'nothing comes before it is wanted');
@@ -342,11 +342,11 @@ t.test('a process may be over before a busy loop has seen its pipes', async (t) 
 t.test('whatever is killed, nothing is left behind', async (t) => {
   const own = createCodec();
   const broken = t.rejects(all(own.convert(NEVER, soundless, new Demand())), { name: 'ProcessFailure' });
-  await until(() => ffmpegs().length === 1, 'a process runs');
+  await eventually(() => ffmpegs().length === 1, 'a process runs');
   const [ffmpeg] = ffmpegs();
   for (const starter of starters()) process.kill(starter, 'SIGKILL');
   await broken;
-  await until(() => !existsSync(`/proc/${ffmpeg}`), 'it ended with the one that started it');
+  await eventually(() => !existsSync(`/proc/${ffmpeg}`), 'it ended with the one that started it');
   t.match(await own.probe(await tone(1)), { seconds: 1 }, 'and another one starts the next');
   await own.close();
 
@@ -354,12 +354,12 @@ t.test('whatever is killed, nothing is left behind', async (t) => {
   const gateway = fork(fileURLToPath(import.meta.url).replace('codec.test', 'endless'), {
     env: { ...process.env, TMPDIR: folder },
   });
-  await until(() => ffmpegs().length === 1, 'a process of a gateway runs');
+  await eventually(() => ffmpegs().length === 1, 'a process of a gateway runs');
   const left = [...ffmpegs(), ...starters()];
   t.equal(left.length, 2);
   t.equal(homes(folder).length, 1);
   gateway.kill('SIGKILL');
-  await until(() => !left.some((id) => existsSync(`/proc/${id}`)), 'they end with it');
+  await eventually(() => !left.some((id) => existsSync(`/proc/${id}`)), 'they end with it');
   t.same(homes(folder), []);
 });
 

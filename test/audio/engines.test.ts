@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
-import { until } from '../embeddings/posting.ts';
+import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, loudness, pitch, samplesOf, tone, wave } from './sounds.ts';
 
@@ -248,7 +248,7 @@ t.test('what engines of speech do wrong', async (t) => {
   const response = await speak({ model: 'hand/openai', input, response_format: 'pcm' }, leaving.signal);
   await response.body?.getReader().read();
   leaving.abort();
-  await until(() => left > before, 'the engine is left as well');
+  await eventually(() => left > before, 'the engine is left as well');
   t.pass('who leaves is left');
 });
 

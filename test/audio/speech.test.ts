@@ -2,7 +2,7 @@
 import { tap } from 'rxjs';
 import t from 'tap';
 import type { Demand } from '../../src/ports/demand.ts';
-import { until } from '../embeddings/posting.ts';
+import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, startSounding } from './sound-gateway.ts';
 import { codec, described, ffmpegs, loudness, samplesOf, tone, wave } from './sounds.ts';
 
@@ -166,7 +166,7 @@ t.test('usage events', async (t) => {
     const before = events.length;
     const response = await speak(body);
     await response.arrayBuffer().catch(() => undefined);
-    await until(() => events.length > before, 'an event');
+    await eventually(() => events.length > before, 'an event');
     t.equal(events.length, before + 1, 'one for each request');
     return events.at(-1);
   };
@@ -204,7 +204,7 @@ t.test('who leaves pays for what was made, and nothing goes on', async (t) => {
   let received = 0;
   while (received < 60_000) received += (await reader?.read())?.value?.length ?? 0;
   leaving.abort();
-  await until(() => events.length > before, 'the event');
+  await eventually(() => events.length > before, 'the event');
   const event = events.at(-1);
   t.match(event, { outcome: 'cancelled', status: 499 });
   const paid = Number(event?.quantities.seconds);
@@ -220,10 +220,10 @@ t.test(
     // Four minutes of sound: long enough to be met in the middle.
     const long = { input: `${input} `.repeat(15), voice: 'dan', speed: 0.25, response_format: 'opus' };
     const call = speak(long, leaving.signal);
-    await until(() => ffmpegs().length > 0, 'a process runs');
+    await eventually(() => ffmpegs().length > 0, 'a process runs');
     leaving.abort();
     await t.rejects(call);
-    await until(() => ffmpegs().length === 0, 'it is gone');
+    await eventually(() => ffmpegs().length === 0, 'it is gone');
   },
 );
 
@@ -254,7 +254,7 @@ t.test('a slow reader holds the engine back', async (t) => {
   const response = await speak({ input: `${input} `.repeat(66), voice: 'dan', response_format: 'pcm' });
   const reader = response.body?.getReader();
   let received = (await reader?.read())?.value?.length ?? 0;
-  await until(() => demand?.paused === true, 'the engine is held back');
+  await eventually(() => demand?.paused === true, 'the engine is held back');
   const held = made;
   for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read())
     received += chunk.value.length;

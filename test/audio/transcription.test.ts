@@ -1,6 +1,6 @@
 /** Transcription at a real socket, heard by the simulator: both kinds of body, formats, streams, faults, bills, and our own speech come back. */
 import t from 'tap';
-import { until } from '../embeddings/posting.ts';
+import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, containers, converted, tone, wave } from './sounds.ts';
 
@@ -144,7 +144,7 @@ t.test('usage events', async (t) => {
   const of = async (more: object) => {
     const before = events.length;
     await (await transcribe(sound, 'wav', more)).text();
-    await until(() => events.length > before, 'an event');
+    await eventually(() => events.length > before, 'an event');
     t.equal(events.length, before + 1, 'one for each request');
     return events.at(-1);
   };
@@ -178,11 +178,11 @@ t.test('who leaves', async (t) => {
       ['file', fileOf(sound)],
     ] as const;
     const call = postForm(fields, leaving.signal);
-    if (cost === '0') await until(() => gateway.ports.admission.figures().running > 0, 'it runs');
+    if (cost === '0') await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
     else await (await call).body?.getReader().read();
     leaving.abort();
     await call.catch(() => undefined);
-    await until(() => events.length > before, 'an event');
+    await eventually(() => events.length > before, 'an event');
     t.match(events.at(-1), { outcome: 'cancelled', status: 499, cost }, prompt);
   }
 });

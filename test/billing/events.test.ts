@@ -20,6 +20,7 @@ import { fail } from '../../src/errors.ts';
 import type { Receiver } from '../../src/ports/events.ts';
 import type { Ledger } from '../../src/ports/ledger.ts';
 import { eventsContract } from '../contracts/events.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
 import { rewriteLedger } from './rewrite-ledger.ts';
@@ -49,15 +50,6 @@ const newLedger = (t: Test): Ledger => {
 
 const idsOf = async (ledger: Ledger): Promise<string[]> =>
   (await ledger.list(always, { limit: 10_000 })).map(({ id }) => id).sort();
-
-/** Waits for a condition, at most half a minute. */
-const until = async (condition: () => Promise<boolean> | boolean, what: string): Promise<void> => {
-  for (let turn = 0; turn < 1500; turn++) {
-    if (await condition()) return;
-    await delay(20);
-  }
-  throw new Error(`waited in vain: ${what}`);
-};
 
 t.test('in process: contract', (t) =>
   eventsContract(t, (receive) => {
@@ -143,8 +135,8 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
       },
     };
     const subscription = subscribe(settings, receiveUsage(picky));
-    await until(async () => (await audit(settings)).deadLetters === 5, 'five dead letters');
-    await until(async () => (await audit(settings)).waiting === 0, 'all committed');
+    await eventually(async () => (await audit(settings)).deadLetters === 5, 'five dead letters');
+    await eventually(async () => (await audit(settings)).waiting === 0, 'all committed');
     t.strictSame(await idsOf(ledger), good.map(({ id }) => id).sort());
     await subscription.stop();
 
@@ -168,7 +160,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
         });
       },
     });
-    await until(() => dead.length === 5, 'to read the dead letters');
+    await eventually(() => dead.length === 5, 'to read the dead letters');
     const found = (value: string) =>
       dead.find((letter) => letter.value === Buffer.from(value).toString('hex'));
     t.match(
@@ -203,10 +195,10 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
         },
       }),
     );
-    await until(() => attempts >= 3, 'some attempts');
+    await eventually(() => attempts >= 3, 'some attempts');
     t.strictSame(await audit(settings), { messages: 70, waiting: 70, deadLetters: 0 });
     away = false;
-    await until(async () => (await audit(settings)).waiting === 0, 'all committed');
+    await eventually(async () => (await audit(settings)).waiting === 0, 'all committed');
     t.strictSame(await idsOf(ledger), sent.map(({ id }) => id).sort());
     await subscription.stop();
     await events.close();
@@ -224,7 +216,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     };
     await publish(100);
     const first = subscribe(settings, receiveUsage(ledger));
-    await until(async () => (await idsOf(ledger)).length > 0, 'the first to read');
+    await eventually(async () => (await idsOf(ledger)).length > 0, 'the first to read');
     const second = subscribe(settings, receiveUsage(ledger));
     for (let turn = 0; turn < 10; turn++) {
       await publish(50);
@@ -234,7 +226,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     await publish(100);
     const third = subscribe(settings, receiveUsage(ledger));
     await publish(100);
-    await until(async () => (await idsOf(ledger)).length === sent.length, 'all events');
+    await eventually(async () => (await idsOf(ledger)).length === sent.length, 'all events');
     t.strictSame(await idsOf(ledger), sent.map(({ id }) => id).sort());
     t.match(await ledger.totals(always, [], { limit: 1 }), [{ requests: sent.length }]);
     await second.stop();
@@ -254,7 +246,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
       t.equal(response.status, 200);
       await response.text();
     }
-    await until(async () => {
+    await eventually(async () => {
       const usage = await (await fetch(`${gateway.url}/usage`, { headers })).json();
       return (usage as { data: { completion_tokens: number }[] }).data[0]?.completion_tokens === 35;
     }, 'usage in the ledger');
@@ -274,7 +266,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
       return { code, report: JSON.parse(text) };
     };
     const settled = async () => (await verify()).report.kafka.waiting === 0;
-    await until(settled, 'the reader to commit');
+    await eventually(settled, 'the reader to commit');
     t.match(await verify(), {
       code: 0,
       report: {
@@ -325,7 +317,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     t.ok(usage.lag() > 0);
     await service.revive();
     await record(50);
-    await until(
+    await eventually(
       () =>
         usage.ship().then(
           () => true,
@@ -333,7 +325,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
         ),
       'shipping after the broker came back',
     );
-    await until(async () => (await idsOf(ledger)).length >= sent.length, 'all events');
+    await eventually(async () => (await idsOf(ledger)).length >= sent.length, 'all events');
     t.strictSame(await idsOf(ledger), sent.map(({ id }) => id).sort());
   });
 });

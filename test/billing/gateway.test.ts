@@ -8,6 +8,7 @@ import t, { type Test } from 'tap';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { rewriteLedger } from './rewrite-ledger.ts';
 import { usageEvent } from './usage-events.ts';
@@ -39,14 +40,11 @@ const get = async (gateway: TestGateway, path: string, key = gateway.key) => {
 };
 
 /** The shipper moves by itself; the ledger has it a moment later. */
-const shipped = async (gateway: TestGateway, requests: number): Promise<void> => {
-  for (let turn = 0; turn < 400; turn++) {
+const shipped = (gateway: TestGateway, requests: number): Promise<true> =>
+  eventually(async () => {
     const { body } = await get(gateway, '/usage?group_by=route');
-    if (body.data[0]?.requests === requests) return;
-    await delay(25);
-  }
-  throw new Error('usage did not arrive');
-};
+    return body.data[0]?.requests === requests;
+  }, `${requests} in the ledger`);
 
 t.test('usage of the own subscription, in totals and request by request', async (t) => {
   const gateway = await startGateway();

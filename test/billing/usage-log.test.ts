@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
@@ -12,6 +11,7 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import type { Events } from '../../src/ports/events.ts';
+import { eventually } from '../eventually.ts';
 import { usageEvent } from './usage-events.ts';
 
 const log = pino({ level: 'silent' });
@@ -99,7 +99,7 @@ t.test('a running process takes over the journal of one that dies', async (t) =>
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
   await once(child, 'exit');
-  await until(() => taken.length === 500 && readdirSync(folder).length === 1);
+  await eventually(() => taken.length === 500 && readdirSync(folder).length === 1);
   t.equal(new Set(taken.map((event) => event.id)).size, 500);
   await running.close();
   t.same(readdirSync(folder), []);
@@ -157,15 +157,6 @@ t.test('what can never be counted is set aside and holds nothing up', async (t) 
     /ledger is unavailable/,
   );
 });
-
-/** Waits for a condition, not for long. */
-const until = async (condition: () => boolean): Promise<void> => {
-  for (let turn = 0; turn < 2000; turn++) {
-    if (condition()) return;
-    await delay(5);
-  }
-  throw new Error('waited in vain');
-};
 
 /** Records 500 events, says so, and then hangs until it is killed. */
 const writerProcess = (folder: string) =>

@@ -1,7 +1,6 @@
 /** The catalog's routes at the socket: filters, paging, names, formats, failures, and what the SDKs make of them. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import { OpenRouter } from '@openrouter/sdk';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -20,6 +19,7 @@ import { MusicJob } from '../../schemas/music.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { envelope } from '../envelope.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { jobClient } from '../jobs/job-client.ts';
 import { callsOf, text } from '../vector-store/stores.ts';
@@ -543,16 +543,6 @@ t.test('health says what is wrong', async (t) => {
   });
 });
 
-/** Asks until the answer is as wanted; a bound, not a pause, ends the wait. */
-const until = async (condition: () => Promise<boolean>): Promise<boolean> => {
-  const end = Date.now() + 20_000;
-  while (Date.now() < end) {
-    if (await condition()) return true;
-    await sleep(25);
-  }
-  return false;
-};
-
 t.test('reload', async (t) => {
   const gateway = await startGateway({ catalog });
   t.teardown(() => gateway.stop());
@@ -577,7 +567,7 @@ t.test('reload', async (t) => {
 
   t.same(await ids(), all);
   write(one);
-  t.ok(await until(async () => (await ids()).join() === 'acme/one'), 'a changed file is read by itself');
+  t.ok(await eventually(async () => (await ids()).join() === 'acme/one'), 'a changed file is read by itself');
 
   write(`${one}  acme/two: { engine: simulator, contxt_length: 10 }\n`);
   gateway.reload();
@@ -643,7 +633,7 @@ t.test('reload', async (t) => {
   });
 
   writeFileSync(join(gateway.folder, 'served.txt'), '# deployed now\nacme/one # first\n\nacme/no-row\n');
-  t.ok(await until(async () => (await get('/models')).status === 200), 'the list is watched as well');
+  t.ok(await eventually(async () => (await get('/models')).status === 200), 'the list is watched as well');
   t.same(await ids(), ['acme/one']);
   t.equal((await get('/models/acme/no-row', key)).status, 404, 'served, but its row is missing');
   t.same(await use('/chat/completions', 'acme/no-row'), {

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { usageEvent } from '../billing/usage-events.ts';
 import { createModelLedger } from '../contracts/ledger-model.ts';
+import { patiently } from '../eventually.ts';
 import { clickHouseMissing } from '../services/clickhouse.ts';
 import { kafkaMissing } from '../services/kafka.ts';
 import { type ChaosOptions, runChaos } from './chaos.ts';
@@ -14,7 +15,7 @@ const short: Omit<ChaosOptions, 'services' | 'kills' | 'milliseconds'> = {
   clients: 8,
   pause: [200, 1200],
   absence: [0, 500],
-  settle: 30_000,
+  settle: patiently(30_000),
 };
 
 t.test('the verdict sees what is wrong', async (t) => {
@@ -65,7 +66,7 @@ t.test('the verdict sees what is wrong', async (t) => {
   t.equal((await judge({ ledger: twice, price }, [])).duplicated.length, 5);
 });
 
-t.test('gateways on embedded stores, killed under load', { timeout: 60_000 }, async (t) => {
+t.test('gateways on embedded stores, killed under load', { timeout: patiently(60_000) }, async (t) => {
   const outcome = await runChaos({ ...short, services: false, milliseconds: 6_000, kills: 4 });
   t.match(outcome, { good: true, verdict: { missing: [], duplicated: [], wrong: [], billedFailures: [] } });
   t.ok(outcome.verdict.completed > 0, `${outcome.verdict.completed} completed`);
@@ -74,14 +75,14 @@ t.test('gateways on embedded stores, killed under load', { timeout: 60_000 }, as
 const missing = kafkaMissing({ own: true }) ?? clickHouseMissing({ own: true });
 t.test(
   'with Kafka, ClickHouse and readers killed too',
-  { skip: missing ?? false, timeout: 110_000 },
+  { skip: missing ?? false, timeout: patiently(110_000) },
   async (t) => {
     const outcome = await runChaos({
       ...short,
       services: true,
       milliseconds: 10_000,
       kills: 6,
-      settle: 60_000,
+      settle: patiently(60_000),
     });
     t.match(outcome, { good: true, verdict: { missing: [], duplicated: [], wrong: [], billedFailures: [] } });
     t.ok(outcome.verdict.completed > 0, `${outcome.verdict.completed} completed`);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
-import { sse, startEngine, until, watchedGateway } from './watched-gateway.ts';
+import { sse, startEngine, watchedGateway } from './watched-gateway.ts';
 
 const say = (content: string) => [{ role: 'user' as const, content }];
 
@@ -49,9 +50,9 @@ t.test('a client that leaves', async (t) => {
   const leaves = async (t: Test, sent: ReturnType<typeof open>, calls: number) => {
     const before = events.length;
     sent.destroy();
-    await until(() => atEngine.closed === calls, 'the engine sees it');
-    await until(() => held() === 0, 'the slot comes back');
-    await until(() => events.length > before, 'usage is recorded');
+    await eventually(() => atEngine.closed === calls, 'the engine sees it');
+    await eventually(() => held() === 0, 'the slot comes back');
+    await eventually(() => events.length > before, 'usage is recorded');
     t.equal(events.length, before + 1, 'once');
     return events.at(-1);
   };
@@ -81,25 +82,25 @@ t.test('a client that leaves', async (t) => {
   t.test('before the first token of a stream pays nothing', async (t) => {
     answer = (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     const sent = open(gateway, { stream: true });
-    await until(() => atEngine.open === 2, 'the engine is called');
+    await eventually(() => atEngine.open === 2, 'the engine is called');
     t.match(await leaves(t, sent, 2), { outcome: 'cancelled', generated_tokens: 0, cost: '0' });
   });
 
   t.test('while a whole answer is being made', async (t) => {
     answer = () => {};
     const sent = open(gateway, {});
-    await until(() => atEngine.open === 3, 'the engine is called');
+    await eventually(() => atEngine.open === 3, 'the engine is called');
     t.match(await leaves(t, sent, 3), { outcome: 'cancelled', delivered_tokens: 0, cost: '0' });
   });
 
   t.test('while it waits its turn reaches no engine', async (t) => {
     const first = open(gateway, {});
-    await until(() => atEngine.open === 4, 'the first holds the only slot');
+    await eventually(() => atEngine.open === 4, 'the first holds the only slot');
     const second = open(gateway, {});
-    await until(() => waiting() === 1, 'the second stands in line');
+    await eventually(() => waiting() === 1, 'the second stands in line');
     const before = events.length;
     second.destroy();
-    await until(() => waiting() === 0, 'and leaves it');
+    await eventually(() => waiting() === 0, 'and leaves it');
     t.match(await leaves(t, first, 4), { outcome: 'cancelled' });
     answer = (response) =>
       response.end(
@@ -147,7 +148,7 @@ t.test('a reader that stops holds the engine back', async (t) => {
   // Still when nothing moved for a hundred looks in a row.
   let last = -1;
   let still = 0;
-  await until(() => {
+  await eventually(() => {
     still = waiting && written === last ? still + 1 : 0;
     last = written;
     return still >= 100;
@@ -220,7 +221,7 @@ t.test('engines that break', async (t) => {
       const { status: seen, text } = await post(gateway, body);
       t.equal(seen, status, text);
       t.match(JSON.parse(text), { error: { code: status, message: /\w/ } });
-      await until(() => held() === 0, 'the slot comes back');
+      await eventually(() => held() === 0, 'the slot comes back');
       t.match(events.at(-1), { outcome: 'failed', status, cost: '0', generated_tokens: 0 });
     });
   }
@@ -261,7 +262,7 @@ t.test('engines that break', async (t) => {
         },
       });
       t.match(text, '"delta":{"content":"Hello"}');
-      await until(() => held() === 0, 'the slot comes back');
+      await eventually(() => held() === 0, 'the slot comes back');
       t.match(events.at(-1), { outcome: 'failed', status: 502, cost: '0', delivered_tokens: 1 });
     });
   }
@@ -317,7 +318,7 @@ t.test('a stream that outlasts the patience of a gateway that stops is told so',
       path,
     );
     if (path === '/chat/completions') t.ok(text.endsWith('data: [DONE]\n\n'));
-    await until(() => closed === 1, 'the engine need not go on');
+    await eventually(() => closed === 1, 'the engine need not go on');
     t.match(events, [{ outcome: 'failed', status: 503, cost: '0' }]);
   }
 });

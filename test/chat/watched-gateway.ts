@@ -90,15 +90,6 @@ models:
   return { gateway, events, held: () => held, waiting: () => waiting };
 };
 
-/** Resolves when the condition holds; rejects after a while. */
-export const until = async (condition: () => boolean, what: string): Promise<void> => {
-  const deadline = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};
-
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 

@@ -9,8 +9,9 @@ import { Compile } from 'typebox/compile';
 import { EmbeddingsResponse } from '../../schemas/embeddings.ts';
 import { countTokens } from '../../src/engines/simulator/tokens.ts';
 import { floatsOf } from '../../src/ports/embedding.ts';
+import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
-import { embeddingsOf, likeness, norm, startPosting, until, type Vectors, vectorsOf } from './posting.ts';
+import { embeddingsOf, likeness, norm, startPosting, type Vectors, vectorsOf } from './posting.ts';
 
 const { gateway, events, post, refusal } = await startPosting<Vectors>({
   catalog: `
@@ -326,10 +327,10 @@ t.test('a client that leaves', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/embeddings', { model, input: '/sim first=1m\nHi' }, leaving.signal);
-  await until(() => gateway.ports.admission.figures().running > 0, 'it runs');
+  await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
   leaving.abort();
   await t.rejects(asked);
-  await until(() => events.length > before, 'its event');
+  await eventually(() => events.length > before, 'its event');
   t.match(events.at(-1), {
     outcome: 'cancelled',
     status: 499,

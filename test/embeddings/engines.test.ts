@@ -6,7 +6,8 @@ import { JsonPicker, type Pick } from '../../src/engines/json-picker.ts';
 import { convertVector, writeVector } from '../../src/engines/vectors.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
-import { embeddingsOf, startPosting, until, type Vectors, vectorsOf } from './posting.ts';
+import { eventually } from '../eventually.ts';
+import { embeddingsOf, startPosting, type Vectors, vectorsOf } from './posting.ts';
 
 interface Asked {
   readonly model: string;
@@ -518,7 +519,7 @@ t.test('all batches end together', async (t) => {
     const said = await ask(inputs(20));
     t.equal(said.status, 502);
     t.equal(far.visits.length - from, 8);
-    await until(() => gone(from) >= 7, 'the others are closed');
+    await eventually(() => gone(from) >= 7, 'the others are closed');
     t.match(events.at(-1), { outcome: 'failed', cost: '0' });
   });
 
@@ -531,11 +532,11 @@ t.test('all batches end together', async (t) => {
     };
     const leaving = new AbortController();
     const said = post('/embeddings', { model: 'far/embed', input: inputs(20) }, leaving.signal);
-    await until(() => far.visits.length - from === 9, 'all that fit are there');
+    await eventually(() => far.visits.length - from === 9, 'all that fit are there');
     leaving.abort();
     await t.rejects(said);
-    await until(() => gone(from) >= 8, 'all are closed');
-    await until(() => events.length > before, 'the event');
+    await eventually(() => gone(from) >= 8, 'all are closed');
+    await eventually(() => events.length > before, 'the event');
     t.match(events.at(-1), {
       outcome: 'cancelled',
       status: 499,

@@ -79,12 +79,3 @@ export const norm = (vector: readonly number[]): number => Math.hypot(...vector)
 
 export const likeness = (one: readonly number[], other: readonly number[]): number =>
   one.reduce((sum, value, index) => sum + value * (other[index] ?? 0), 0) / (norm(one) * norm(other));
-
-/** Resolves when the condition holds; rejects after a while. */
-export const until = async (condition: () => boolean, what: string): Promise<void> => {
-  const deadline = Date.now() + 20_000;
-  while (!condition()) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-};

@@ -75,8 +75,3 @@ export class Collected {
 
 export const ask = (engine: RunningEngine, call: Partial<ChatCall> = {}) =>
   new Collected(engine, call).outcome();
-
-/** Holds once the condition does; bounded by the test's own time-out. */
-export const until = async (condition: () => boolean): Promise<void> => {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-};

@@ -7,7 +7,8 @@ import { createServer } from 'node:net';
 import t from 'tap';
 import { connectionError } from '../../src/engines/engine-error.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
-import { ask, Collected, engineOn, until } from './collect.ts';
+import { eventually } from '../eventually.ts';
+import { ask, Collected, engineOn } from './collect.ts';
 import { event, type Script, startScriptedEngine, token, type Visit } from './scripted-engine.ts';
 
 const text = (words: string) => ({ type: 'text', choice: 0, text: words });
@@ -116,7 +117,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       visit.streamHead();
       visit.chunk(token('Hel'));
       visit.raw('ff\r\ndata: {"id"');
-      await until(() => visit.socket.writableLength === 0);
+      await eventually(() => visit.socket.writableLength === 0);
       visit.reset();
     },
     parts: [text('Hel'), ['failure', ...broke]],
@@ -157,7 +158,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       visit.streamHead();
       for (const byte of bytes) {
         visit.chunk(Buffer.from([byte]));
-        if (byte > 127) await until(() => visit.socket.writableLength === 0);
+        if (byte > 127) await eventually(() => visit.socket.writableLength === 0);
       }
       visit.end();
     },
@@ -217,7 +218,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       visit.raw('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n');
       while (!visit.socket.destroyed) {
         visit.chunk('x'.repeat(10_000));
-        await until(() => visit.socket.writableLength === 0 || visit.socket.destroyed);
+        await eventually(() => visit.socket.writableLength === 0 || visit.socket.destroyed);
       }
     },
     error: refused,
@@ -441,7 +442,7 @@ t.test('chunks that came together go on together', async (t) => {
   });
   const subject = engineOn([engine.url]);
   const collected = new Collected(subject);
-  await until(() => collected.parts.length === 20);
+  await eventually(() => collected.parts.length === 20);
   t.equal(collected.emissions, 1);
   collected.subscription.unsubscribe();
   await engine.close();
@@ -474,11 +475,11 @@ t.test('a reader that stops holds the engine back', async (t) => {
       self.demand.pause();
     }
   });
-  await until(() => paused > 0);
+  await eventually(() => paused > 0);
   // Held back means: no byte is read any more, however long one looks.
   let before = -1;
   let same = 0;
-  await until(() => {
+  await eventually(() => {
     same = sockets[0]?.bytesRead === before ? same + 1 : 0;
     before = sockets[0]?.bytesRead ?? 0;
     return same === 10;
@@ -519,7 +520,7 @@ t.test('a reader that was paused before the call starts paused', async (t) => {
   const answer = new Collected(subject);
   answer.demand.pause();
   const visit = await engine.visit(0);
-  await until(() => visit.socket.writableLength === 0);
+  await eventually(() => visit.socket.writableLength === 0);
   t.strictSame(answer.parts, []);
   answer.demand.resume();
   t.strictSame(await answer.outcome(), hello);
@@ -558,7 +559,7 @@ t.test('who leaves lets the engine go', async (t) => {
   const fourth = new Collected(subject, { stream: false });
   const answering = await engine.visit(3);
   answering.raw('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"ch');
-  await until(() => answering.socket.writableLength === 0);
+  await eventually(() => answering.socket.writableLength === 0);
   fourth.subscription.unsubscribe();
   await answering.gone;
   t.pass('left while a whole answer was read');
@@ -591,7 +592,7 @@ t.test('after the last word the reader need not wait for the connection', async 
   t.strictSame(await ask(subject), hello);
   const visit = await engine.visit(0);
   visit.end();
-  await until(() => visit.socket.writableLength === 0);
+  await eventually(() => visit.socket.writableLength === 0);
   // The end is read and the connection taken back in the next turns of the loop.
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(await ask(subject), hello);

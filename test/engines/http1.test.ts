@@ -13,7 +13,8 @@ import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/r
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
 import type { RequestBody } from '../../src/engines/request-body.ts';
-import { ask, engineOn, until } from './collect.ts';
+import { eventually } from '../eventually.ts';
+import { ask, engineOn } from './collect.ts';
 import { type Answer, answers, chunked, lines } from './http1-answers.ts';
 import { type Script, type ScriptedEngine, startScriptedEngine, type Visit } from './scripted-engine.ts';
 
@@ -495,7 +496,7 @@ t.test('given up in every phase', async (t) => {
       async (connections, engine) => {
         const heard = start(connections);
         const visit = await engine.visit(0);
-        await until(() => reached(heard) && visit.socket.writableLength === 0);
+        await eventually(() => reached(heard) && visit.socket.writableLength === 0);
         heard.connection?.drop();
         heard.connection?.drop();
         await visit.gone;

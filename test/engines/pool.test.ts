@@ -12,8 +12,9 @@ import { EngineError } from '../../src/engines/engine-error.ts';
 import { Replica } from '../../src/engines/replica.ts';
 import { createEngines } from '../../src/engines/table.ts';
 import type { Engine } from '../../src/ports/engine.ts';
+import { eventually } from '../eventually.ts';
 import { sampleModel } from '../samples.ts';
-import { ask, Collected, engineOn, silent, until } from './collect.ts';
+import { ask, Collected, engineOn, silent } from './collect.ts';
 import { event, type ScriptedEngine, startScriptedEngine, token } from './scripted-engine.ts';
 
 const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
@@ -47,7 +48,7 @@ t.test('calls go round between equals and to the least busy otherwise', async (t
 
   for (const engine of engines) engine.script = () => undefined;
   const held = Array.from({ length: 4 }, () => new Collected(subject));
-  await until(() => engines.reduce((sum, engine) => sum + engine.visits.length, 0) === 10);
+  await eventually(() => engines.reduce((sum, engine) => sum + engine.visits.length, 0) === 10);
   const idle = engines.filter((engine) => engine.visits.length === 3);
   t.equal(idle.length, 2, 'two replicas have one call, one has two');
   for (const engine of engines) engine.script = (visit) => visit.answer();
@@ -64,7 +65,7 @@ t.test('a replica takes no more than its share; while all are full a call waits'
   for (const engine of engines) engine.script = () => undefined;
   const subject = engineOn(urls(engines), { concurrency: 2 });
   const held = Array.from({ length: 4 }, () => new Collected(subject));
-  await until(() => engines.every((engine) => engine.visits.length === 2));
+  await eventually(() => engines.every((engine) => engine.visits.length === 2));
   const waiting = ask(subject);
   for (const engine of engines) engine.script = (visit) => visit.answer('ok');
   held[0]?.subscription.unsubscribe();
@@ -222,7 +223,7 @@ t.test('the last replica is kept while it answers others', async (t) => {
   });
   const subject = engineOn([engine.url]);
   const streaming = new Collected(subject);
-  await until(() => streaming.parts.length > 0);
+  await eventually(() => streaming.parts.length > 0);
   engine.script = (visit) => visit.reset();
   for (let count = 0; count < 4; count++)
     t.equal((await ask(subject)).error?.[0], 'engine_unreachable', 'tried each time');
@@ -236,10 +237,10 @@ t.test('the last replica is kept while it answers others', async (t) => {
 t.test('probes find out without being asked for an answer', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.json(500, {}));
   const subject = engineOn([engine.url], { probe: { path: '/health?x=1', interval: '20ms' } });
-  await until(() => subject.health() === 'down');
+  await eventually(() => subject.health() === 'down');
   t.match(engine.visits[0]?.head, /^GET \/health\?x=1 HTTP\/1\.1\r\n/);
   engine.script = (visit) => (visit.head.startsWith('GET') ? visit.json(200, {}) : visit.answer());
-  await until(() => subject.health() === 'ok');
+  await eventually(() => subject.health() === 'ok');
   t.strictSame(await ask(subject), said('Hello'));
   await stopAll(subject, [engine]);
 });
@@ -297,7 +298,7 @@ t.test('n calls fail, pause and stop as one', async (t) => {
   await later.more();
   fourth.streamHead();
   fourth.chunk(token('Bon'));
-  await until(() => fourth.socket.writableLength === 0);
+  await eventually(() => fourth.socket.writableLength === 0);
   t.equal(later.parts.length, 1, 'both are paused');
   const more = later.more();
   later.demand.resume();

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 
 const guide = readFileSync(new URL('../../docs/api.md', import.meta.url), 'utf8');
@@ -110,7 +111,7 @@ t.test('the API guide', { skip: process.platform === 'win32' && 'needs bash' }, 
         cwd: folder,
         env: { ...process.env, SLUICE_KEY: gateway.key },
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 60_000,
+        timeout: patiently(60_000),
       },
     );
     let said = '';

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 
 const folder = fileURLToPath(new URL('../../examples/', import.meta.url));
@@ -39,7 +40,7 @@ t.test('examples', async (t) => {
       const child = spawn(program, [...args, `${folder}${file}`], {
         env: { ...process.env, SLUICE_URL: gateway.url, SLUICE_KEY: gateway.key },
         stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: 60_000,
+        timeout: patiently(60_000),
       });
       let said = '';
       let complaint = '';

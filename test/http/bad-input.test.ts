@@ -9,10 +9,11 @@ import { validate } from '../../pipelines/stages/validate.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import { keyed, open, text } from '../contracts/edge/probe.ts';
+import { eventually } from '../eventually.ts';
 import { cases } from './bad-input/cases.ts';
 import { errorEnvelope, type Outcome } from './bad-input/expected.ts';
 import { startEdge } from './edge-fixture.ts';
-import { eventually, type RawClient, type RawResponse, request } from './raw-client.ts';
+import { type RawClient, type RawResponse, request } from './raw-client.ts';
 import { servers } from './servers.ts';
 
 const ChatRequest = Type.Object({

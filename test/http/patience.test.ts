@@ -6,8 +6,9 @@ import { of } from 'rxjs';
 import t from 'tap';
 import { eagerSource, total } from '../contracts/edge/flow.ts';
 import { byteStream, bytes, open, Probe, text } from '../contracts/edge/probe.ts';
+import { eventually } from '../eventually.ts';
 import { startEdge } from './edge-fixture.ts';
-import { eventually, request } from './raw-client.ts';
+import { request } from './raw-client.ts';
 import { servers } from './servers.ts';
 
 t.jobs = 2;

@@ -1,23 +1,13 @@
 /** A client that is nothing but a socket: bytes out as they are given, responses in as they come. */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { eventually } from '../eventually.ts';
 
 export interface RawResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
-
-const patience = 10_000;
-
-/** Waits until something is so. */
-export const eventually = async (condition: () => boolean, what: string, ms = patience): Promise<void> => {
-  const end = performance.now() + ms;
-  while (!condition()) {
-    if (performance.now() > end) throw new Error(`Waited ${ms} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-};
 
 /** Waits until a number has stopped changing. */
 export const settled = async (value: () => number): Promise<void> => {

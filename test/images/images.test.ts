@@ -11,9 +11,9 @@ import { fail } from '../../src/errors.ts';
 import { encodedMedia } from '../../src/media/encoded-media.ts';
 import { plainMedia } from '../../src/media/plain-media.ts';
 import type { Drawn, ImageCall } from '../../src/ports/image.ts';
-import { until } from '../embeddings/posting.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
+import { eventually } from '../eventually.ts';
 import { dataUri, formOf, plain, type Said, startImages } from './drawing.ts';
 
 const { gateway, events, calls, play, post } = await startImages({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
@@ -545,7 +545,7 @@ t.test('a client that leaves: the engine is told, and what was made is billed', 
     );
     const before = events.length;
     await t.rejects(post('/images', { prompt: 'x', n: 2 }, client.signal));
-    await until(() => events.length > before, 'the usage event');
+    await eventually(() => events.length > before, 'the usage event');
     t.ok(wasLeft);
     t.match(events.slice(before), [{ outcome: 'cancelled', status: 499, cost }]);
   }

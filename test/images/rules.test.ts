@@ -22,9 +22,9 @@ import { decodeSlowly } from '../../src/media/decode-slowly.ts';
 import { plainMedia } from '../../src/media/plain-media.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { exchange } from '../chat/hand-made.ts';
-import { until } from '../embeddings/posting.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
+import { eventually } from '../eventually.ts';
 import { plain, startImages } from './drawing.ts';
 
 /** A map in braces may not run over lines that begin further left. */
@@ -341,9 +341,9 @@ t.test('a stream that has begun tells its failure inside', async (t) => {
         end = 'failed';
       },
     });
-    await until(() => replies.length > 0, 'the head');
+    await eventually(() => replies.length > 0, 'the head');
     t.match(replies[0], { kind: 'head', status: 200, keepAlive: ':\n\n' });
-    return { source, replies, ended: () => until(() => end === 'completed', 'the end') };
+    return { source, replies, ended: () => eventually(() => end === 'completed', 'the end') };
   };
 
   const late = await begun();

@@ -7,8 +7,9 @@ import { readJobs } from '../../src/adapters/events/open.ts';
 import { JobEvents } from '../../src/jobs/events.ts';
 import { Notices } from '../../src/jobs/notices.ts';
 import type { Events, Receiver } from '../../src/ports/events.ts';
+import { eventually } from '../eventually.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
-import { owner, startHouse, underWay, until, videoJob } from './job-house.ts';
+import { owner, startHouse, underWay, videoJob } from './job-house.ts';
 
 const log = pino({ level: 'silent' });
 const never = 3_600_000;
@@ -30,15 +31,15 @@ const check = async (t: Test, events: Events, listen: Listen): Promise<void> => 
   const job = videoJob();
   // The first may be sent before the other one listens: so ask until one is heard.
   await gateway.jobs.create(job);
-  await until('woken', async () => {
+  await eventually(async () => {
     if (worker.renderer.renders.length > 0) return true;
     await gateway.jobs.create(videoJob());
     await new Promise((resolve) => setTimeout(resolve, 100));
     return worker.renderer.renders.length > 0;
-  });
+  }, 'woken');
   const render = await underWay(worker, job);
   t.match(await gateway.jobs.remove('video', job.id, owner), { job: { status: 'cancelled' } });
-  await until('stopped', () => render.stopped);
+  await eventually(() => render.stopped, 'stopped');
 };
 
 t.test('within a process', async (t) => {
@@ -79,7 +80,7 @@ t.test('nothing depends on them', async (t) => {
   await gateway.jobs.create(job);
   const render = await underWay(worker, job);
   await gateway.jobs.remove('video', job.id, owner);
-  await until('stopped', () => render.stopped);
+  await eventually(() => render.stopped, 'stopped');
   t.equal(render.stopped, true);
 });
 

@@ -2,6 +2,7 @@
 import type { Test } from 'tap';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { eventually } from '../eventually.ts';
 import type { TestGateway } from '../gateway.ts';
 
 export interface ShownJob {
@@ -40,14 +41,11 @@ export const jobClient = (t: Test, gateway: TestGateway, { path, model, job }: J
     });
     return { status: response.status, body: (await response.json()) as ShownJob };
   };
-  const until: JobClient['until'] = async (id, ...statuses) => {
-    for (let left = 600; left > 0; left--) {
+  const until: JobClient['until'] = (id, ...statuses) =>
+    eventually(async () => {
       const { body } = await call(`${path}/${id}`);
-      if (statuses.includes(body.status)) return body;
-      await new Promise((done) => setTimeout(done, 50));
-    }
-    throw new Error(`${id} did not become ${statuses}`);
-  };
+      return statuses.includes(body.status) && body;
+    }, `${id} is ${statuses}`);
   return {
     call,
     until,

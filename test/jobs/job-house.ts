@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { of, throwError } from 'rxjs';
 import type { Test } from 'tap';
@@ -19,6 +18,7 @@ import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Jobs, JobType, NewJob } from '../../src/ports/jobs.ts';
 import type { MusicCall, RenderCall } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
+import { eventually } from '../eventually.ts';
 import { ScriptedRenderer } from './scripted-renderer.ts';
 
 export const owner = 'sub_mine';
@@ -197,29 +197,14 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   return open(options);
 };
 
-/** Waits until something is so, for ten seconds at most. */
-export const until = async <T>(
-  what: string,
-  look: () => T | Promise<T>,
-): Promise<Exclude<T, undefined | false | null>> => {
-  const deadline = Date.now() + 10_000;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false && found !== null)
-      return found as Exclude<T, undefined | false | null>;
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await delay(5);
-  }
-};
-
 export const statusIs = (house: JobHouse, job: NewJob, status: string) =>
-  until(`${job.id} is ${status}`, async () => {
+  eventually(async () => {
     const view = await house.jobs.get(job.call.type, job.id, owner);
     return view.job.status === status && view;
-  });
+  }, `${job.id} is ${status}`);
 
 export const underWay = (house: JobHouse, job: NewJob) =>
-  until(`${job.id} renders`, () => {
+  eventually(() => {
     const render = house.renderer.of(job.id);
     return render?.stopped === false && render;
-  });
+  }, `${job.id} renders`);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { openRedisState } from '../../src/adapters/state/redis.ts';
 import { fail } from '../../src/errors.ts';
+import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import {
   type HouseOptions,
@@ -12,7 +13,6 @@ import {
   startHouse,
   statusIs,
   underWay,
-  until,
   videoJob,
 } from './job-house.ts';
 
@@ -46,7 +46,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     );
     render.finish();
     const view = await statusIs(house, job, 'completed');
-    await until('charged', () => house.charges.length > 0);
+    await eventually(() => house.charges.length > 0, 'charged');
     t.match(view, {
       progress: 100,
       job: {
@@ -74,7 +74,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
         time: house.clock.now,
       },
     ]);
-    await until('told', () => house.told.length > 0);
+    await eventually(() => house.told.length > 0, 'told');
     t.strictSame(house.told, [`${job.id}-completed`]);
   });
 
@@ -86,7 +86,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
       for (const job of jobs) await house.jobs.create(job);
       const song = musicJob();
       await house.jobs.create(song);
-      await until('three render', () => house.renderer.renders.length === 3);
+      await eventually(() => house.renderer.renders.length === 3, 'three render');
       t.strictSame(
         house.renderer.renders.map(({ jobId }) => jobId).sort(),
         [jobs[0]?.id, jobs[1]?.id, song.id].sort(),
@@ -95,7 +95,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
       for (const { id } of jobs) positions.push((await house.jobs.get('video', id, owner)).queuePosition);
       t.strictSame(positions, [undefined, undefined, 0, 1, 2]);
       house.renderer.renders[0]?.finish();
-      await until('the next', () => house.renderer.of(jobs[2]?.id ?? ''));
+      await eventually(() => house.renderer.of(jobs[2]?.id ?? ''), 'the next');
       t.equal(house.renderer.of(jobs[3]?.id ?? ''), undefined);
       const page = await house.jobs.list('video', owner, { limit: 3, order: 'desc' });
       t.strictSame(
@@ -115,7 +115,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     for (const job of jobs) await house.jobs.create(job);
     const { renderer } = house.another({ renders: 1 });
     for (let count = 1; count <= jobs.length; count++) {
-      await until(`render ${count}`, () => renderer.renders.length === count);
+      await eventually(() => renderer.renders.length === count, `render ${count}`);
       renderer.renders.at(-1)?.finish();
     }
     const order = renderer.renders.map(({ call }) => call.type);
@@ -143,7 +143,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
       'render_failed',
       'The engine gave 0 of 1 outputs',
     ]);
-    await until('told', () => house.told.length === 3);
+    await eventually(() => house.told.length === 3, 'told');
     t.strictSame(house.charges, []);
   });
 
@@ -176,7 +176,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     });
     t.match(await house.jobs.remove('video', rendering.id, owner), { job: { status: 'cancelled' } });
     t.equal(render.stopped, true, 'in process at once');
-    await until('both told', () => house.told.length === 2);
+    await eventually(() => house.told.length === 2, 'both told');
     t.equal(await house.jobs.remove('video', waiting.id, owner), 'deleted');
     await t.rejects(house.jobs.remove('video', waiting.id, owner), missing);
 
@@ -237,16 +237,16 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     const render = await underWay(healthy, job);
     zombie.finish();
     render.progress(0.5);
-    await until('told', async () => (await house.jobs.get('video', job.id, owner)).progress === 50);
+    await eventually(async () => (await house.jobs.get('video', job.id, owner)).progress === 50, 'told');
     render.finish();
     const { job: record } = await statusIs(house, job, 'completed');
     t.match(record, { attempts: 2, lapses: 1, outputs: [{ blob: `video/${job.id}/2-0` }] });
-    await until('told', () => house.told.length > 0);
+    await eventually(() => house.told.length > 0, 'told');
     t.strictSame(house.told, [`${job.id}-completed`]);
     t.equal(house.charges.length, 1);
-    await until('what the first one brought is gone', async () => {
+    await eventually(async () => {
       return (await house.blobs.stat(`video/${job.id}/1-0`)) === undefined;
-    });
+    }, 'what the first one brought is gone');
   });
 
   t.test('a job that was left waits while nobody can say what is served', async (t) => {
@@ -258,7 +258,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     house.clock.now += 15_000;
     const list = { isLost: true, asked: 0 };
     const healthy = house.another({ renders: 1, list });
-    await until('asked', () => list.asked > 0);
+    await eventually(() => list.asked > 0, 'asked');
     t.match(await house.jobs.get('video', job.id, owner), { job: { status: 'in_progress', attempts: 1 } });
     list.isLost = false;
     house.clock.now += 15_000; // patience after an outage
@@ -278,7 +278,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     house.another({ renders: 1 });
     const { job: record } = await statusIs(house, job, 'failed');
     t.match(record, { error_code: 'internal_error', error: 'The render was interrupted too often' });
-    await until('told', () => house.told.length > 0);
+    await eventually(() => house.told.length > 0, 'told');
     t.strictSame(house.told, [`${job.id}-failed`]);
     t.strictSame(house.charges, []);
   });
@@ -303,7 +303,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     const job = videoJob();
     await house.jobs.create(job);
     house.state.create = create;
-    await until('the start is lost', () => lost.length === 1);
+    await eventually(() => lost.length === 1, 'the start is lost');
     t.equal(house.renderer.renders.length, 0, 'nobody knows that it began');
     house.clock.now += 15_000; // patience after an outage, and the lease
     house.clock.now += 15_000;
@@ -311,7 +311,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     const { job: record } = await statusIs(house, job, 'completed');
     t.strictSame(lost, ['in_progress', 'completed']);
     t.equal(record.attempts, 2);
-    await until('told', () => house.told.length > 0);
+    await eventually(() => house.told.length > 0, 'told');
     t.strictSame(house.told, [`${job.id}-completed`]);
     t.equal(house.charges.length, 1);
     t.match(await house.blobs.stat(record.outputs[0]?.blob ?? ''), { mediaType: 'video/mp4' });
@@ -328,7 +328,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     t.strictSame([house.charges, house.told], [[], []]);
     await t.rejects(house.jobs.remove('video', job.id, owner), { message: 'No room for usage' });
     house.clock.now += 10_000;
-    await until('told', () => house.told.length > 0);
+    await eventually(() => house.told.length > 0, 'told');
     t.strictSame(house.told, [`${job.id}-completed`]);
     t.equal(house.charges.length, 1);
     t.equal(refusals.left, 0);
@@ -341,24 +341,26 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     await house.jobs.create(job);
     (await underWay(house, job)).finish();
     const { job: record } = await statusIs(house, job, 'completed');
-    await until('told', () => house.told.length === 1);
+    await eventually(() => house.told.length === 1, 'told');
     house.clock.now += 3_599_999;
     t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'completed');
     house.clock.now += 1;
     const expired = await statusIs(house, job, 'expired');
     t.equal(expired.progress, 100);
-    await until('told', () => house.told.length === 2);
+    await eventually(() => house.told.length === 2, 'told');
     t.strictSame(house.told, [`${job.id}-completed`, `${job.id}-expired`]);
     t.equal(await house.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
     t.equal(house.charges.length, 1);
     house.clock.now += 30 * 86_400_000 - 60_000;
     t.equal((await house.jobs.get('video', job.id, owner)).job.status, 'expired');
     house.clock.now += 60_000;
-    await until('forgotten', () =>
-      house.jobs.get('video', job.id, owner).then(
-        () => false,
-        () => true,
-      ),
+    await eventually(
+      () =>
+        house.jobs.get('video', job.id, owner).then(
+          () => false,
+          () => true,
+        ),
+      'forgotten',
     );
     await t.rejects(house.jobs.get('video', job.id, owner), missing);
   });
@@ -370,7 +372,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     const input = { kind: 'image', use: 'reference', blob: 'inputs/a', mediaType: 'image/png' } as const;
     await house.jobs.create({ ...job, call: { ...job.call, inputs: [input] } as never });
     (await underWay(house, job)).finish();
-    await until('gone', async () => (await house.blobs.stat('inputs/a')) === undefined);
+    await eventually(async () => (await house.blobs.stat('inputs/a')) === undefined, 'gone');
     t.equal((await statusIs(house, job, 'completed')).progress, 100);
   });
 };

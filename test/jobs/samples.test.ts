@@ -2,7 +2,8 @@
 import type { Observable } from 'rxjs';
 import t from 'tap';
 import { Demand } from '../../src/ports/demand.ts';
-import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay, until } from './job-house.ts';
+import { eventually } from '../eventually.ts';
+import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay } from './job-house.ts';
 
 /** A listener that writes down what it hears. */
 const listener = (source: Observable<Uint8Array>) => {
@@ -45,15 +46,15 @@ t.test('early and late listeners, here and on another process, hear the same son
   const render = await underWay(house, job);
   const song = samples(400_000);
   render.samples(song.subarray(0, 100_000));
-  await until('heard', () => waiting.heard.bytes === 100_000);
+  await eventually(() => waiting.heard.bytes === 100_000, 'heard');
   const joining = [listen(house, job.id), listen(elsewhere, job.id)];
-  await until('caught up', () => joining.every(({ heard }) => heard.bytes === 100_000));
+  await eventually(() => joining.every(({ heard }) => heard.bytes === 100_000), 'caught up');
   render.samples(song.subarray(100_000));
   render.finish();
   await statusIs(house, job, 'completed');
   const late = [listen(house, job.id), listen(elsewhere, job.id)];
   for (const each of [waiting, ...joining, ...late]) {
-    await until('the end', () => each.heard.ended);
+    await eventually(() => each.heard.ended, 'the end');
     t.ok(each.all().equals(song));
   }
 });
@@ -69,11 +70,11 @@ t.test('each listener has its own pace, and none holds up the render', async (t)
   const song = samples(3_000_000);
   for (let at = 0; at < song.length; at += 30_000) render.samples(song.subarray(at, at + 30_000));
   render.finish();
-  await until('all heard', () => free.heard.ended);
+  await eventually(() => free.heard.ended, 'all heard');
   t.ok(free.all().equals(song));
   t.ok(held.heard.bytes <= 256 * 1024, 'at most a piece is on its way');
   slow.resume();
-  await until('all heard', () => held.heard.ended);
+  await eventually(() => held.heard.ended, 'all heard');
   t.ok(held.all().equals(song));
 });
 
@@ -87,14 +88,14 @@ t.test('songs of one request are heard apart', async (t) => {
   render.finish();
   await statusIs(house, job, 'completed');
   const songs = [listen(house, job.id, 0), listen(house, job.id, 1)];
-  await until('heard', () => songs.every(({ heard }) => heard.ended));
+  await eventually(() => songs.every(({ heard }) => heard.ended), 'heard');
   t.strictSame(
     songs.map(({ all }) => all().toString()),
     ['first', 'second'],
   );
   t.match(listen(house, job.id, 2).heard, { bytes: 0 });
   const none = listen(house, job.id, 2);
-  await until('refused', () => none.heard.error);
+  await eventually(() => none.heard.error, 'refused');
   t.match(none.heard.error, { kind: 'not_found', message: `${job.id} has no output 2` });
 });
 
@@ -102,7 +103,7 @@ t.test('what cannot be heard says so', async (t) => {
   const house = await startHouse(t);
   const refused = async (id: string) => {
     const { heard } = listen(house, id);
-    const { kind } = (await until('refused', () => heard.error)) as { kind: string };
+    const { kind } = (await eventually(() => heard.error, 'refused')) as { kind: string };
     return kind;
   };
   const silent = musicJob({ progressive: false });
@@ -117,14 +118,14 @@ t.test('what cannot be heard says so', async (t) => {
   render.samples(samples(1000));
   render.finish();
   await statusIs(house, job, 'completed');
-  await until('settled', () => house.told.length === 2);
+  await eventually(() => house.told.length === 2, 'settled');
   house.clock.now += 10 * 60_000 - 1;
   const last = listen(house, job.id);
-  await until('heard', () => last.heard.ended);
+  await eventually(() => last.heard.ended, 'heard');
   t.equal(last.heard.bytes, 1000);
   house.clock.now += 1;
   t.equal(await refused(job.id), 'conflict', 'no longer kept');
-  await until('gone', async () => (await house.blobs.stat(`samples/${job.id}/1/0/0`)) === undefined);
+  await eventually(async () => (await house.blobs.stat(`samples/${job.id}/1/0/0`)) === undefined, 'gone');
   house.clock.now += 3_600_000;
   await statusIs(house, job, 'expired');
   t.equal(await refused(job.id), 'not_found', 'expired');
@@ -146,17 +147,17 @@ t.test('the stream ends with the song, whyever that ends', async (t) => {
   const render = await underWay(house, broken);
   const hearing = listen(house, broken.id);
   render.samples(samples(100_000));
-  await until('heard', () => hearing.heard.bytes === 100_000);
+  await eventually(() => hearing.heard.bytes === 100_000, 'heard');
   render.fail('render_failed', 'no');
-  await until('the end', () => hearing.heard.ended);
+  await eventually(() => hearing.heard.ended, 'the end');
 
   await house.jobs.create(cancelled);
   const other = await underWay(house, cancelled);
   const listening = listen(house, cancelled.id);
   other.samples(samples(100_000));
-  await until('heard', () => listening.heard.bytes === 100_000);
+  await eventually(() => listening.heard.bytes === 100_000, 'heard');
   await house.jobs.remove('music', cancelled.id, owner);
-  await until('the end', () => listening.heard.ended);
+  await eventually(() => listening.heard.ended, 'the end');
   t.equal(await house.jobs.remove('music', cancelled.id, owner), 'deleted');
   t.equal(await house.blobs.stat(`samples/${cancelled.id}/1/0/0`), undefined, 'samples go with the job');
 });
@@ -169,11 +170,11 @@ t.test('a render that is begun again drops its listeners; a new one hears the ne
   const render = await underWay(dying, job);
   render.samples(samples(100_000));
   const hearing = listen(house, job.id);
-  await until('heard', () => hearing.heard.bytes === 100_000);
+  await eventually(() => hearing.heard.bytes === 100_000, 'heard');
   await dying.jobs.close();
   const successor = house.another({ renders: 1 });
   const again = await underWay(successor, job);
-  await until('dropped', () => hearing.heard.error);
+  await eventually(() => hearing.heard.error, 'dropped');
   t.match(hearing.heard.error, { kind: 'conflict' });
   again.samples(samples(5_000, 7));
   again.finish();
@@ -181,7 +182,7 @@ t.test('a render that is begun again drops its listeners; a new one hears the ne
   t.equal(record.attempts, 2);
   t.equal(record.lapses, 0, 'given up in good order: nobody died');
   const listening = listen(house, job.id);
-  await until('heard', () => listening.heard.ended);
+  await eventually(() => listening.heard.ended, 'heard');
   t.ok(listening.all().equals(samples(5_000, 7)));
   t.equal(await house.blobs.stat(`samples/${job.id}/1/0/0`), undefined, 'what the first one left is gone');
 });

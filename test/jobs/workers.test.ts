@@ -14,6 +14,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { startWorker } from '../../src/worker.ts';
+import { eventually, patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { end } from '../services/child.ts';
 import { type RedisService, redisMissing, startRedis } from '../services/redis.ts';
@@ -22,7 +23,7 @@ import { deaths } from './deaths.ts';
 import { newId, owner, videoJob } from './job-house.ts';
 
 /** Processes start slowly on a busy machine. */
-t.setTimeout(300_000);
+t.setTimeout(patiently(300_000));
 const log = pino({ level: 'silent' });
 const skip = redisMissing({ own: true }) ?? false;
 const endings = new Set(['completed', 'failed', 'cancelled']);
@@ -90,11 +91,13 @@ const start = async (t: Test, redis: RedisService) => {
   };
   const statusOf = async (id: string) => (await jobs.get('video', id, owner)).job.status;
   const ended = (ids: readonly string[]) =>
-    within(60_000, 'all jobs ended', async () =>
-      (await Promise.all(ids.map(statusOf))).every((status) => endings.has(status)),
+    eventually(
+      async () => (await Promise.all(ids.map(statusOf))).every((status) => endings.has(status)),
+      'all jobs ended',
+      60,
     );
   const delivered = (count: number) =>
-    within(60_000, 'all endings delivered', () => keysOf(receiver.deliveries).length === count);
+    eventually(() => keysOf(receiver.deliveries).length === count, 'all endings delivered', 60);
   /** What the ledger counts after the journals of the dead were shipped, too. */
   const charges = async (): Promise<string[]> => {
     for (const worker of workers) await end(worker, 'SIGTERM');
@@ -113,14 +116,6 @@ const unused = (): never => {
 
 const keysOf = (deliveries: readonly { headers: Record<string, unknown> }[]): string[] =>
   [...new Set(deliveries.map(({ headers }) => String(headers['x-service-idempotency-key'])))].sort();
-
-const within = async (ms: number, what: string, look: () => Promise<boolean> | boolean): Promise<void> => {
-  const deadline = Date.now() + ms;
-  while (!(await look().valueOf())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
 
 t.test(
   'workers killed at every step lose no job, no charge and no delivery, and double none',
@@ -162,10 +157,9 @@ t.test('Redis restarted during renders', { skip }, async (t) => {
   for (let count = 0; count < 4; count++) ids.push(await house.create());
   const workers = [house.startWorker(1_000), house.startWorker(1_000)];
   for (let restart = 0; restart < 2; restart++) {
-    await within(
-      30_000,
-      'one renders',
+    await eventually(
       () => house.lines.filter((line) => line.startsWith('started')).length > restart,
+      'one renders',
     );
     await redis.restart();
   }
@@ -185,14 +179,14 @@ t.test('DELETE on one process stops the render on another within 10 s, unbilled'
   const house = await start(t, redis);
   const worker = house.startWorker(60_000);
   const id = await house.create();
-  await within(30_000, 'it renders', () => house.lines.includes(`started ${id}`));
+  await eventually(() => house.lines.includes(`started ${id}`), 'it renders');
   t.match(await house.jobs.remove('video', id, owner), { job: { status: 'cancelled' } });
-  await within(10_000, 'it stops', () => house.lines.includes(`stopped ${id}`));
+  await eventually(() => house.lines.includes(`stopped ${id}`), 'it stops');
   await house.delivered(1);
   t.strictSame(keysOf(house.receiver.deliveries), [`${id}-cancelled`]);
 
   const handed = await house.create();
-  await within(30_000, 'it renders', () => house.lines.includes(`started ${handed}`));
+  await eventually(() => house.lines.includes(`started ${handed}`), 'it renders');
   await end(worker, 'SIGTERM');
   t.equal(await house.statusOf(handed), 'in_progress', 'given back in good order');
   house.startWorker(50);
@@ -235,7 +229,7 @@ t.test(
     const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
     t.equal(song.subarray(0, 4).toString(), 'RIFF');
     t.ok(song.length > 32_000 * 4, 'more than a second of it');
-    await within(30_000, 'told', () => receiver.deliveries.length === 1);
+    await eventually(() => receiver.deliveries.length === 1, 'told');
     t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
     const record = await (await fetch(job.polling_url, { headers })).json();
     t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });

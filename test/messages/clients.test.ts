@@ -6,7 +6,7 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { MessageEvent } from '../../schemas/messages.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { until } from '../chat/watched-gateway.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { clock, messageOf, quote, say, textOf, usesOf, weather } from './spoken.ts';
@@ -418,7 +418,7 @@ for (const { name, client, stranger, errors } of lines) {
     const stream = client.messages.stream({ ...ask, messages: say('/sim rate=50/s tokens=900\nLong') });
     stream.once('text', () => stream.abort());
     await thrownBy(stream.finalMessage());
-    await until(() => events.length > before, 'its usage is recorded');
+    await eventually(() => events.length > before, 'its usage is recorded');
     t.match(events.at(-1), { route: '/messages', outcome: 'cancelled' });
   });
 

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { ApiError } from '../../src/errors.ts';
 import { Pool, type PoolJob, type PoolOptions } from '../../src/offload/pool.ts';
 import { ThreadFailure } from '../../src/offload/thread.ts';
+import { eventually, patiently } from '../eventually.ts';
 
 /** What `odd-worker.mjs` can be told to do. */
 type OddTask =
@@ -16,7 +17,7 @@ const options: PoolOptions = {
   threads: 2,
   maxQueued: 2,
   maxQueuedBytes: 1000,
-  maxWait: 20_000,
+  maxWait: patiently(20_000),
   idle: 20_000,
   heapMegabytes: 64,
 };
@@ -24,7 +25,7 @@ const options: PoolOptions = {
 const job = (task: OddTask, more: Partial<PoolJob> = {}): PoolJob => ({
   task,
   transfer: [],
-  timeout: 20_000,
+  timeout: patiently(20_000),
   maxGrowth: Number.POSITIVE_INFINITY,
   bytes: 1,
   slow: false,
@@ -43,9 +44,7 @@ class Gate {
 
   /** Resolves when so many tasks have begun to wait. */
   async reached(count: number): Promise<void> {
-    for (let tries = 0; tries < 2000 && Atomics.load(this.#cells, 1) < count; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await eventually(() => Atomics.load(this.#cells, 1) >= count, `${count} at the gate`);
   }
 
   open(): void {
@@ -160,12 +159,7 @@ t.test('slow tasks leave a thread to the others', async (t) => {
 t.test('an idle thread ends', async (t) => {
   const pool = poolFor(t, { idle: 1, threads: 1 });
   const first = await pool.run(name);
-  let next = first;
-  for (let tries = 0; tries < 200 && next === first; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
-    next = await pool.run(name);
-  }
-  t.not(next, first);
+  await eventually(async () => (await pool.run(name)) !== first, 'a new thread');
 });
 
 t.test('closing', async (t) => {
@@ -189,7 +183,7 @@ t.test('a pool that was not closed does not hold the process', async (t) => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import=tsx', '--input-type=module', '--eval', script],
-    { timeout: 20_000 },
+    { timeout: patiently(20_000) },
   );
   t.equal(stdout, '{"a":[1]}\n');
 });

@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { Agent, fetch as undiciFetch } from 'undici';
+import { eventually } from '../eventually.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 const key = 'sk-test-0123456789abcdef0123456789abcdef';
@@ -60,16 +60,6 @@ const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => 
   return ids.filter((_, index) => commands[index]?.includes('serve'));
 };
 
-const eventually = async <T>(what: string, look: () => Promise<T | false>): Promise<T> => {
-  const until = Date.now() + 60_000;
-  while (Date.now() < until) {
-    const seen = await look();
-    if (seen !== false) return seen;
-    await delay(50);
-  }
-  throw new Error(`${what} did not happen`);
-};
-
 t.test('every process is replaced under load, and no request is lost', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
   const before = await members(gateway.admin);
@@ -113,12 +103,12 @@ t.test('every process is replaced under load, and no request is lost', async (t)
     }
   });
 
-  await eventually('load', async () => statuses.length > 20 && streams > 0);
+  await eventually(async () => statuses.length > 20 && streams > 0, 'load');
   gateway.process.kill('SIGUSR2');
-  const after = await eventually('replacement', async () => {
+  const after = await eventually(async () => {
     const now = await members(gateway.admin);
     return now.length === 2 && now.every((id) => !before.includes(id)) ? now : false;
-  });
+  }, 'replacement');
   running = false;
   await Promise.all([...load, ...listening]);
   t.strictSame(
@@ -129,14 +119,14 @@ t.test('every process is replaced under load, and no request is lost', async (t)
 
   t.strictSame(cut, [], 'no stream is cut');
 
-  const counted = await eventually('billing', async () => {
+  const counted = await eventually(async () => {
     const response = await fetch(`${gateway.url}/usage?group_by=model`, {
       headers: { authorization: `Bearer ${key}` },
     });
     const { data } = (await response.json()) as { data: { requests: number; failed: number }[] };
     const [total] = data;
     return total !== undefined && total.requests >= statuses.length + streams ? total : false;
-  });
+  }, 'billing');
   t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
   t.equal(after.length, 2);
 });
@@ -147,10 +137,10 @@ t.test('a process that dies is replaced', async (t) => {
   const children = await childrenOf(gateway.process);
   t.equal(children.length, 2);
   process.kill(children[0] ?? 0, 'SIGKILL');
-  await eventually('a new process', async () => {
+  await eventually(async () => {
     const now = await members(gateway.admin);
     return now.length === 2 && now.some((id) => !before.includes(id));
-  });
+  }, 'a new process');
   gateway.process.kill('SIGTERM');
   t.strictSame(await once(gateway.process, 'exit'), [0, null]);
 });

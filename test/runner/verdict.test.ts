@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { patiently } from '../eventually.ts';
 import { judge } from '../verdict.ts';
 
 const passing = `TAP version 14
@@ -67,7 +68,10 @@ t.test('a real process', async (t) => {
       `import t from ${JSON.stringify(pathToFileURL(join(process.cwd(), 'node_modules/tap/dist/esm/index.js')))};\n${source}`,
     );
     try {
-      return { text: execFileSync(process.execPath, [file], { encoding: 'utf8', timeout: 20_000 }), code: 0 };
+      return {
+        text: execFileSync(process.execPath, [file], { encoding: 'utf8', timeout: patiently(20_000) }),
+        code: 0,
+      };
     } catch (error) {
       const { stdout, status } = error as { stdout: string; status: number };
       return { text: stdout, code: status };

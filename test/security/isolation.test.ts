@@ -1,6 +1,7 @@
 /** Two subscriptions: whatever one asks of the other's records, it is answered as if they did not exist. */
 import t from 'tap';
 import { createKeyManagement } from '../../src/keys/manage.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 
 const gateway = await startGateway({ env: { SLUICE_WORKERS: '2' } });
@@ -130,9 +131,7 @@ t.test('lists, usage and the webhook secret are each their own', async (t) => {
   await make('/chat/completions', { ...words, max_tokens: 3 });
   const rows = async (key: string): Promise<number> =>
     JSON.parse((await ask(key, 'GET', '/usage?group_by=request')).body).data.length;
-  for (let tries = 0; tries < 200 && (await rows(owner)) === 0; tries++)
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  t.ok((await rows(owner)) > 0);
+  await eventually(async () => (await rows(owner)) > 0, "the owner's usage");
   const used = JSON.parse((await ask(intruder, 'GET', '/usage?group_by=request')).body).data as {
     key: string;
   }[];

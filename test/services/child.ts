@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 
 /** Where `test/services/fetch` puts what cannot be installed by a package manager. */
 export const servicesFolder = process.env.SLUICE_SERVICES ?? join(homedir(), '.cache', 'sluice-services');
@@ -31,15 +31,21 @@ export const launch = async (
   const onExit = () => child.kill('SIGKILL');
   process.once('exit', onExit);
   child.once('exit', () => process.off('exit', onExit));
-  const deadline = Date.now() + 60_000;
-  while (Date.now() < deadline) {
-    if (child.exitCode !== null || child.signalCode !== null)
-      throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}: ${complaint}`);
-    if (await ready()) return child;
-    await delay(25);
+  try {
+    await eventually(
+      () => {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}: ${complaint}`);
+        return ready();
+      },
+      `${program} is ready`,
+      60,
+    );
+    return child;
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
   }
-  child.kill('SIGKILL');
-  throw new Error(`${program} was not ready within its time: ${complaint}`);
 };
 
 export const end = async (child: ChildProcess, signal: NodeJS.Signals): Promise<void> => {

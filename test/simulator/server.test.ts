@@ -9,6 +9,7 @@ import {
   type SimulatorServerOptions,
   startSimulatorServer,
 } from '../../src/engines/simulator/server/server.ts';
+import { eventually } from '../eventually.ts';
 
 async function serve(t: Test, options: SimulatorServerOptions = {}): Promise<SimulatorServer> {
   const server = await startSimulatorServer({ rate: Number.POSITIVE_INFINITY, ...options });
@@ -86,10 +87,6 @@ async function statusOf(answer: PromiseLike<unknown>): Promise<number | undefine
 }
 
 /** Waits for a condition, a bounded time. */
-async function until(condition: () => boolean): Promise<boolean> {
-  for (let turn = 0; turn < 2000 && !condition(); turn += 1) await new Promise((done) => setTimeout(done, 2));
-  return condition();
-}
 
 t.test('the openai client: whole answers, streams, tools and schemas', async (t) => {
   const server = await serve(t);
@@ -302,11 +299,11 @@ t.test(
           directive === 'first=10m'
             ? () => server.stats().running === 1
             : () => server.stats().tokens > tokens;
-        t.ok(await until(started));
+        t.ok(await eventually(started));
         controller.abort();
         await left;
         aborted += 1;
-        t.ok(await until(() => server.stats().aborted === aborted), `${stream} ${directive}`);
+        t.ok(await eventually(() => server.stats().aborted === aborted), `${stream} ${directive}`);
         t.equal(server.stats().running, 0);
       }
     }
@@ -343,9 +340,9 @@ t.test('a client that does not read holds the engine back', async (t) => {
   t.ok(before < 500_000, `${before} tokens`);
   socket.resume();
   socket.on('data', () => {});
-  t.ok(await until(() => server.stats().tokens > before), 'and goes on when it reads');
+  t.ok(await eventually(() => server.stats().tokens > before), 'and goes on when it reads');
   socket.destroy();
-  t.ok(await until(() => server.stats().aborted === 1));
+  t.ok(await eventually(() => server.stats().aborted === 1));
 });
 
 t.test('every quirk shows in the bytes', async (t) => {

@@ -21,6 +21,7 @@ import {
   type RenderOutput,
   type VideoCall,
 } from '../../src/ports/render.ts';
+import { eventually } from '../eventually.ts';
 import { picture } from '../videos/media-samples.ts';
 
 const codec = createCodec();
@@ -263,14 +264,11 @@ t.test('over HTTP', async (t) => {
     input_reference: await toFile(await picture('png'), 'a.png'),
   });
   t.match(created, { status: /queued|in_progress/, size: '1024x768', seconds: '4' });
-  const ended = async (path: string): Promise<Answer> => {
-    for (let left = 600; left > 0; left--) {
+  const ended = (path: string): Promise<Answer> =>
+    eventually(async () => {
       const record = (await (await fetch(`${server.url}${path}`)).json()) as Answer;
-      if (!/queued|in_progress/.test(record.status)) return record;
-      await new Promise((later) => setTimeout(later, 50));
-    }
-    throw new Error('it did not end');
-  };
+      return !/queued|in_progress/.test(record.status) && record;
+    }, `the end of ${path}`);
   t.match(await ended(`/videos/${created.id}`), {
     status: 'completed',
     progress: 100,

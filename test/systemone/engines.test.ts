@@ -1,8 +1,9 @@
 /** Decision engines over HTTP: answers scored as continuations, how servers write them, what fails; a gateway behind a gateway. */
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';
-import { startPosting, until } from '../embeddings/posting.ts';
+import { startPosting } from '../embeddings/posting.ts';
 import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { eventually } from '../eventually.ts';
 
 interface Asked {
   readonly prompt: readonly string[];
@@ -289,11 +290,11 @@ t.test('questions end together', async (t) => {
   const questions = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`q${index}`, noul]));
   const leaving = new AbortController();
   const said = post('/systemone', { model: 'far/decide', state: 'x', questions }, leaving.signal);
-  await until(() => far.visits.length === 4, 'four are asked');
+  await eventually(() => far.visits.length === 4, 'four are asked');
   leaving.abort();
   await t.rejects(said);
   await Promise.all(far.visits.map((visit) => visit.gone));
-  await until(() => events.length === 1, 'one event');
+  await eventually(() => events.length === 1, 'one event');
   t.match(events[0], { outcome: 'cancelled', status: 499, cost: '0' });
 });
 

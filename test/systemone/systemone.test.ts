@@ -6,7 +6,8 @@ import { Compile } from 'typebox/compile';
 import { confidence, probabilities } from '../../pipelines/stages/frame-decisions.ts';
 import { type Answer, DecisionsResponse } from '../../schemas/systemone.ts';
 import { costOf } from '../../src/billing/cost.ts';
-import { startPosting, until } from '../embeddings/posting.ts';
+import { startPosting } from '../embeddings/posting.ts';
+import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
 
 const { gateway, events, post, refusal } = await startPosting<DecisionsResponse>();
@@ -315,10 +316,10 @@ t.test('a client that leaves', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/systemone', ask({ a: noul }, { state: '/sim first=1m\nHi' }), leaving.signal);
-  await until(() => gateway.ports.admission.figures().running > 0, 'it runs');
+  await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
   leaving.abort();
   await t.rejects(asked);
-  await until(() => events.length > before, 'its event');
+  await eventually(() => events.length > before, 'its event');
   t.match(events.at(-1), { outcome: 'cancelled', status: 499, cost: '0' });
 });
 

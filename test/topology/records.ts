@@ -1,5 +1,4 @@
-/** What one gateway makes and the other serves: vector stores, videos and songs; each with what it must be billed for. */
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '../eventually.ts';
 import type { Client } from './client.ts';
 import { chatQuantities, embed } from './operations.ts';
 
@@ -77,12 +76,12 @@ export const createJob = async (
 };
 
 /** Reads it through any door until it has ended. */
-export const ended = async (client: Client, path: '/videos' | '/music', id: string): Promise<Job> => {
-  const deadline = Date.now() + 60_000;
-  for (;;) {
-    const { body: job } = await client.json<Job>(`${path}/${id}`);
-    if (job.status !== 'pending' && job.status !== 'in_progress') return job;
-    if (Date.now() > deadline) throw new Error(`${id} is still ${job.status}`);
-    await delay(100);
-  }
-};
+export const ended = (client: Client, path: '/videos' | '/music', id: string): Promise<Job> =>
+  eventually(
+    async () => {
+      const { body: job } = await client.json<Job>(`${path}/${id}`);
+      return job.status !== 'pending' && job.status !== 'in_progress' && job;
+    },
+    `the end of ${id}`,
+    60,
+  );

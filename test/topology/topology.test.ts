@@ -1,10 +1,9 @@
-/** The whole of docker-compose.yml as processes: one load through all routes and both gateways, one of them killed, every total exact. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import t from 'tap';
 import type { UsageRequestRow, UsageTotalRow } from '../../schemas/usage.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import type { Report } from '../../src/billing/verify.ts';
+import { eventually, patiently } from '../eventually.ts';
 import { clickHouseMissing } from '../services/clickhouse.ts';
 import { kafkaMissing } from '../services/kafka.ts';
 import { qdrantMissing } from '../services/qdrant.ts';
@@ -17,7 +16,7 @@ import { chatStream, cheap, operations, perform } from './operations.ts';
 import { createJob, ended, type Job, storeAcross } from './records.ts';
 import { startTopology, type Topology } from './stack.ts';
 
-t.setTimeout(240_000);
+t.setTimeout(patiently(240_000));
 
 /** All services are its own: what they hold is counted to the last row. */
 const own = { own: true };
@@ -63,7 +62,7 @@ t.test(
     });
     t.equal(part.status, 206);
     t.ok(part.bytes.equals(whole.bytes.subarray(100, 300)), 'a part of the video is that part of it');
-    await until('the webhook', async () => receiver.deliveries.length > 0);
+    await eventually(async () => receiver.deliveries.length > 0, 'the webhook');
     const [delivered] = receiver.deliveries;
     t.equal(delivered && (await signaturesBy(delivered, webhook.secret)), 1, 'signed');
     t.match(JSON.parse(String(delivered?.body)), {
@@ -88,7 +87,7 @@ t.test(
       { skip: noFront },
       async (t) => {
         const load = perform(patient, [...Array(6).fill(chatStream(40, '40/s')), ...cheap, ...cheap], 8);
-        await until('streams on it', async () => (await running(one)) > 1);
+        await eventually(async () => (await running(one)) > 1, 'streams on it');
         await one.drain();
         await one.revive();
         await load;
@@ -104,7 +103,7 @@ t.test(
         duration: 5,
       });
       const load = perform(client, [...Array(9).fill(chatStream(120, '40/s')), ...cheap, ...cheap], 12);
-      await until('streams on both', async () => (await running(one)) > 1 && (await running(two)) > 1);
+      await eventually(async () => (await running(one)) > 1 && (await running(two)) > 1, 'streams on both');
       await two.kill();
       t.match(await ended(client, '/music', lost.id), { status: 'completed' }, 'its job goes on');
       await load;
@@ -117,12 +116,12 @@ t.test(
       const billed = [...client.billed, ...patient.billed];
       const expected = billed.map(keyed).sort(byKey);
       const least = expected.length + client.left.length;
-      await until('the rows', async () => (await usageRows(client, one.url)).length >= least);
+      await eventually(async () => (await usageRows(client, one.url)).length >= least, 'the rows');
       let reports: readonly Report[] = [];
-      await until('all shipped and read', async () => {
+      await eventually(async () => {
         reports = await verify(topology);
         return reports.every(({ journal, kafka }) => journal.waiting + (kafka?.waiting ?? 0) === 0);
-      });
+      }, 'all shipped and read');
       const rows = await usageRows(client, one.url);
       const known = new Set(billed.map(({ request_id }) => request_id));
       t.strictSame(
@@ -170,10 +169,13 @@ t.test(
     await t.test('nothing is held', async (t) => {
       const redis = new Redis(topology.redisUrl);
       t.teardown(() => redis.disconnect());
-      await until('no leases', async () => (await leases(redis)) === 0);
+      await eventually(async () => (await leases(redis)) === 0, 'no leases');
       t.strictSame(await redis.keys('sluice:{render-slot}:record:*'), [], 'no render slots');
       for (const gateway of topology.gateways) {
-        await until('no request', async () => (await gauge(gateway.admin, 'sluice_http_in_flight')) === 0);
+        await eventually(
+          async () => (await gauge(gateway.admin, 'sluice_http_in_flight')) === 0,
+          'no request',
+        );
         t.equal(await gauge(gateway.admin, 'sluice_admission_running'), 0);
         t.equal(await gauge(gateway.admin, 'sluice_journal_lag_bytes'), 0);
         t.equal(await gauge(gateway.admin, 'sluice_admission_shared'), 1);
@@ -184,14 +186,6 @@ t.test(
     });
   },
 );
-
-const until = async (what: string, look: () => Promise<boolean>): Promise<void> => {
-  const deadline = Date.now() + 60_000;
-  while (!(await look())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await delay(100);
-  }
-};
 
 const gauge = async (admin: string, name: string): Promise<number> => {
   const text = await (await fetch(`${admin}/metrics`)).text();

@@ -14,6 +14,7 @@ import { createOffload } from '../../src/offload/offload.ts';
 import type { Collections, FileView, Upload } from '../../src/ports/collections.ts';
 import type { StoredRecord } from '../../src/ports/state.ts';
 import { model as modelOf } from '../chat/hand-made.ts';
+import { eventually } from '../eventually.ts';
 
 export const caller = { subscription: 'sub_test', key: 'key_test' };
 
@@ -143,21 +144,12 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
 
-/** Resolves with what is found; rejects after a while. */
-export const until = async <T>(find: () => Promise<T | undefined | false>, what: string): Promise<T> => {
-  for (const deadline = Date.now() + 20_000; Date.now() < deadline; await after(5)) {
-    const found = await find();
-    if (found !== undefined && found !== false) return found;
-  }
-  throw new Error(`waited in vain: ${what}`);
-};
-
 export const ended = (
   { collections }: House,
   collection: Awaited<ReturnType<Collections['get']>>,
   id: string,
 ): Promise<FileView> =>
-  until(async () => {
+  eventually(async () => {
     const view = await collections.file(collection, id, 'fileid');
     return view.file.status !== 'in_progress' && view;
   }, `the end of ${id}`);

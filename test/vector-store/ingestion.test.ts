@@ -2,7 +2,8 @@
 import t from 'tap';
 import type { EmbedBatch } from '../../src/collections/ingest-file.ts';
 import { fail } from '../../src/errors.ts';
-import { batch, caller, embedding, ended, openLand, until } from './house.ts';
+import { eventually } from '../eventually.ts';
+import { batch, caller, embedding, ended, openLand } from './house.ts';
 
 const land = await openLand();
 t.teardown(land.close);
@@ -30,7 +31,7 @@ t.test('nothing is found before everything is', async (t) => {
   house.before = last.wait;
   const { file } = await house.collections.add(collection, await land.upload(passages(20)), caller);
   t.equal(file.status, 'in_progress');
-  await until(async () => house.batches.length === 3, 'the third batch');
+  await eventually(async () => house.batches.length === 3, 'the third batch');
   const search = () => house.collections.search(collection, [embedding('tide 3')], { limit: 50 });
   t.same(await search(), []);
   t.same(await house.collections.items(collection, { limit: 50, order: 'asc' }), []);
@@ -48,7 +49,7 @@ t.test('nothing is found before everything is', async (t) => {
       [`${file.id}_2`, 4],
     ],
   );
-  await until(async () => (await land.left(collection.id)).length === 2, 'the end of the work');
+  await eventually(async () => (await land.left(collection.id)).length === 2, 'the end of the work');
   t.same(await land.left(collection.id), [collection.id, file.id]);
   t.equal(await land.blobs.stat(`uploads/${file.id}`), undefined);
 });
@@ -58,7 +59,7 @@ t.test('another process goes on where one died, and repeats no batch that was ke
   const collection = await land.newCollection(first);
   first.before = gate(2).wait;
   const { file } = await first.collections.add(collection, await land.upload(passages(30)), caller);
-  await until(async () => first.batches.length === 3, 'the third batch');
+  await eventually(async () => first.batches.length === 3, 'the third batch');
   first.crash();
   const second = land.open(t);
   const view = await ended(second, collection, file.id);
@@ -80,7 +81,7 @@ t.test('an orderly stop hands over at once', async (t) => {
   const collection = await land.newCollection(first);
   first.before = gate(1).wait;
   const { file } = await first.collections.add(collection, await land.upload(passages(20)), caller);
-  await until(async () => first.batches.length === 2, 'the second batch');
+  await eventually(async () => first.batches.length === 2, 'the second batch');
   await first.collections.close();
   const second = land.open(t, { leaseMs: 600_000 });
   t.match(await ended(second, collection, file.id), { file: { status: 'completed', items: 20 } });
@@ -136,7 +137,7 @@ t.test('what goes on failing has failed: its error is told and its passages are 
   });
   t.equal(house.batches.filter(({ id }) => id.endsWith('_0')).length, 1, 'what was kept is not repeated');
   t.match(await house.collections.view(collection), { files: { failed: 1, inProgress: 0 }, items: 0 });
-  await until(async () => (await land.left(collection.id)).length === 2, 'the end of the work');
+  await eventually(async () => (await land.left(collection.id)).length === 2, 'the end of the work');
   t.equal(await land.blobs.stat(`uploads/${file.id}`), undefined);
 });
 
@@ -158,14 +159,14 @@ t.test('a collection that is deleted meanwhile leaves nothing', async (t) => {
     const stopped = gate(stage);
     house.before = stopped.wait;
     const { file } = await house.collections.add(collection, await land.upload(passages(20)), caller);
-    await until(async () => house.batches.length > stage, 'the batch');
+    await eventually(async () => house.batches.length > stage, 'the batch');
     await house.collections.remove(caller.subscription, collection.id);
     stopped.open();
     await t.rejects(
       house.collections.get(caller.subscription, collection.id, 'id'),
       /there is no vector store/,
     );
-    await until(async () => (await land.left(collection.id)).length === 0, 'the last sweep');
+    await eventually(async () => (await land.left(collection.id)).length === 0, 'the last sweep');
     t.equal(await land.vectors.count(collection.id), 0);
     t.equal(await land.blobs.stat(`uploads/${file.id}`), undefined);
   }
@@ -177,11 +178,11 @@ t.test('a file that is deleted meanwhile leaves nothing', async (t) => {
   const stopped = gate(1);
   house.before = stopped.wait;
   const { file } = await house.collections.add(collection, await land.upload(passages(20)), caller);
-  await until(async () => house.batches.length === 2, 'the second batch');
+  await eventually(async () => house.batches.length === 2, 'the second batch');
   await house.collections.removeFile(collection, file.id);
   stopped.open();
   await house.collections.add(collection, await land.upload(passages(2, 'bread')), caller);
-  await until(async () => (await land.vectors.count(collection.id)) === 2, 'the other file');
+  await eventually(async () => (await land.vectors.count(collection.id)) === 2, 'the other file');
   t.equal((await land.left(collection.id)).includes(file.id), false);
   t.same([...words(await house.collections.search(collection, [embedding('tide')], { limit: 50 }))].sort(), [
     'bread 0',

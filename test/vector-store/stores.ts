@@ -2,6 +2,7 @@
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { SearchPage, VectorStore, VectorStoreFile } from '../../schemas/vector-store.ts';
 import { createKeys } from '../../src/keys/keys.ts';
+import { eventually } from '../eventually.ts';
 import { type GatewayOptions, startGateway, type TestGateway } from '../gateway.ts';
 
 export interface Said<Body> {
@@ -69,14 +70,15 @@ export const callsOf = (url: string, firstKey: string): Omit<Stores, 'gateway' |
     add: (store, file, fields = {}) => call('POST', `/vector_store/${store}/files`, formOf(file, fields)),
     search: async (store, input, options = {}) =>
       (await call<SearchPage>('POST', `/vector_store/${store}/search`, { input, ...options })).body.data,
-    settled: async (store, file) => {
-      for (const deadline = Date.now() + 600_000; Date.now() < deadline; ) {
-        const { body } = await call<VectorStoreFile>('GET', `/vector_store/${store}/files/${file}`);
-        if (body.status !== 'in_progress') return body;
-        await new Promise((resolve) => setTimeout(resolve, 50));
-      }
-      throw new Error(`${file} is still in progress`);
-    },
+    settled: (store, file) =>
+      eventually(
+        async () => {
+          const { body } = await call<VectorStoreFile>('GET', `/vector_store/${store}/files/${file}`);
+          return body.status !== 'in_progress' && body;
+        },
+        `the end of ${file}`,
+        600,
+      ),
   };
 };
 

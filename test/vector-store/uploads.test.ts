@@ -4,7 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { eventually } from '../eventually.ts';
 import { key, startProcess, uploadLines } from './large-upload.ts';
 import { callsOf } from './stores.ts';
 
@@ -91,7 +93,7 @@ const billed = async (
   file: string,
 ): Promise<{ readonly events: number; readonly inputs: number }> => {
   let last = { events: -1, inputs: -1 };
-  for (let left = 100; left > 0; left--) {
+  return eventually(async () => {
     const rows = new Map<string, number>();
     for (let path: string | null = '/usage?group_by=request&limit=1000'; path !== null; ) {
       const { body }: { body: UsagePage } = await call<UsagePage>('GET', path);
@@ -99,9 +101,9 @@ const billed = async (
       path = body.links.next?.replace(/^\/v1/, '') ?? null;
     }
     const found = { events: rows.size, inputs: [...rows.values()].reduce((sum, inputs) => sum + inputs, 0) };
-    if (found.events > 0 && found.inputs === last.inputs) return found;
+    const same = found.events > 0 && found.inputs === last.inputs;
     last = found;
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  return last;
+    await delay(200);
+    return same && found;
+  }, `all batches of ${file}`);
 };

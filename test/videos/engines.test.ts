@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { wavHeaderBytes } from '../../src/music/wav.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { dataUri, picture, wav } from './media-samples.ts';
 
@@ -91,17 +92,12 @@ const create = async (path: string, body: object): Promise<Job> => {
   t.equal(said.status, 202, JSON.stringify(said.body));
   return said.body;
 };
-const eventually = async <T>(look: () => Promise<T>, isSo: (seen: T) => boolean): Promise<T> => {
-  for (let left = 600; left > 0; left--) {
-    const seen = await look();
-    if (isSo(seen)) return seen;
-    await new Promise((done) => setTimeout(done, 50));
-  }
-  throw new Error('it did not come about');
-};
 const isFinal = ({ status }: Job): boolean => /completed|failed|cancelled/.test(status);
 const final = (path: string, { id }: Job): Promise<Job> =>
-  eventually(async () => (await call(outer, `${path}/${id}`)).body, isFinal);
+  eventually(async () => {
+    const { body } = await call(outer, `${path}/${id}`);
+    return isFinal(body) && body;
+  }, `the end of ${id}`);
 const bytesOf = async (url: string): Promise<Buffer> => {
   const response = await fetch(url, { headers: { authorization: `Bearer ${outer.key}` } });
   return Buffer.from(await response.arrayBuffer());
@@ -158,7 +154,7 @@ t.test('a video through two gateways', async (t) => {
     height: 768,
     hasAudio: false,
   });
-  t.ok(await eventually(isIdle, Boolean), 'the engine keeps nothing of it');
+  t.ok(await eventually(isIdle), 'the engine keeps nothing of it');
 
   const referring = await create('/videos', {
     model: 'far/video',
@@ -196,15 +192,11 @@ t.test('what the engine says of a failure is what the job says', async (t) => {
 
 t.test('a cancelled render is cancelled there, too', async (t) => {
   const job = await create('/videos', { model: 'far/video', prompt: '/sim render=60s' });
-  await eventually(
-    async () => (await call(inner, '/videos')).body.data,
-    (there) => there.some(({ status }) => status === 'in_progress'),
-  );
+  const innerJobs = async () => (await call(inner, '/videos')).body.data;
+  await eventually(async () => (await innerJobs()).some(({ status }) => status === 'in_progress'));
   t.match(await call(outer, `/videos/${job.id}`, 'DELETE'), { status: 200, body: { status: 'cancelled' } });
-  const there = await eventually(
-    async () => (await call(inner, '/videos')).body.data,
-    (jobs) => jobs.every(isFinal),
-  );
+  await eventually(async () => (await innerJobs()).every(isFinal));
+  const there = await innerJobs();
   t.ok(there.some(({ status }) => status === 'cancelled'));
   for (const { id } of there) await call(inner, `/videos/${id}`, 'DELETE');
 });
@@ -226,7 +218,7 @@ t.test('songs through two gateways, heard as they grow', async (t) => {
   for (const [index, song] of stored.entries())
     t.ok(heard[index]?.subarray(wavHeaderBytes).equals(song.subarray(wavHeaderBytes)), `song ${index}`);
   t.notOk(stored[0]?.equals(stored[1] ?? Buffer.alloc(0)), 'two different songs');
-  t.ok(await eventually(isIdle, Boolean), 'the engine keeps nothing of them');
+  t.ok(await eventually(isIdle), 'the engine keeps nothing of them');
 });
 
 t.test('an engine with few words', async (t) => {
@@ -263,10 +255,7 @@ t.test('an engine with few words', async (t) => {
     'only what the model takes',
   );
   t.match(input_reference, { image_url: /^data:image\/png;base64,/ });
-  await eventually(
-    async () => asked.at(-1),
-    (last) => last === 'DELETE /v1/videos/v%201',
-  );
+  await eventually(() => asked.at(-1) === 'DELETE /v1/videos/v%201');
   t.equal(asked[0], 'POST /v1/videos');
   t.ok(asked.includes('GET /v1/videos/v%201/content'));
 });
@@ -340,14 +329,8 @@ t.test('a job that is cancelled before its engine has answered is given up when 
   };
   asked.length = 0;
   const job = await create('/videos', { model: 'odd/video', prompt: 'x' });
-  await eventually(
-    async () => late,
-    (begun) => begun !== undefined,
-  );
+  await eventually(() => late, 'the engine is asked');
   t.match(await call(outer, `/videos/${job.id}`, 'DELETE'), { status: 200 });
   late?.();
-  await eventually(
-    async () => asked.at(-1),
-    (last) => last === 'DELETE /v1/videos/late',
-  );
+  await eventually(() => asked.at(-1) === 'DELETE /v1/videos/late');
 });

@@ -6,6 +6,7 @@ import t from 'tap';
 import { fail } from '../../src/errors.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { envelope } from '../envelope.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { dataUri, picture } from './media-samples.ts';
 
@@ -38,14 +39,6 @@ const read = async (path: string, method = 'GET', key = gateway.key) => {
   return { status: response.status, headers: response.headers, body: await response.json() };
 };
 const idOf = async (response: Response): Promise<string> => ((await response.json()) as { id: string }).id;
-const eventually = async (isSo: () => boolean | Promise<boolean>): Promise<void> => {
-  for (let left = 400; left > 0; left--) {
-    if (await isSo()) return;
-    await new Promise((done) => setTimeout(done, 25));
-  }
-  throw new Error('it did not come about');
-};
-
 /** Names under which inputs were kept. */
 const kept: string[] = [];
 const put = ports.blobs.put.bind(ports.blobs);

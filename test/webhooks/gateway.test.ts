@@ -7,8 +7,8 @@ import t, { type Test } from 'tap';
 import { run } from '../../src/cli/main.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { signatureOf } from '../../src/webhooks/signature.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
-import { until } from '../jobs/job-house.ts';
 import { end } from '../services/child.ts';
 import { picture } from '../videos/media-samples.ts';
 import { startReceiver } from './receiver.ts';
@@ -71,8 +71,10 @@ t.test('each ending, as a client reads the job', async (t) => {
     return made.body;
   };
   const told = (id: unknown, ending: string) =>
-    until(`${id} ${ending}`, () =>
-      receiver.deliveries.find(({ headers }) => headers['x-service-idempotency-key'] === `${id}-${ending}`),
+    eventually(
+      () =>
+        receiver.deliveries.find(({ headers }) => headers['x-service-idempotency-key'] === `${id}-${ending}`),
+      `${id} ${ending}`,
     );
   const checkTold = async (path: string, id: unknown, ending: string, data: object) => {
     const delivered = await told(id, ending);
@@ -122,7 +124,7 @@ t.test('sluice webhooks list and resend', async (t) => {
   const deliveries = new Deliveries(gateway.ports.state);
   const event = { job: id.slice(0, -7), type: 'video.generation.failed', subscription: 'sub_x', body: '{}' };
   await deliveries.add({ id, url: receiver.url, ...event });
-  await until('tried', async () => (await deliveries.list(1))[0]?.value.attempts.length === 1);
+  await eventually(async () => (await deliveries.list(1))[0]?.value.attempts.length === 1, 'tried');
   t.intercept(process, 'env', { value: { SLUICE_DATA: join(gateway.folder, 'data') } });
   const sluice = async (...words: string[]) => {
     const out = t.capture(process.stdout, 'write', () => true);
@@ -143,7 +145,7 @@ t.test('sluice webhooks list and resend', async (t) => {
   });
   receiver.behave = (response) => response.writeHead(200).end();
   t.match(await sluice('resend', id), { status: 0, stdout: `${id} will be sent to ${receiver.url}.\n` });
-  await until('taken', async () => (await deliveries.list(1))[0]?.value.status === 'delivered');
+  await eventually(async () => (await deliveries.list(1))[0]?.value.status === 'delivered', 'taken');
   t.match(JSON.parse((await sluice('list', '--json')).stdout), [
     { id, status: 'delivered', attempts: [{ status: 503 }, { status: 200, error: null }] },
   ]);
@@ -166,7 +168,7 @@ const startExample = async (t: Test, program: string, args: readonly string[]) =
   t.teardown(() => end(child, 'SIGKILL'));
   const lines: string[] = [];
   if (child.stdout !== null) createInterface(child.stdout).on('line', (line) => lines.push(line));
-  const port = await until('it listens', () => /listening.*\D(\d{4,5})\b/.exec(lines.join(' '))?.[1]);
+  const port = await eventually(() => /listening.*\D(\d{4,5})\b/.exec(lines.join(' '))?.[1], 'it listens');
   return {
     url: `http://127.0.0.1:${port}/`,
     said: () => lines.filter((line) => !/listening|port:/.test(line)),
@@ -199,7 +201,7 @@ const checkExample = async (t: Test, program: string, args: readonly string[]): 
   );
   for (const nonsense of ['', 't=', `t=${now}`, `t=${now},v1=`, `t=${now},v1=zz`, 'v1=00', ',,,===='])
     t.equal(await send('c', nonsense), 400, nonsense);
-  await until('two told', () => said().length === 2);
+  await eventually(() => said().length === 2, 'two told');
   t.strictSame(said(), Array(2).fill('video.generation.completed video_ü completed'));
 };
 

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
 import { createWebhooks, type WebhookSettings } from '../../src/webhooks/webhooks.ts';
-import { until } from '../jobs/job-house.ts';
+import { eventually } from '../eventually.ts';
 import { startReceiver } from './receiver.ts';
 import { countOf, signaturesBy, timeOf } from './verify.ts';
 
@@ -312,16 +312,17 @@ t.test('a receiver that hangs does not stand in the way of others', async (t) =>
   for (let index = 0; index < 100; index++) await add(`stuck_${index}`, 'sub_slow');
   await add('quick', 'sub_quick');
   webhooks.sender.wake();
-  await until('through', () =>
-    receiver.deliveries.some(({ headers }) => headers['x-service-idempotency-key'] === 'quick'),
+  await eventually(
+    () => receiver.deliveries.some(({ headers }) => headers['x-service-idempotency-key'] === 'quick'),
+    'through',
   );
   t.ok(stuck.length <= 8);
-  await until('all', () => {
+  await eventually(() => {
     for (const end of stuck.splice(0)) end();
     clock.now += 500;
     webhooks.sender.wake();
     return receiver.deliveries.length === 101;
-  });
+  }, 'all');
   for (const end of stuck.splice(0)) end();
 });
 
@@ -330,7 +331,7 @@ t.test('closing gives back what is under way', async (t) => {
   receiver.behave = () => undefined;
   const { webhooks, another } = start(t);
   await webhooks.tell(job(receiver.url), 'completed');
-  await until('asked', () => receiver.deliveries.length === 1);
+  await eventually(() => receiver.deliveries.length === 1, 'asked');
   await webhooks.close();
   const [row] = await webhooks.deliveries.list(1);
   t.match(row?.value, { status: 'waiting', tries: 0, claim: null });

@@ -3,8 +3,9 @@ import { map, of, type Subscription, switchMap } from 'rxjs';
 import type { Test } from 'tap';
 import { Demand } from '../../../src/ports/demand.ts';
 import { jsonAnswer, type Pipeline } from '../../../src/ports/exchange.ts';
+import { eventually } from '../../eventually.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
-import { eventually, request, settled } from '../../http/raw-client.ts';
+import { request, settled } from '../../http/raw-client.ts';
 import { keyed, open, Probe, text } from './probe.ts';
 
 const size: Pipeline = ({ body }) =>

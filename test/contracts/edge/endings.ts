@@ -7,8 +7,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { of, timer } from 'rxjs';
 import { map } from 'rxjs/operators';
 import type { Test } from 'tap';
+import { eventually } from '../../eventually.ts';
 import { startEdge } from '../../http/edge-fixture.ts';
-import { eventually, RawClient, request } from '../../http/raw-client.ts';
+import { RawClient, request } from '../../http/raw-client.ts';
 import { bytes, eventStream, open, Probe, text } from './probe.ts';
 
 const hello = open('GET', '/hello', () => of(text('hello')));

@@ -3,8 +3,9 @@ import { Observable, of } from 'rxjs';
 import type { Test } from 'tap';
 import type { Demand } from '../../../src/ports/demand.ts';
 import type { Pipeline, Reply } from '../../../src/ports/exchange.ts';
+import { eventually } from '../../eventually.ts';
 import { slowKey, startEdge } from '../../http/edge-fixture.ts';
-import { eventually, request, settled } from '../../http/raw-client.ts';
+import { request, settled } from '../../http/raw-client.ts';
 import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './probe.ts';
 
 /** More than any socket buffers on the way can hold. */

@@ -2,7 +2,7 @@
 import { Observable, type Subscriber } from 'rxjs';
 import type { Method, Route } from '../../../pipelines/route.ts';
 import type { Answer, Bytes, Exchange, Head, Pipeline, Reply } from '../../../src/ports/exchange.ts';
-import { eventually } from '../../http/raw-client.ts';
+import { eventually } from '../../eventually.ts';
 
 export const bytes = (content: string | Uint8Array): Bytes => ({ kind: 'bytes', bytes: content });
 

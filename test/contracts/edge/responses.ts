@@ -4,8 +4,9 @@ import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
 import { type Head, jsonAnswer } from '../../../src/ports/exchange.ts';
 import { envelope } from '../../envelope.ts';
+import { eventually } from '../../eventually.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
-import { eventually, type RawClient, request } from '../../http/raw-client.ts';
+import { type RawClient, request } from '../../http/raw-client.ts';
 import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './probe.ts';
 
 const commonHeaders = {

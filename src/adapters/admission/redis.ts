@@ -6,7 +6,9 @@ import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionFigures, AdmissionRequest, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback } from './fallback.ts';
+import { Absence } from './redis-absence.ts';
 import { type Decision, type Heartbeat, RedisGates, type Standing } from './redis-gates.ts';
+import { Orphans } from './redis-orphans.ts';
 import { openWakes, type Wakes } from './redis-wakes.ts';
 import { batches, collect } from './renewal.ts';
 import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
@@ -27,13 +29,6 @@ export interface RedisAdmissionOptions extends Partial<Rules> {
   readonly clock?: Clock;
 }
 
-/** What Redis may still hold though nobody here does: given back as soon as it can be told, or gone by itself in time. */
-interface Orphan {
-  readonly request: AdmissionRequest;
-  readonly heldMs: number;
-  readonly until: number;
-}
-
 export const createRedisAdmission = (url: string, options: RedisAdmissionOptions = {}): Admission =>
   new RedisAdmission(url, options);
 
@@ -46,15 +41,8 @@ class RedisAdmission implements Admission {
   readonly #visits: Visits;
   /** Counts along, and decides while Redis is away; undefined: nobody decides then. */
   readonly #fallback: Fallback | undefined;
-  readonly #orphans = new Map<string, Orphan>();
-  /** From a call that failed until Redis knows again what all processes run. */
-  #away = false;
-  /** When a call last failed, by the server's clock; when Redis first answered after that, by ours. */
-  #lostAt = 0;
-  #answeredAt: number | undefined;
-  /** What the server's clock shows more than ours. */
-  #ahead = 0;
-  #replicas = 1;
+  readonly #absence: Absence;
+  readonly #orphans: Orphans;
   #closed = false;
   #cancelTick: (() => void) | undefined;
 
@@ -65,6 +53,8 @@ class RedisAdmission implements Admission {
     this.#ttlMs = ttlMs;
     this.#clock = clock ?? monotonicClock;
     this.#log = log;
+    this.#absence = new Absence(ttlMs, this.#clock);
+    this.#orphans = new Orphans(ttlMs, this.#clock);
     this.#gates = new RedisGates({
       url,
       prefix,
@@ -102,7 +92,7 @@ class RedisAdmission implements Admission {
   }
 
   figures(): AdmissionFigures {
-    const own = this.#visits.tally.figures(!this.#away, this.#replicas);
+    const own = this.#visits.tally.figures(!this.#absence.isAway, this.#absence.replicas);
     const alone = this.#fallback?.figures();
     return {
       ...own,
@@ -135,7 +125,7 @@ class RedisAdmission implements Admission {
   // ── asking ───────────────────────────────────────────────────────────────────────────────────────
 
   #place(visit: Visit): void {
-    if (this.#away) {
+    if (this.#absence.isAway) {
       this.#placeElsewhere(visit);
       return;
     }
@@ -166,7 +156,7 @@ class RedisAdmission implements Admission {
   }
 
   #unanswered(visit: Visit, id: string, error: unknown): void {
-    this.#orphan(id, visit.request, 0);
+    this.#orphans.add({ id, request: visit.request, heldMs: 0 });
     this.#lost(error);
     if (visit.phase === 'asking' && visit.id === id) this.#placeElsewhere(visit);
   }
@@ -211,7 +201,7 @@ class RedisAdmission implements Admission {
           else refuse(waitMs);
         },
         (error: unknown) => {
-          this.#orphan(id, request, 0);
+          this.#orphans.add({ id, request, heldMs: 0 });
           this.#lost(error);
           if (visit.phase === 'queued') refuse(0);
         },
@@ -232,27 +222,15 @@ class RedisAdmission implements Admission {
   /** Nobody waits for this; what does not arrive is tried again at the next tick. */
   #giveBack(id: string, request: AdmissionRequest, heldMs: number): void {
     if (this.#closed) return;
-    if (this.#away) this.#orphan(id, request, heldMs);
+    if (this.#absence.isAway) this.#orphans.add({ id, request, heldMs });
     else this.#tellRelease(id, request, heldMs);
   }
 
   #tellRelease(id: string, request: AdmissionRequest, heldMs: number): void {
     this.#gates.release(id, request, heldMs).catch((error: unknown) => {
-      this.#orphan(id, request, heldMs);
+      this.#orphans.add({ id, request, heldMs });
       this.#lost(error);
     });
-  }
-
-  #orphan(id: string, request: AdmissionRequest, heldMs: number): void {
-    this.#orphans.set(id, { request, heldMs, until: this.#clock.now() + this.#ttlMs });
-  }
-
-  #giveBackOrphans(): void {
-    const now = this.#clock.now();
-    for (const [id, { request, heldMs, until }] of [...this.#orphans]) {
-      this.#orphans.delete(id);
-      if (now < until) this.#tellRelease(id, request, heldMs);
-    }
   }
 
   // ── renewing, losing and finding Redis ───────────────────────────────────────────────────────────
@@ -267,7 +245,7 @@ class RedisAdmission implements Admission {
     try {
       // Who is heard of has told what it runs.
       await this.#renew();
-      const beat = await this.#gates.heartbeat(this.#lostAt);
+      const beat = await this.#gates.heartbeat(this.#absence.since);
       if (!this.#closed) this.#catchUp(beat);
     } catch (error) {
       this.#fallback?.prune();
@@ -275,20 +253,14 @@ class RedisAdmission implements Admission {
     }
     // Each process at its own beat: after an outage they do not all come back in the same instant.
     const quarter = this.#ttlMs / 4;
-    this.#tickIn((this.#away ? Math.min(quarter, 500) : quarter) * (0.75 + Math.random() / 4));
+    this.#tickIn((this.#absence.isAway ? Math.min(quarter, 500) : quarter) * (0.75 + Math.random() / 4));
   }
 
   /** Redis answers. Once all have told it what they run, those who waited here join the shared queues. */
-  #catchUp({ processes, heardSince, time }: Heartbeat): void {
-    const now = this.#clock.now();
-    this.#ahead = time - now;
-    this.#answeredAt ??= now;
-    const back = this.#away && (heardSince >= this.#replicas || now - this.#answeredAt >= this.#ttlMs);
-    if (back) this.#away = false;
-    // While away, fewer are heard of than there are; their shares are not to be taken.
-    if (!this.#away) this.#replicas = Math.max(1, processes);
-    this.#giveBackOrphans();
-    if (!back) return;
+  #catchUp(beat: Heartbeat): void {
+    const isBack = this.#absence.ends(beat);
+    for (const { id, request, heldMs } of this.#orphans.takeAll()) this.#tellRelease(id, request, heldMs);
+    if (!isBack) return;
     this.#log?.info('admission is shared again: Redis is back');
     // What was started since the last renewal is told before anything is asked.
     this.#renew().catch((error: unknown) => this.#lost(error));
@@ -328,12 +300,11 @@ class RedisAdmission implements Admission {
   }
 
   #lost(error: unknown): void {
-    this.#lostAt = this.#clock.now() + this.#ahead;
-    this.#answeredAt = undefined;
-    if (this.#away || this.#closed) return;
-    this.#away = true;
+    if (!this.#absence.begins() || this.#closed) return;
     const how =
-      this.#fallback === undefined ? 'requests are refused' : `this process goes by 1/${this.#replicas}`;
+      this.#fallback === undefined
+        ? 'requests are refused'
+        : `this process goes by 1/${this.#absence.replicas}`;
     this.#log?.warn({ err: error }, `admission is not shared while Redis is away: ${how}`);
     this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 500));
     const fallback = this.#fallback;
@@ -341,7 +312,7 @@ class RedisAdmission implements Admission {
     // Also those whose answer may yet come: all go on in the order they came.
     for (const visit of this.#visits.all())
       if (visit.phase === 'asking' || visit.phase === 'queued') {
-        this.#orphan(visit.id, visit.request, 0);
+        this.#orphans.add({ id: visit.id, request: visit.request, heldMs: 0 });
         this.#placeHere(visit, fallback);
       }
   }
@@ -350,7 +321,7 @@ class RedisAdmission implements Admission {
   #placeHere(visit: Visit, fallback: Fallback): void {
     this.#visits.rename(visit);
     visit.phase = 'alone';
-    visit.line = fallback.admit(visit, this.#replicas).subscribe({
+    visit.line = fallback.admit(visit, this.#absence.replicas).subscribe({
       next: (slot) => {
         visit.slot = slot;
         if (slot.position !== undefined) visit.position ??= slot.position;

@@ -40,11 +40,12 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
   const readUntilTrouble = async (): Promise<void> => {
     const consumer = newConsumer(kafka, groupName(settings, group), options.batch);
     const deadLetters = deadLetterOffice(kafka, settings, topic);
+    const over = new AbortController();
     const crashed = new Promise<void>((resolve, reject) => {
       consumer.on(consumer.events.CRASH, ({ payload: { error, restart } }) => {
         if (!restart) reject(error);
       });
-      stopping.signal.addEventListener('abort', () => resolve(), { once: true });
+      stopping.signal.addEventListener('abort', () => resolve(), { signal: over.signal });
     });
     try {
       await ensureTopics(kafka, settings);
@@ -61,6 +62,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
       await crashed;
     } finally {
       figures.reading = false;
+      over.abort();
       crashed.catch(() => undefined); // also when it comes too late for anybody to wait for it
       await consumer
         .disconnect()

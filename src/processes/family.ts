@@ -1,8 +1,9 @@
 /** The gateways of one port: started, watched, replaced, ended. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Family as MetricFamily } from '../metrics/exposition.ts';
-import { Child, type Ready, type Seen } from './child.ts';
+import { type Family as MetricFamily, merged } from '../metrics/exposition.ts';
+import { counter } from '../metrics/process.ts';
+import { Child, type Ready } from './child.ts';
 
 const firstPause = 500;
 const longestPause = 30_000;
@@ -16,6 +17,7 @@ export class Family {
   #pause = firstPause;
   #replacing: Promise<void> = Promise.resolve();
   #ending = false;
+  #deaths = 0;
 
   constructor(env: Readonly<Record<string, string>>, log: Logger) {
     this.#env = env;
@@ -47,19 +49,33 @@ export class Family {
     await Promise.all([...this.#children].map((child) => child.drain({ handOver: false })));
   }
 
-  async families(): Promise<ReadonlyMap<string, readonly MetricFamily[]>> {
-    return new Map((await this.#looks()).map(([child, seen]) => [String(child.id), seen?.families ?? []]));
+  async families(): Promise<readonly MetricFamily[]> {
+    const seen = await Promise.all(
+      this.#here().map(async (child) => [String(child.place), (await child.look()) ?? []] as const),
+    );
+    return [
+      ...merged(new Map(seen)),
+      counter('sluice_process_deaths_total', 'Gateway processes that ended unasked.', this.#deaths),
+    ];
   }
 
-  /** Traffic should come while one of them is ready for it. */
+  /** Traffic should come while one of them is ready for it; the first that says so is believed at once. */
   async unready(): Promise<readonly string[]> {
     if (this.#ending) return ['process: shutting down'];
-    const reasons = (await this.#looks()).map(([, seen]) => seen?.unready ?? ['process: silent']);
-    return reasons.some((each) => each.length === 0) ? [] : reasons.flat();
+    const asked = this.#here().map(async (child) => (await child.unready()) ?? ['process: silent']);
+    if (asked.length === 0) return ['process: starting'];
+    const ready = asked.map(async (answer) => {
+      const reasons = await answer;
+      if (reasons.length > 0) throw new Error(reasons.join());
+    });
+    return Promise.any(ready).then(
+      () => [],
+      async () => (await Promise.all(asked)).flat(),
+    );
   }
 
   async #start(): Promise<Child> {
-    const child = new Child(this.#env);
+    const child = new Child(this.#freePlace(), this.#env);
     this.#children.add(child);
     void child.exited.then(() => this.#children.delete(child));
     await child.ready;
@@ -70,7 +86,16 @@ export class Family {
     return child;
   }
 
+  /** Places are taken again: a label that counts all processes there ever were would have no bound. */
+  #freePlace(): number {
+    const taken = new Set([...this.#children].map(({ place }) => place));
+    let place = 1;
+    while (taken.has(place)) place++;
+    return place;
+  }
+
   async #replaceDead(how: string, ranMs: number): Promise<void> {
+    this.#deaths++;
     if (ranMs > steadyMs) this.#pause = firstPause;
     while (!this.#ending) {
       this.#log.error({ how, pauseMs: this.#pause }, 'a gateway process ended; another is started');
@@ -81,6 +106,7 @@ export class Family {
         await this.#start();
         return;
       } catch (error) {
+        this.#deaths++;
         this.#log.error({ err: error }, 'it could not be started');
       }
     }
@@ -98,10 +124,8 @@ export class Family {
     await Promise.all(drained);
   }
 
-  async #looks(): Promise<readonly (readonly [Child, Seen | undefined])[]> {
-    const seen = await Promise.all(
-      [...this.#children].map(async (child) => [child, await child.look()] as const),
-    );
-    return seen.filter(([child]) => !child.leaving);
+  /** One that starts cannot answer yet, and nobody should wait for it. */
+  #here(): readonly Child[] {
+    return [...this.#children].filter(({ started, leaving }) => started && !leaving);
   }
 }

@@ -19,12 +19,9 @@ export const joinProcesses = (gateway: Gateway, { config: _, ...greeting }: Welc
     process.on('message', (message: Order) => {
       if (message.order === 'drain') resolve({ handOver: message.handOver });
       else if (message.order === 'reload') gateway.reload();
-      else
-        void gateway
-          .unready()
-          .then((unready) =>
-            say({ word: 'seen', number: message.number, families: gateway.families(), unready }),
-          );
+      else if (message.order === 'look')
+        say({ word: 'seen', number: message.number, families: gateway.families() });
+      else void gateway.unready().then((unready) => say({ word: 'asked', number: message.number, unready }));
     });
   });
   // Signals of a terminal reach every process; the first one decides what becomes of them.

@@ -9,14 +9,12 @@ export type Order =
   /** To end; what is left of the port goes on with others, or not. */
   | { readonly order: 'drain'; readonly handOver: boolean }
   | { readonly order: 'reload' }
-  | { readonly order: 'look'; readonly number: number };
+  /** Its metrics, or whether it is ready: those do not wait for what readiness asks of others. */
+  | { readonly order: 'look' | 'ask'; readonly number: number };
 
 export type Word =
   /** It listens; what a person should know of it. */
   | { readonly word: 'ready'; readonly greeting: Greeting }
-  | {
-      readonly word: 'seen';
-      readonly number: number;
-      readonly families: readonly Family[];
-      readonly unready: readonly string[];
-    };
+  | { readonly word: 'seen'; readonly number: number; readonly families: readonly Family[] }
+  /** Why it should get no work. */
+  | { readonly word: 'asked'; readonly number: number; readonly unready: readonly string[] };

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
 import type { Config } from '../config.ts';
 import { ensureFree } from '../http/address.ts';
-import { exposition, merged } from '../metrics/exposition.ts';
+import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
 import { Family } from './family.ts';
 
@@ -29,7 +29,7 @@ export const supervise = async (options: SupervisorOptions): Promise<void> => {
       config.admin &&
       (await startAdmin({
         ...config.admin,
-        metrics: async () => exposition(merged(await family.families())),
+        metrics: async () => exposition(await family.families()),
         unready: () => family.unready(),
       }));
     options.show(welcome({ ...greeting, adminUrl: admin?.url, processes: options.processes, config }));

@@ -44,26 +44,28 @@ const start = async (t: Test, args: readonly string[]): Promise<Running> => {
   throw new Error(`it ended: ${text}`);
 };
 
-/** Numbers of the processes that answer now. */
-const members = async (admin: string): Promise<readonly string[]> => {
-  const text = await (await fetch(`${admin}/metrics`)).text();
-  return [...text.matchAll(/^process_resident_memory_bytes\{process="(\d+)"\}/gm)].map(([, id]) =>
-    String(id),
-  );
-};
+const metrics = async (admin: string): Promise<string> => (await fetch(`${admin}/metrics`)).text();
 
-/** Its gateways, by their ids in the system. */
+/** Places of the processes that answer now. */
+const members = async (admin: string): Promise<readonly string[]> =>
+  [...(await metrics(admin)).matchAll(/^process_resident_memory_bytes\{process="(\d+)"\}/gm)].map(
+    ([, place]) => String(place),
+  );
+
+/** Its gateways, by their ids in the system; one may end while it is looked at. */
 const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   const ids = text.trim().split(' ').map(Number);
-  const commands = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8')));
+  const commands = await Promise.all(
+    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
+  );
   return ids.filter((_, index) => commands[index]?.includes('serve'));
 };
 
 t.test('every process is replaced under load, and no request is lost', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
-  const before = await members(gateway.admin);
-  t.equal(before.length, 2);
+  const before = await childrenOf(gateway.process);
+  t.strictSame(await members(gateway.admin), ['1', '2']);
   t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
 
   const agent = new Agent({ connections: 4 });
@@ -105,10 +107,11 @@ t.test('every process is replaced under load, and no request is lost', async (t)
 
   await eventually(async () => statuses.length > 20 && streams > 0, 'load');
   gateway.process.kill('SIGUSR2');
-  const after = await eventually(async () => {
-    const now = await members(gateway.admin);
-    return now.length === 2 && now.every((id) => !before.includes(id)) ? now : false;
+  await eventually(async () => {
+    const now = await childrenOf(gateway.process);
+    return now.length === 2 && now.every((id) => !before.includes(id));
   }, 'replacement');
+  t.equal((await members(gateway.admin)).length, 2);
   running = false;
   await Promise.all([...load, ...listening]);
   t.strictSame(
@@ -128,21 +131,32 @@ t.test('every process is replaced under load, and no request is lost', async (t)
     return total !== undefined && total.requests >= statuses.length + streams ? total : false;
   }, 'billing');
   t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
-  t.equal(after.length, 2);
+  t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 0$/m, 'none of them died');
 });
 
 t.test('a process that dies is replaced', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
-  const before = await members(gateway.admin);
   const children = await childrenOf(gateway.process);
   t.equal(children.length, 2);
   process.kill(children[0] ?? 0, 'SIGKILL');
   await eventually(async () => {
-    const now = await members(gateway.admin);
-    return now.length === 2 && now.some((id) => !before.includes(id));
+    const now = await childrenOf(gateway.process);
+    return now.length === 2 && !now.includes(children[0] ?? 0) && (await members(gateway.admin)).length === 2;
   }, 'a new process');
+  t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2'], 'in the place of the other');
+  t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 1$/m);
   gateway.process.kill('SIGTERM');
   t.strictSame(await once(gateway.process, 'exit'), [0, null]);
+});
+
+t.test('one that is silent keeps nobody from the others', async (t) => {
+  const gateway = await start(t, ['--processes', '2']);
+  const [silent = 0] = await childrenOf(gateway.process);
+  process.kill(silent, 'SIGSTOP');
+  t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
+  t.equal((await members(gateway.admin)).length, 1);
+  process.kill(silent, 'SIGCONT');
+  await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
 });
 
 t.test('gateways that cannot start end the whole, with why', async (t) => {

@@ -1,5 +1,5 @@
 /** This process: memory, processor, and how late its event loop is. */
-import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { watchEventLoop } from './event-loop.ts';
 import type { Family } from './exposition.ts';
 
 export interface ProcessFigures {
@@ -8,19 +8,13 @@ export interface ProcessFigures {
 }
 
 export const watchProcess = (): ProcessFigures => {
-  // Reset with each look: what is told is of the time since the last one.
-  const delay = monitorEventLoopDelay({ resolution: 10 });
-  delay.enable();
+  const eventLoop = watchEventLoop();
+  // Once: asked anew it differs by a second now and then, which looks like a restart.
+  const started = Math.round(Date.now() / 1000 - process.uptime());
   return {
     families: () => {
       const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage();
       const { user, system } = process.cpuUsage();
-      const late = [
-        ['0.5', delay.percentile(50)],
-        ['0.99', delay.percentile(99)],
-        ['1', delay.max],
-      ] as const;
-      delay.reset();
       return [
         gauge('process_resident_memory_bytes', 'Memory the system counts for the process.', rss),
         {
@@ -36,22 +30,14 @@ export const watchProcess = (): ProcessFigures => {
         counter('process_cpu_seconds_total', 'Processor time.', (user + system) / 1e6),
         {
           name: 'sluice_event_loop_delay_seconds',
-          help: 'How late the event loop was since the last look, by quantile.',
-          type: 'gauge',
-          samples: late.map(([quantile, nanoseconds]) => ({
-            labels: { quantile },
-            // Nothing was measured yet: not a number.
-            value: Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0,
-          })),
+          help: 'How late the event loop was, asked fifty times a second.',
+          type: 'histogram',
+          samples: eventLoop.late.samples('sluice_event_loop_delay_seconds', {}),
         },
-        gauge(
-          'process_start_time_seconds',
-          'When the process started, in Unix seconds.',
-          Math.round(Date.now() / 1000 - process.uptime()),
-        ),
+        gauge('process_start_time_seconds', 'When the process started, in Unix seconds.', started),
       ];
     },
-    close: () => delay.disable(),
+    close: () => eventLoop.close(),
   };
 };
 

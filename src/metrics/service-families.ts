@@ -2,6 +2,7 @@
 
 import type { Engines } from '../ports/engine.ts';
 import type { Reading } from '../ports/events.ts';
+import type { UsageLog } from '../ports/usage.ts';
 import { type EngineState, engineFamilies } from './engine-families.ts';
 import type { Family } from './exposition.ts';
 import { gauge } from './process.ts';
@@ -10,8 +11,8 @@ import { readingFamilies } from './reading-families.ts';
 export interface Service {
   readonly engines: Pick<Engines, 'health'> & { figures(): ReadonlyMap<string, EngineState> };
   readonly accounts: {
-    /** Bytes of usage on disk that are not shipped yet. */
-    readonly usage: { lag(): number };
+    /** Bytes of usage on disk that are not shipped yet; whether more may come. */
+    readonly usage: { lag(): number } & Pick<UsageLog, 'ensureOpen'>;
     readonly reading: Pick<Reading, 'figures'> | undefined;
   };
   readonly jobs: { rendering(): number };
@@ -26,6 +27,11 @@ export interface Service {
 export const serviceFamilies = ({ engines, accounts, jobs, sender, slots }: Service): readonly Family[] => [
   ...engineFamilies(engines.health(), engines.figures()),
   gauge('sluice_journal_lag_bytes', 'Usage on disk that is not shipped yet.', accounts.usage.lag()),
+  gauge(
+    'sluice_journal_open',
+    '1 while usage can be kept; 0 while billable requests are refused because it cannot.',
+    isOpen(accounts.usage) ? 1 : 0,
+  ),
   ...readingFamilies(accounts.reading?.figures()),
   gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
   gauge('sluice_render_slots', 'Videos and songs that it may render at once.', slots),
@@ -37,3 +43,13 @@ export const serviceFamilies = ({ engines, accounts, jobs, sender, slots }: Serv
     samples: Object.entries(sender.ended).map(([outcome, value]) => ({ labels: { outcome }, value })),
   },
 ];
+
+/** It says no by throwing: the disk is full, or too much waits to be shipped. */
+const isOpen = (usage: Pick<UsageLog, 'ensureOpen'>): boolean => {
+  try {
+    usage.ensureOpen();
+    return true;
+  } catch {
+    return false;
+  }
+};

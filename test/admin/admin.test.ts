@@ -1,6 +1,8 @@
 /** The operator's port: metrics that tell what happened, probes that mean something. */
 import { createServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { watchEventLoop } from '../../src/metrics/event-loop.ts';
 import { exposition, merged } from '../../src/metrics/exposition.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { Operations } from '../../src/metrics/operations.ts';
@@ -39,7 +41,8 @@ t.test('metrics and probes of a gateway', async (t) => {
     'sluice_engine_up{engine="simulator"} 1',
     'sluice_http_in_flight 0',
     '# TYPE sluice_journal_lag_bytes gauge',
-    '# TYPE sluice_event_loop_delay_seconds gauge',
+    '# TYPE sluice_event_loop_delay_seconds histogram',
+    'sluice_journal_open 1',
   ])
     t.ok(text.split('\n').includes(line), line);
   t.match(text, /^process_resident_memory_bytes \d+$/m);
@@ -63,6 +66,15 @@ t.test('a histogram counts each bound once and all below it', async (t) => {
   const at = (le: string) => samples.find(({ labels }) => labels.le === le)?.value;
   t.strictSame([at('0.001'), at('0.0025'), at('300'), at('+Inf')], [2, 3, 3, 4]);
   t.equal(samples.at(-1)?.value, 4);
+});
+
+t.test('an event loop that was kept busy was late', async (t) => {
+  const { late, close } = watchEventLoop();
+  t.teardown(close);
+  for (const end = performance.now() + 100; performance.now() < end; );
+  const at = (le: string) => late.samples('late', {}).find(({ labels }) => labels.le === le)?.value ?? 0;
+  while (at('+Inf') === 0) await delay(5);
+  t.equal(at('0.05'), 0, 'no sooner than after the 80 ms it had to wait');
 });
 
 t.test('pairs of route and model are bounded', async (t) => {

@@ -1,9 +1,13 @@
-/** The dashboard and the guide: every metric they name is there, and every metric that is there is in the guide. */
+/** The dashboard, the alerts and the guide: every metric they name is there, and every metric that is there is in the guide. */
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { parse } from 'yaml';
 import { exposition } from '../../src/metrics/exposition.ts';
+import { counter } from '../../src/metrics/process.ts';
 import { readingFamilies } from '../../src/metrics/reading-families.ts';
 import { startGateway } from '../gateway.ts';
 
@@ -16,6 +20,7 @@ const Panel = Type.Object({
   id: Type.Integer({ minimum: 1 }),
   type: Type.Enum(['row', 'timeseries', 'stat']),
   title: Type.String({ minLength: 1 }),
+  description: Type.Optional(Type.String({ minLength: 1 })),
   gridPos: Type.Object({ x: place, y: place, w: place, h: place }),
   datasource: Type.Optional(Datasource),
   targets: Type.Optional(
@@ -41,11 +46,31 @@ const Dashboard = Type.Object({
   }),
 });
 const shape = Compile(Dashboard);
+const Alerts = Type.Object({
+  groups: Type.Array(
+    Type.Object({
+      rules: Type.Array(
+        Type.Object({
+          alert: Type.String({ pattern: '^Sluice[A-Z]' }),
+          expr: Type.String({ minLength: 1 }),
+          labels: Type.Object({ severity: Type.Enum(['warning', 'critical']) }),
+          annotations: Type.Object({ summary: Type.String({ minLength: 1 }) }),
+        }),
+        { minItems: 1 },
+      ),
+    }),
+    { minItems: 1 },
+  ),
+});
+const alertsShape = Compile(Alerts);
 
 const read = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), 'utf8');
 const dashboard: unknown = JSON.parse(read('grafana-dashboard.json'));
 if (!shape.Check(dashboard)) throw new Error(JSON.stringify(shape.Errors(dashboard)));
 const { panels, templating } = dashboard;
+const alerts: unknown = parse(read('prometheus-alerts.yml'));
+if (!alertsShape.Check(alerts)) throw new Error(JSON.stringify(alertsShape.Errors(alerts)));
+const rules = alerts.groups.flatMap((group) => group.rules);
 
 t.test('the dashboard is one', async (t) => {
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length, 'ids are unique');
@@ -67,6 +92,28 @@ t.test('the dashboard is one', async (t) => {
     t.ok(name?.startsWith('__') || variables.has(name ?? ''), `$${name} is known`);
 });
 
+t.test('every panel says what it shows', async (t) => {
+  for (const { type, title, description } of panels)
+    t.equal(description === undefined, type === 'row', `${title} is explained`);
+});
+
+t.test('alerts', async (t) => {
+  t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length, 'names are unique');
+  const promtool = (...words: string[]) =>
+    spawnSync('promtool', words, { encoding: 'utf8', timeout: 30_000 });
+  if (promtool('--version').status !== 0) return void t.comment('no promtool on PATH: the rules are not run');
+  const [file, cases] = ['../../docs/prometheus-alerts.yml', './alerts.promtool.yml'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  for (const words of [
+    ['check', 'rules', String(file)],
+    ['test', 'rules', String(cases)],
+  ]) {
+    const { status, stdout, stderr } = promtool(...words);
+    t.equal(status, 0, `${words.join(' ')}: ${stdout}${stderr}`);
+  }
+});
+
 t.test('names are those of the metrics', async (t) => {
   const gateway = await startGateway({
     env: { SLUICE_ADMIN_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
@@ -74,7 +121,9 @@ t.test('names are those of the metrics', async (t) => {
   const text = await (await fetch(`${gateway.adminUrl}/metrics`)).text();
   await gateway.stop();
   const reading = { reading: true, batches: 0, messages: 0, deadLetters: 0, retries: 0, lag: [] };
-  const types = [...`${text}${exposition(readingFamilies(reading))}`.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
+  // What only readers of Kafka have, and what only the first of several processes has.
+  const elsewhere = [...readingFamilies(reading), counter('sluice_process_deaths_total', '', 0)];
+  const types = [...`${text}${exposition(elsewhere)}`.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
   const families = types.map(([, name = '']) => name);
   const exported = new Set(
     types.flatMap(([, name = '', type]) =>
@@ -83,12 +132,12 @@ t.test('names are those of the metrics', async (t) => {
   );
   t.equal(new Set(families).size, families.length, 'no family twice');
 
-  const asked = JSON.stringify([panels.map(({ targets }) => targets), templating]);
+  const asked = JSON.stringify([panels.map(({ targets }) => targets), templating, rules]);
   const named = new Set([...asked.matchAll(/\b(?:sluice|process|nodejs)_\w+/g)].map(([name]) => name));
   t.strictSame(
     [...named].filter((name) => !exported.has(name)),
     [],
-    'the dashboard asks for nothing that is not there',
+    'dashboard and alerts ask for nothing that is not there',
   );
   const guide = read('operations.md');
   const explained = new Set([...guide.matchAll(/`((?:sluice|process|nodejs)_\w+)/g)].map(([, name]) => name));

@@ -5,7 +5,9 @@ COPY package.json package-lock.json .npmrc ./
 # The only script that anything needs at run time makes ffmpeg executable; here for all users.
 RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
 COPY . .
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# A client of ours names the compiler as its peer, for types alone; npm keeps it.
+RUN npm run build && npm prune --omit=dev --ignore-scripts \
+  && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
 # The project's own release in place of the registry's copy of it. What runs must be, byte for byte, the binary of the
 # copy, which package-lock.json pins; those for other systems stay behind.
 ARG UWEBSOCKETS=https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/v20.64.0.tar.gz
@@ -23,7 +25,8 @@ COPY --from=build /sluice/node_modules node_modules
 COPY --from=build /sluice/dist dist
 COPY package.json LICENSE ./
 COPY bin bin
-RUN mkdir /data && chown node:node /data
+# As a command: docker exec gateway sluice keys list
+RUN ln -s /sluice/bin/sluice.mjs /usr/local/bin/sluice && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 8787 9787

@@ -1,6 +1,7 @@
 /** The operator's own port: metrics, whether the process lives and whether it should get traffic. Nothing of a client's is here. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { linkTo } from '../http/address.ts';
 import { contentType } from '../metrics/exposition.ts';
 
 export interface AdminOptions {
@@ -55,7 +56,7 @@ export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions)
   });
   const address = server.address() as AddressInfo;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${address.port}`,
+    url: linkTo('http', { host, port: address.port }),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,4 +1,4 @@
-/** What can be wrong with the place to listen at, in one sentence each. */
+/** A place to listen at in; how links name it, and what can be wrong with it in one sentence each. */
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
@@ -15,6 +15,14 @@ const reasons: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use that port',
   ENOTFOUND: 'the host name is unknown',
 };
+
+/** What links start with: an address that stands for all of them leads nowhere, so it is named by loopback's. */
+export const linkTo = (scheme: 'http' | 'https', { host, port }: Place): string => {
+  const name = loopback[host] ?? host;
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+};
+
+const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 export const refusal = ({ host, port }: Place, error: unknown): Error => {
   const code = codeOf(error);

@@ -7,7 +7,7 @@ import { RouteFigures } from '../metrics/route-figures.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
 import { Roll } from '../roll.ts';
-import { readTls, whyRefused } from './address.ts';
+import { linkTo, readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { edgeFamilies, noCuts } from './edge-figures.ts';
@@ -84,7 +84,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
   const { host, tls } = options;
   let drained: Promise<void> | undefined;
   return {
-    url: `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
+    url: linkTo(tls === undefined ? 'http' : 'https', { host, port: server.port }),
     port: server.port,
     name: server.name,
     inFlight: () => core.open.size,

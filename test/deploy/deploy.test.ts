@@ -1,4 +1,5 @@
 /** docker-compose.yml and the Dockerfile: valid by Compose's schema, and in step with the code they start. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +36,7 @@ const services = Object.entries(compose.services);
 const stages = readDockerfile(read('Dockerfile'));
 const image = stages.at(-1) ?? [];
 const ours = services.filter(([, { build }]) => build !== undefined);
+const hasHaproxy = spawnSync('haproxy', ['-v'], { stdio: 'ignore' }).status === 0;
 const named = (name: string): Service => compose.services[name] ?? { image: '' };
 
 /** As Compose fills them in where the shell sets nothing but what must be set. */
@@ -95,6 +97,11 @@ t.test('our services: settings that are read, commands that exist', async (t) =>
     Number.parseInt(named('gateway').stop_grace_period ?? '', 10) * 1000 > (configs.gateway?.drainMs ?? 0),
     'time to drain',
   );
+  t.equal(
+    named('front').stop_grace_period,
+    named('gateway').stop_grace_period,
+    'and the front waits as long',
+  );
 
   const { REDIS_URL, KAFKA_BROKERS, CLICKHOUSE_URL, QDRANT_URL, S3_ENDPOINT, S3_BUCKET, ...env } =
     environment(named('gateway'));
@@ -146,6 +153,12 @@ t.test('every service: restarted, looked after, pinned, kept', async (t) => {
     mounted.map(([, volume]) => volume?.split(':')[0]).sort(),
   );
   t.match(named('redis').command?.join(' '), '--appendonly yes');
+});
+
+t.test('the front is what HAProxy takes', { skip: !hasHaproxy && 'no haproxy on PATH' }, async (t) => {
+  const file = join(t.testdir({ 'haproxy.cfg': compose.configs.front.content }), 'haproxy.cfg');
+  const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8', timeout: 20_000 });
+  t.equal(status, 0, stderr);
 });
 
 t.test('its passwords stand nowhere else', async (t) => {

@@ -1,4 +1,6 @@
 /** Configuration in; the catalog and the engines behind it out, kept in step with `sluice.yaml`: what gateways and workers both need. */
+import { accessSync, constants } from 'node:fs';
+import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
@@ -23,6 +25,7 @@ export const openEngines = (config: Config, log: Logger, opened: Opened): Engine
   );
   const media = opened.add(createMedia({ allowPrivate: config.allowPrivateUrls }));
   const codec = opened.add(createCodec());
+  tellOfTemporaryFolder(log);
   const engines = opened.add(
     createEngines(catalog.config().engines, {
       simulator: createSimulator({ codec }),
@@ -33,4 +36,16 @@ export const openEngines = (config: Config, log: Logger, opened: Opened): Engine
     }),
   );
   return { catalog, engines, media, codec };
+};
+
+/** A container's root may be read-only: better said at the start than by the first song that fails. */
+const tellOfTemporaryFolder = (log: Logger): void => {
+  try {
+    accessSync(tmpdir(), constants.W_OK);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `${tmpdir()} cannot be written: sounds and films will fail; TMPDIR names another`,
+    );
+  }
 };

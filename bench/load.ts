@@ -6,6 +6,7 @@ import { readStats, resetStats, statsWhen } from './load/engine-stats.ts';
 import { runOpen } from './load/open.ts';
 import { runPaced } from './load/paced.ts';
 import { type Format, requestOf, type Target } from './load/request.ts';
+import { type Route, runRoute } from './load/route.ts';
 import { runSlow } from './load/slow.ts';
 import { runUpload } from './load/upload.ts';
 import { type RunResult, seconds } from './load/window.ts';
@@ -35,7 +36,8 @@ export type Load =
       idleSeconds: number;
       uploadBytes: number;
       uploads: number;
-    });
+    })
+  | (Route & { kind: 'route'; clients: number; warmSeconds: number; windowSeconds: number });
 
 interface Streamed {
   readonly stream: boolean;
@@ -44,8 +46,8 @@ interface Streamed {
   readonly format?: Format;
   /** Another model than the subject's usual one. */
   readonly model?: string;
-  /** What counts as answered beside 200. */
-  readonly answered?: number;
+  /** The statuses that count as answered; 200 unless told. */
+  readonly answered?: readonly number[];
 }
 
 export interface Order {
@@ -60,6 +62,7 @@ export type Outcome = { readonly result: RunResult } | { readonly failure: strin
 
 const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
   if (load.kind === 'disconnect') return runDisconnect({ ...load, target, enginePort });
+  if (load.kind === 'route') return runRoute({ ...load, target, pids });
   const asked = load.model === undefined ? target : { ...target, model: load.model };
   const request = requestOf(asked, load.format ?? 'chat', load.stream, load.knobs);
   const common = { port: target.port, pids, request };
@@ -85,6 +88,8 @@ const withoutCost = ({ metrics, errors }: RunResult): RunResult => ({
 
 /** Streams that a subject leaves behind must not be paid for by the next one: the engine ends them. */
 const runAlone = async (order: Order): Promise<RunResult> => {
+  // Has another engine, and ends by itself what it began.
+  if (order.load.kind === 'route') return run(order);
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
   const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, 3);
   await quiet(order.enginePort);

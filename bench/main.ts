@@ -6,8 +6,10 @@ import { judge } from './bounds.ts';
 import { buildMicro } from './build.ts';
 import { describeMachine } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
-import { profileAll } from './profile.ts';
-import { boundsTable, scenarioTable } from './report.ts';
+import { profileAll, profileRoutes } from './profile.ts';
+import { boundsTable, routesTable, scenarioTable } from './report.ts';
+import { Results } from './results.ts';
+import { type RoutesPlan, runRoutes } from './routes/run.ts';
 import { run } from './run.ts';
 import { type Scenario, scenarios } from './scenarios.ts';
 import { install, readRows, type SubjectRow } from './subjects.ts';
@@ -31,8 +33,20 @@ const chosenRows = (options: Options): SubjectRow[] => {
 const chosenScenarios = (options: Options): readonly Scenario[] => {
   const all = scenarios(options.full);
   const chosen = all.filter((row) => options.only.length === 0 || options.only.includes(row.name));
-  if (chosen.length > 0) return chosen;
-  throw new Error(`no such scenario; there are ${all.map((row) => row.name).join(', ')}`);
+  if (chosen.length > 0 || options.only.some(isRoutes)) return chosen;
+  throw new Error(`no such scenario; there are ${all.map((row) => row.name).join(', ')}, routes`);
+};
+
+const isRoutes = (name: string): boolean => name === 'routes' || name.startsWith('routes/');
+
+/** Undefined when routes are not asked for, or the gateway that has them is not. */
+const routesPlan = (options: Options, rows: readonly SubjectRow[]): RoutesPlan | undefined => {
+  const sluice = rows.find((row) => row.name === 'sluice');
+  const asked = options.only.filter(isRoutes);
+  if (sluice === undefined || (options.only.length > 0 && asked.length === 0)) return undefined;
+  const parts = asked.map((name) => name.slice('routes/'.length));
+  const isWanted = (name: string): boolean => parts.length === 0 || parts.some((part) => name.includes(part));
+  return { sluice, isWanted, full: options.full, rounds: options.rounds, say };
 };
 
 const prepare = (rows: readonly SubjectRow[]): void => {
@@ -48,14 +62,21 @@ const measure = async (options: Options): Promise<boolean> => {
   const machine = describeMachine();
   prepare(rows);
   const startedAt = new Date();
-  const results = await run({ rows, scenarios: chosen, rounds: options.rounds, full: options.full, say });
+  const results =
+    chosen.length === 0
+      ? new Results()
+      : await run({ rows, scenarios: chosen, rounds: options.rounds, full: options.full, say });
+  const plan = routesPlan(options, rows);
+  const routes = plan === undefined ? new Results() : await runRoutes(plan);
   const verdicts = judge(results);
   const names = rows.map((row) => row.name);
   const tables = chosen.map((scenario) => scenarioTable(scenario, names, results));
   const described = Object.entries(machine).map(([name, value]) => `${name} ${value}`);
   const minutes = ((Date.now() - startedAt.getTime()) / 60_000).toFixed(1);
   const heading = `${startedAt.toISOString()}, ${described.join(', ')}; ${options.rounds} rounds in ${minutes} minutes; medians`;
-  process.stdout.write(`\n${[heading, ...tables, boundsTable(verdicts)].join('\n\n')}\n`);
+  process.stdout.write(
+    `\n${[heading, ...tables, routesTable(routes), boundsTable(verdicts)].filter((part) => part !== '').join('\n\n')}\n`,
+  );
 
   const file =
     options.json ?? path.join('bench', 'results', `${startedAt.toISOString().replaceAll(':', '-')}.json`);
@@ -65,6 +86,7 @@ const measure = async (options: Options): Promise<boolean> => {
     machine,
     options,
     measurements: results.measurements,
+    routes: routes.measurements.map(({ scenario, ...rest }) => ({ route: scenario, ...rest })),
     bounds: verdicts.map(({ bound, value, met, aimMet }) => ({
       measure: bound.measure,
       value,
@@ -79,8 +101,10 @@ const measure = async (options: Options): Promise<boolean> => {
   writeFileSync(file, `${JSON.stringify(written, null, 1)}\n`);
   say(`written to ${file}`);
 
-  const faulty = chosen.filter((row) => Object.keys(results.errors(row.name, 'sluice')).length > 0);
-  if (faulty.length > 0) say(`errors in ${faulty.map((row) => row.name).join(', ')}`);
+  const faulty = [...results.measurements, ...routes.measurements]
+    .filter(({ subject, errors }) => subject === 'sluice' && Object.keys(errors).length > 0)
+    .map(({ scenario }) => scenario);
+  if (faulty.length > 0) say(`errors in ${[...new Set(faulty)].join(', ')}`);
   return faulty.length === 0 && verdicts.every((verdict) => verdict.met !== false);
 };
 
@@ -88,6 +112,8 @@ const profile = async (options: Options): Promise<void> => {
   const rows = chosenRows(options).filter((row) => row.command !== undefined);
   prepare(rows);
   await profileAll(rows, chosenScenarios(options), say);
+  const plan = routesPlan(options, rows);
+  if (plan !== undefined) await profileRoutes(plan);
 };
 
 const options = readOptions(process.argv.slice(2));

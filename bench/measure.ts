@@ -6,6 +6,8 @@ import os from 'node:os';
 /** Processor time used so far by some processes together. */
 export interface CpuSample {
   readonly milliseconds: number;
+  /** The part of it that children used which have ended since: converters, say. */
+  readonly endedChildren: number;
   /** Nanosecond-exact time of each living thread, where the system tells it. */
   readonly threads: ReadonlyMap<string, number>;
 }
@@ -15,11 +17,14 @@ const linux = process.platform === 'linux';
 export const sampleCpu = (pids: readonly number[]): CpuSample => {
   const threads = new Map<string, number>();
   let milliseconds = 0;
+  let endedChildren = 0;
   for (const pid of pids) {
-    milliseconds += linux ? ticksOf(pid) : psOf(pid).cpu;
+    const { own, ended } = linux ? ticksOf(pid) : { own: psOf(pid).cpu, ended: 0 };
+    milliseconds += own + ended;
+    endedChildren += ended;
     if (linux) readThreads(pid, threads);
   }
-  return { milliseconds, threads };
+  return { milliseconds, endedChildren, threads };
 };
 
 /** Milliseconds of processor time between two samples. */
@@ -29,7 +34,7 @@ export const cpuBetween = (before: CpuSample, after: CpuSample): number => {
   if (!allAlive || after.threads.size === 0) return after.milliseconds - before.milliseconds;
   let nanoseconds = 0;
   for (const [thread, time] of after.threads) nanoseconds += time - (before.threads.get(thread) ?? 0);
-  return nanoseconds / 1e6;
+  return nanoseconds / 1e6 + after.endedChildren - before.endedChildren;
 };
 
 /** The part of it that fell to the main threads: where JavaScript runs that is not in a worker. */
@@ -65,10 +70,13 @@ export const describeMachine = (): Record<string, string | number> => ({
 
 const ticksPerSecond = 100;
 
-const ticksOf = (pid: number): number => {
+/** Milliseconds of a process, and of its children that have ended. */
+const ticksOf = (pid: number): { own: number; ended: number } => {
   const text = readOrEmpty(`/proc/${pid}/stat`);
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return ((Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 1000) / ticksPerSecond;
+  const both = (user: string | undefined, system: string | undefined): number =>
+    ((Number(user ?? 0) + Number(system ?? 0)) * 1000) / ticksPerSecond;
+  return { own: both(fields[11], fields[12]), ended: both(fields[13], fields[14]) };
 };
 
 const readThreads = (pid: number, threads: Map<string, number>): void => {

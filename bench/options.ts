@@ -18,7 +18,7 @@ export interface Options {
 export const usage = `npm run bench -- [options]
   --full             longer windows, five rounds, every scenario in every round
   --peer name        also measure a peer of bench/subjects.json (portkey); repeatable
-  --only name        only this scenario; repeatable
+  --only name        only this scenario; repeatable (routes/usage: of the routes, those with this in their name)
   --subject name     only this subject; repeatable
   --rounds n         interleaved rounds (3; 5 with --full)
   --rows file.json   more rows of subjects, or others in place of known ones

@@ -4,9 +4,10 @@ import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from './load.ts';
-import { closeStage, measureOnce, openStage, warmUp } from './run.ts';
+import { loadOf, type RoutesPlan, withRoutes } from './routes/run.ts';
+import { closeStage, measureOnce, openStage, type Stage, warmUp } from './run.ts';
 import type { Scenario } from './scenarios.ts';
-import { type SubjectRow, startSubject } from './subjects.ts';
+import { type Subject, type SubjectRow, startSubject } from './subjects.ts';
 
 interface CallFrame {
   readonly functionName: string;
@@ -38,25 +39,43 @@ export const profileAll = async (
   scenarios: readonly Scenario[],
   say: (line: string) => void,
 ): Promise<void> => {
-  mkdirSync(results, { recursive: true });
+  if (scenarios.length === 0) return;
   const stage = await openStage();
   try {
     for (const row of rows) {
       const subject = await startSubject(row, stage.enginePort);
       await warmUp(stage, subject);
-      for (const scenario of scenarios) {
-        const file = path.join(results, `${row.name}-${scenario.name}.cpuprofile`);
-        say(`profiling ${row.name} ${scenario.name}`);
-        await subject.startProfile();
-        const outcome = await measureOnce(stage, subject, scenario.load);
-        await subject.stopProfile(file);
-        process.stdout.write(`\n${row.name}, ${scenario.title}: ${costOf(outcome)}\n${tops(file)}\n`);
+      for (const { name, title, load } of scenarios) {
+        say(`profiling ${row.name} ${name}`);
+        await profileOnce(stage, subject, { name, title, load });
       }
       await subject.stop();
     }
   } finally {
     await closeStage(stage);
   }
+};
+
+export const profileRoutes = (plan: RoutesPlan): Promise<void> =>
+  withRoutes(plan, async ({ stage, near, rows }) => {
+    for (const row of rows) {
+      plan.say(`profiling ${row.name}`);
+      const name = row.name.replaceAll(/[^A-Za-z0-9]+/g, '-');
+      await profileOnce(stage, near, { name, title: row.name, load: loadOf(row, true) });
+    }
+  });
+
+const profileOnce = async (
+  stage: Stage,
+  subject: Subject,
+  { name, title, load }: Pick<Scenario, 'name' | 'title' | 'load'>,
+): Promise<void> => {
+  mkdirSync(results, { recursive: true });
+  const file = path.join(results, `${subject.name}-${name}.cpuprofile`);
+  await subject.startProfile();
+  const outcome = await measureOnce(stage, subject, load);
+  await subject.stopProfile(file);
+  process.stdout.write(`\n${subject.name}, ${title}: ${costOf(outcome)}\n${tops(file)}\n`);
 };
 
 const costOf = (outcome: Outcome): string =>

@@ -48,6 +48,27 @@ export const scenarioTable = (scenario: Scenario, subjects: readonly string[], r
   return rows.length === 0 ? '' : table([[...header, 'errors'], ...rows]);
 };
 
+/** Every route of a run. There is nothing to divide by: a bare relay has none of them. */
+export const routesTable = (results: Results): string => {
+  const columns = [
+    'requests_per_second',
+    'cpu_us_per_request',
+    'latency_p50_ms',
+    'latency_p99_ms',
+    'loop_p99_ms',
+  ];
+  const routes = new Map(results.measurements.map(({ scenario, subject }) => [scenario, subject]));
+  const rows = [...routes].map(([route, subject]) => [
+    route,
+    ...columns.map((column) => figure(results.median(route, subject, column))),
+    errorsText(results.errors(route, subject)) || '0',
+  ]);
+  const title = 'the other routes, each alone (no floor: a bare relay has none of them)';
+  return rows.length === 0
+    ? ''
+    : table([[title, ...columns.map((column) => titles[column] ?? column), 'failures'], ...rows]);
+};
+
 export const boundsTable = (verdicts: readonly Verdict[]): string =>
   table([
     ['bound', 'measured', 'limit', 'aim', ''],

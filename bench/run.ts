@@ -17,7 +17,7 @@ export interface Plan {
   readonly say: (line: string) => void;
 }
 
-interface Stage {
+export interface Stage {
   readonly engine: ChildProcess;
   readonly enginePort: number;
   readonly generator: ChildProcess;

@@ -35,6 +35,7 @@ export interface Subject {
   readonly name: string;
   readonly speaks: readonly string[];
   readonly target: Target;
+  /** Of now: some processes are started by the first request that needs them. */
   readonly pids: readonly number[];
   loopDelay(): Promise<LoopDelay | undefined>;
   startProfile(): Promise<void>;
@@ -121,7 +122,9 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
     name: row.name,
     speaks: row.speaks ?? [],
     target,
-    pids: child?.pid === undefined ? [] : processTree(child.pid),
+    get pids() {
+      return child?.pid === undefined ? [] : processTree(child.pid);
+    },
     loopDelay: async () => (await ask<{ loopDelay: LoopDelay }>(child, { ask: 'loop-delay' }))?.loopDelay,
     startProfile: async () => {
       await ask(child, { ask: 'start-profile' });

@@ -1,7 +1,15 @@
 /** A fixed number of clients, each asking again as soon as it is answered: what a subject can do at most, and at what cost. */
 import { Histogram } from '../histogram.ts';
 import { Connection, type Listener } from './connection.ts';
-import { Errors, type RunResult, seconds, Window } from './window.ts';
+import {
+  Errors,
+  type Metrics,
+  type RunResult,
+  seconds,
+  untilMeasured,
+  Window,
+  type WindowCost,
+} from './window.ts';
 
 export interface ClosedSettings {
   readonly port: number;
@@ -10,8 +18,10 @@ export interface ClosedSettings {
   readonly clients: number;
   readonly warmSeconds: number;
   readonly windowSeconds: number;
-  /** What counts as answered beside 200. */
-  readonly answered?: number;
+  /** The statuses that count as answered; 200 unless told. */
+  readonly answered?: readonly number[];
+  /** Answers without which the window stays open for longer. */
+  readonly atLeast?: number;
 }
 
 interface Tally {
@@ -25,6 +35,7 @@ interface Tally {
 }
 
 const longestPause = 250;
+const justOk: readonly number[] = [200];
 
 class Client implements Listener {
   readonly #settings: ClosedSettings;
@@ -59,7 +70,7 @@ class Client implements Listener {
 
   end(now: number, status: number): void {
     const tally = this.#tally;
-    if (status !== 200 && status !== this.#settings.answered) {
+    if (!(this.#settings.answered ?? justOk).includes(status)) {
       this.#failed(`status ${status}`);
       return;
     }
@@ -101,25 +112,29 @@ export const runClosed = async (settings: ClosedSettings): Promise<RunResult> =>
   const clients = Array.from({ length: settings.clients }, () => new Client(settings, tally));
   await seconds(settings.warmSeconds);
   window.open();
-  await seconds(settings.windowSeconds);
+  await untilMeasured(settings.windowSeconds, () => tally.requests, settings.atLeast ?? 0);
   const cost = window.close();
   tally.stopped = true;
   for (const client of clients) client.leave();
   return {
     errors: tally.errors.byReason,
     metrics: {
-      requests_per_second: tally.requests / cost.seconds,
+      ...closedMetrics(cost, tally.requests, tally.latency),
       chunks_per_second: tally.events / cost.seconds,
-      cpu_us_per_request: (cost.cpuMilliseconds * 1000) / tally.requests,
       cpu_us_per_chunk: (cost.cpuMilliseconds * 1000) / tally.events,
-      cpu_cores: cost.cpuMilliseconds / 1000 / cost.seconds,
-      cpu_main_share: cost.mainShare,
-      latency_p50_ms: tally.latency.percentile(0.5),
-      latency_p99_ms: tally.latency.percentile(0.99),
       first_token_p50_ms: tally.firstByte.percentile(0.5),
       first_token_p99_ms: tally.firstByte.percentile(0.99),
-      rss_peak_mb: cost.residentPeak,
-      rss_growth_mb: cost.residentGrowth,
     },
   };
 };
+
+export const closedMetrics = (cost: WindowCost, requests: number, latency: Histogram): Metrics => ({
+  requests_per_second: requests / cost.seconds,
+  cpu_us_per_request: (cost.cpuMilliseconds * 1000) / requests,
+  cpu_cores: cost.cpuMilliseconds / 1000 / cost.seconds,
+  cpu_main_share: cost.mainShare,
+  latency_p50_ms: latency.percentile(0.5),
+  latency_p99_ms: latency.percentile(0.99),
+  rss_peak_mb: cost.residentPeak,
+  rss_growth_mb: cost.residentGrowth,
+});

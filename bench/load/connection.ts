@@ -5,6 +5,8 @@ import net from 'node:net';
 export interface Listener {
   /** One read: how many bytes of it, and how many SSE events ended in it. Returning false stops reading until `resume`. */
   data(now: number, bytes: number, events: number): boolean;
+  /** What a read brought, for those who want to see it. */
+  text?(piece: string): void;
   end(now: number, status: number): void;
   fail(reason: string): void;
 }
@@ -16,6 +18,7 @@ const carriageReturn = 13;
 const headEnd = Buffer.from('\r\n\r\n');
 const eventEnd = Buffer.from('\n\n');
 const lastChunk = '\r\n0\r\n\r\n';
+const noContent = 204;
 const untilClosed = -2;
 const chunked = -1;
 
@@ -93,6 +96,7 @@ export class Connection {
       start = this.#readHead(length);
       if (start < 0) return true;
     }
+    listener.text?.(buffer.toString('latin1', start, length));
     const goOn = listener.data(now, length - start, this.#countEvents(start, length));
     if (this.#isOver(start, length)) {
       this.#listener = undefined;
@@ -112,6 +116,7 @@ export class Connection {
     this.#status = Number(text.slice(9, 12));
     const declared = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1];
     if (declared !== undefined) this.#remaining = Number(declared);
+    else if (this.#status === noContent) this.#remaining = 0;
     else this.#remaining = /\r\ntransfer-encoding: *chunked/i.test(text) ? chunked : untilClosed;
     return end + 4;
   }

@@ -78,13 +78,23 @@ const picture = (base64Length: number): string => {
   ]).toString('base64');
 };
 
-const httpRequest = (target: Target, body: string): Buffer => {
+const httpRequest = (target: Target, body: string): Buffer =>
+  rawRequest('POST', target, Buffer.from(body), 'application/json');
+
+/** Any request; one without a body says nothing of its length. */
+export const rawRequest = (
+  method: string,
+  { port, path, headers }: Pick<Target, 'port' | 'path' | 'headers'>,
+  body: Buffer | undefined,
+  type: string | undefined,
+): Buffer => {
   const lines = [
-    `POST ${target.path} HTTP/1.1`,
-    `host: 127.0.0.1:${target.port}`,
-    'content-type: application/json',
-    `content-length: ${Buffer.byteLength(body)}`,
-    ...Object.entries(target.headers).map(([name, value]) => `${name}: ${value}`),
+    `${method} ${path} HTTP/1.1`,
+    `host: 127.0.0.1:${port}`,
+    ...(type === undefined ? [] : [`content-type: ${type}`]),
+    ...(body === undefined ? [] : [`content-length: ${body.length}`]),
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
   ];
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+  const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+  return body === undefined ? head : Buffer.concat([head, body]);
 };

@@ -13,6 +13,7 @@ export interface WindowCost {
   readonly residentGrowth: number;
 }
 
+const longestExtension = 10_000;
 const samplingMilliseconds = process.platform === 'linux' ? 100 : 500;
 
 /** Follows memory from its making; processor time from `open` on. */
@@ -66,6 +67,17 @@ export class Window {
 }
 
 export const seconds = (count: number): Promise<void> => pause(count * 1000);
+
+/** Waits for the window's time; longer, up to ten seconds, where so little was answered that a share of it says nothing. */
+export const untilMeasured = async (
+  windowSeconds: number,
+  answered: () => number,
+  atLeast: number,
+): Promise<void> => {
+  await seconds(windowSeconds);
+  const until = performance.now() + longestExtension;
+  while (answered() < atLeast && performance.now() < until) await seconds(0.1);
+};
 
 /** Counts failures by their reason. */
 export class Errors {

@@ -1,0 +1,203 @@
+/** What was prepared in; out every route that the other scenarios leave out, with the request it is asked by and the status that must come. */
+import type { Route, Step } from '../load/route.ts';
+import { form, json, picture, question, type Sent, song, video } from './bodies.ts';
+import type { Prepared } from './prepare.ts';
+
+export interface RouteRow extends Route {
+  readonly name: string;
+  readonly clients: number;
+}
+
+/** Requests at once; of what takes long, more would only wait in line. */
+const many = 16;
+const few = 4;
+
+type Change = Partial<Pick<Step, 'expected' | 'until' | 'withoutKey'>> & {
+  readonly sent?: Sent;
+  /** Values of the names in braces, in their order. */
+  readonly fill?: readonly string[];
+  readonly query?: string;
+};
+
+const step = (method: string, route: string, change: Change = {}): Step => {
+  const { sent, fill = [], query = '', expected = 200, ...rest } = change;
+  const values = [...fill];
+  return {
+    method,
+    route,
+    path: route.replaceAll(/\{[^}]+\}/g, (name) => values.shift() ?? name) + query,
+    expected,
+    ...sent,
+    ...rest,
+  };
+};
+
+const one = (method: string, route: string, change: Change & { note?: string; clients?: number } = {}) => {
+  const { note, clients = many, ...rest } = change;
+  const name = note === undefined ? `${method} ${route}` : `${method} ${route}, ${note}`;
+  return { name, clients, steps: [step(method, route, rest)] };
+};
+const get = (route: string, change?: Parameters<typeof one>[2]): RouteRow => one('GET', route, change);
+const post = (route: string, sent: Sent | undefined, change?: Parameters<typeof one>[2]): RouteRow =>
+  one('POST', route, sent === undefined ? change : { ...change, sent });
+
+const messages = [{ role: 'user', content: question }];
+const chat = { model: 'near/chat', messages, max_tokens: 2048 };
+const found = ['{found}'];
+
+const conversations = ({ store }: Prepared): RouteRow[] => [
+  post('/chat/completions', json(chat), { note: 'whole, to compare with' }),
+  post('/chat/completions/RAG', json({ ...chat, collection: store }), { note: 'whole' }),
+  post('/chat/completions/RAG', json({ ...chat, collection: store, stream: true }), { note: 'streamed' }),
+  post('/messages', json(chat), { note: 'whole' }),
+  post('/messages/count_tokens', json(chat)),
+  post('/responses', json({ model: 'near/chat', input: question }), { note: 'whole' }),
+  post('/embeddings', json({ model: 'near/embed', input: 'The water rises.' }), { note: 'one text' }),
+  post(
+    '/systemone',
+    json({
+      model: 'near/decide',
+      state: 'The lock is full.',
+      questions: { open: { type: 'noul', instructions: 'Is the lock full?' } },
+    }),
+  ),
+];
+
+const media = ({ link, recording }: Prepared): RouteRow[] => [
+  post('/images', picture('near/image', 'b64_json'), { note: 'base64', clients: few }),
+  post('/images/generations', picture('near/image', 'b64_json'), { note: 'base64', clients: few }),
+  post('/images/generations', picture('near/image', 'url'), { note: 'link', clients: few }),
+  post('/images/edits', picture('near/edit', 'b64_json', true), { note: 'base64', clients: few }),
+  get('/blobs/{name}', { fill: [link.slice('/blobs/'.length)] }),
+  post('/audio/speech', json({ model: 'near/speech', input: 'Open.' }), { note: 'whole, MP3', clients: few }),
+  post(
+    '/audio/speech',
+    json({ model: 'near/speech', input: 'Open.', response_format: 'pcm', stream_format: 'sse' }),
+    { note: 'streamed', clients: few },
+  ),
+  post('/audio/transcriptions', form({ model: 'near/transcribe' }, 'a.wav', recording), { clients: few }),
+  get('/audio/voices', { query: '?model=near/speech' }),
+];
+
+const jobRows = (route: string, steps: readonly Step[], id: string): RouteRow[] => [
+  {
+    name: `a job of ${route}: ${steps.map(({ method, route: of }) => `${method} ${of.slice(route.length)}`.trim()).join(', ')}`,
+    clients: many,
+    steps,
+  },
+  get(route, { query: '?limit=20', note: 'list of 20' }),
+  get(`${route}/models`),
+  get(`${route}/{id}`, { fill: [id], note: 'done' }),
+  get(`${route}/{id}/content`, { fill: [id] }),
+];
+
+const completed = '"status":"completed"';
+const jobs = (prepared: Prepared): RouteRow[] => [
+  ...jobRows(
+    '/videos',
+    [
+      step('POST', '/videos', { sent: video, expected: 202 }),
+      step('GET', '/videos/{id}', { fill: found, until: completed }),
+      step('GET', '/videos/{id}/content', { fill: found }),
+      step('DELETE', '/videos/{id}', { fill: found }),
+    ],
+    prepared.video,
+  ),
+  ...jobRows(
+    '/music',
+    [
+      step('POST', '/music', { sent: song, expected: 202 }),
+      step('GET', '/music/{id}/stream', { fill: found }),
+      step('GET', '/music/{id}', { fill: found, until: completed }),
+      step('GET', '/music/{id}/content', { fill: found }),
+      step('DELETE', '/music/{id}', { fill: found }),
+    ],
+    prepared.song,
+  ),
+  get('/music/{id}/stream', { fill: [prepared.song], note: 'done' }),
+];
+
+const upload = (store: string): Step =>
+  step('POST', '/vector_store/{id}/files', {
+    fill: [store],
+    sent: form({}, 'a.txt', 'The water rises in the lock.\n\nThe gate opens.'),
+    expected: 201,
+  });
+
+const stores = ({ store, uploads, file, item }: Prepared): RouteRow[] => [
+  post('/vector_store/{id}/search', json({ input: 'gates' }), { fill: [store] }),
+  post('/vector_stores/{id}/search', json({ query: 'gates' }), { fill: [store] }),
+  {
+    name: 'a store: POST /vector_store, GET, DELETE',
+    clients: many,
+    steps: [
+      step('POST', '/vector_store', { sent: json({ name: 'short' }), expected: 201 }),
+      step('GET', '/vector_store/{id}', { fill: found }),
+      step('DELETE', '/vector_store/{id}', { fill: found }),
+    ],
+  },
+  {
+    name: 'a file: POST /vector_store/{id}/files, DELETE',
+    clients: many,
+    steps: [
+      upload(uploads),
+      step('DELETE', '/vector_store/{id}/files/{fileid}', { fill: [uploads, ...found] }),
+    ],
+  },
+  {
+    name: 'an item: POST /vector_store/{id}/files, DELETE of the item',
+    clients: many,
+    finds: '"item_ids":\\["([^"]+)"',
+    steps: [
+      upload(uploads),
+      step('DELETE', '/vector_store/{id}/items/{itemid}', { fill: [uploads, ...found], expected: 204 }),
+    ],
+  },
+  get('/vector_store', { note: 'list' }),
+  get('/vector_store/{id}', { fill: [store] }),
+  get('/vector_store/{id}/files', { fill: [store], note: 'list' }),
+  get('/vector_store/{id}/files/{fileid}', { fill: [store, file] }),
+  get('/vector_store/{id}/items', { fill: [store], note: 'list' }),
+  get('/vector_store/{id}/items/{itemid}', { fill: [store, item] }),
+  one('PATCH', '/vector_store/{id}/items/{itemid}', {
+    fill: [store, item],
+    sent: json({ description: 'For sailors' }),
+    expected: 202,
+    clients: few,
+  }),
+];
+
+const service: readonly RouteRow[] = [
+  get('/usage', { note: 'by model and day', query: '?group_by=model' }),
+  get('/models'),
+  get('/models/{id}', { fill: ['near/chat'] }),
+  get('/models/count'),
+  get('/model/{author}/{slug}', { fill: ['near', 'chat'] }),
+  get('/embeddings/models'),
+  get('/images/models'),
+  get('/images/models/{author}/{slug}/endpoints', { fill: ['near', 'image'] }),
+  get('/webhooks/secret'),
+  post('/webhooks/secret/rotate', undefined),
+  get('/health'),
+  get('/openapi.json'),
+];
+
+const refusals: readonly RouteRow[] = [
+  post('/chat/completions', json(chat), { note: '401: no key', withoutKey: true, expected: 401 }),
+  post('/chat/completions', json({ messages: [{ role: 'wizard', content: 'Hello' }] }), {
+    note: '400: a bad field',
+    expected: 400,
+  }),
+  post('/chat/completions', json({ ...chat, model: 'near/none' }), { note: '404: no model', expected: 404 }),
+  get('/nothing', { note: '404: no route', expected: 404 }),
+];
+
+/** Jobs come last: what they leave on disk and in the lists is not there for the others. */
+export const routeRows = (prepared: Prepared): readonly RouteRow[] => [
+  ...service,
+  ...refusals,
+  ...conversations(prepared),
+  ...stores(prepared),
+  ...media(prepared),
+  ...jobs(prepared),
+];

@@ -1,0 +1,110 @@
+/** Two gateways, one before the other: every route of the near one asked in turn, alone; the far one's simulator is its engine. */
+import type { Load, Outcome } from '../load.ts';
+import { Results } from '../results.ts';
+import { closeStage, measureOnce, openStage, type Stage } from '../run.ts';
+import { type Subject, type SubjectRow, startSubject } from '../subjects.ts';
+import { gateways } from './gateways.ts';
+import { prepare } from './prepare.ts';
+import { type RouteRow, routeRows } from './rows.ts';
+
+export interface RoutesPlan {
+  /** The row of the gateway whose routes are measured. */
+  readonly sluice: SubjectRow;
+  /** Whether a route is wanted, by its name. */
+  readonly isWanted: (name: string) => boolean;
+  readonly full: boolean;
+  readonly rounds: number;
+  readonly say: (line: string) => void;
+}
+
+export interface OpenRoutes {
+  readonly stage: Stage;
+  readonly near: Subject;
+  readonly rows: readonly RouteRow[];
+}
+
+const warmSeconds = 0.2;
+/** What all routes share is compiled before: the way through the edge, the keys, admission, an engine, metering. */
+const shared: Load = {
+  kind: 'closed',
+  stream: false,
+  knobs: { tokens: 64 },
+  clients: 64,
+  warmSeconds: 0,
+  windowSeconds: 3,
+};
+const windowSeconds = (full: boolean): number => (full ? 3 : 1);
+
+export const loadOf = ({ name: _, ...row }: RouteRow, full: boolean): Load => ({
+  kind: 'route',
+  ...row,
+  warmSeconds: warmSeconds / 2,
+  windowSeconds: windowSeconds(full),
+});
+
+/** Starts what is needed, warms it up by asking every route once for a moment, and ends it when the use is over. */
+export const withRoutes = async (
+  plan: RoutesPlan,
+  use: (open: OpenRoutes) => Promise<void>,
+): Promise<void> => {
+  const stage = await openStage();
+  const started: Subject[] = [];
+  const begin = async (row: SubjectRow, enginePort: number): Promise<Subject> => {
+    plan.say(`starting ${row.name} for its routes`);
+    const subject = await startSubject(row, enginePort);
+    started.push(subject);
+    return subject;
+  };
+  try {
+    const rows = gateways(plan.sluice, stage.enginePort);
+    const far = await begin(rows.far, stage.enginePort);
+    const near = await begin(rows.near, far.target.port);
+    const all = routeRows(await prepare(near.target));
+    plan.say(`warming up ${all.length} routes`);
+    await measureOnce(stage, near, shared);
+    for (const row of all)
+      await measureOnce(stage, near, { ...row, kind: 'route', warmSeconds: 0, windowSeconds: warmSeconds });
+    await use({ stage, near, rows: all.filter(({ name }) => plan.isWanted(name)) });
+  } finally {
+    await Promise.all(started.map((subject) => subject.stop()));
+    await closeStage(stage);
+  }
+};
+
+/** Results in which every route is a scenario. */
+export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
+  const results = new Results();
+  await withRoutes(plan, async ({ stage, near, rows }) => {
+    for (let round = 1; round <= (plan.full ? plan.rounds : 1); round += 1) {
+      for (const row of rows) {
+        await near.loopDelay();
+        const outcome = await measureOnce(stage, near, loadOf(row, plan.full));
+        const delay = await near.loopDelay();
+        const { metrics, errors } = judged(outcome);
+        results.add({
+          round,
+          scenario: row.name,
+          subject: plan.sluice.name,
+          metrics:
+            delay === undefined ? metrics : { ...metrics, loop_p99_ms: delay.p99, loop_max_ms: delay.max },
+          errors,
+        });
+        const cost = metrics.cpu_us_per_request?.toPrecision(4) ?? 'unknown';
+        plan.say(`${row.name}: cpu_us_per_request ${cost}${trouble(errors)}`);
+      }
+    }
+  });
+  return results;
+};
+
+const trouble = (errors: Readonly<Record<string, number>>): string =>
+  Object.keys(errors).length === 0 ? '' : ` errors ${JSON.stringify(errors)}`;
+
+/** A route that answered nobody has failed, even if nothing else went wrong. */
+const judged = (outcome: Outcome): { metrics: Record<string, number>; errors: Record<string, number> } => {
+  if ('failure' in outcome) return { metrics: {}, errors: { [outcome.failure]: 1 } };
+  const { metrics, errors } = outcome.result;
+  return metrics.requests_per_second === 0
+    ? { metrics: {}, errors: { ...errors, 'no answer in the window': 1 } }
+    : { metrics, errors };
+};

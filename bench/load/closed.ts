@@ -3,6 +3,7 @@ import { Histogram } from '../histogram.ts';
 import { Connection, type Listener } from './connection.ts';
 import {
   Errors,
+  type Extension,
   type Metrics,
   type RunResult,
   seconds,
@@ -11,7 +12,7 @@ import {
   type WindowCost,
 } from './window.ts';
 
-export interface ClosedSettings {
+export interface ClosedSettings extends Extension {
   readonly port: number;
   readonly pids: readonly number[];
   readonly request: Buffer;
@@ -20,8 +21,6 @@ export interface ClosedSettings {
   readonly windowSeconds: number;
   /** The statuses that count as answered; 200 unless told. */
   readonly answered?: readonly number[];
-  /** Answers without which the window stays open for longer. */
-  readonly atLeast?: number;
 }
 
 interface Tally {
@@ -112,7 +111,7 @@ export const runClosed = async (settings: ClosedSettings): Promise<RunResult> =>
   const clients = Array.from({ length: settings.clients }, () => new Client(settings, tally));
   await seconds(settings.warmSeconds);
   window.open();
-  await untilMeasured(settings.windowSeconds, () => tally.requests, settings.atLeast ?? 0);
+  await untilMeasured(settings.windowSeconds, () => tally.requests, settings);
   const cost = window.close();
   tally.stopped = true;
   for (const client of clients) client.leave();

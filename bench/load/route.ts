@@ -3,7 +3,7 @@ import { Histogram } from '../histogram.ts';
 import { closedMetrics, runClosed } from './closed.ts';
 import { Connection } from './connection.ts';
 import { rawRequest, type Target } from './request.ts';
-import { Errors, type RunResult, seconds, untilMeasured, Window } from './window.ts';
+import { Errors, type Extension, type RunResult, seconds, untilMeasured, Window } from './window.ts';
 
 export interface Step {
   readonly method: string;
@@ -32,6 +32,8 @@ export interface RouteSettings extends Route {
   readonly clients: number;
   readonly warmSeconds: number;
   readonly windowSeconds: number;
+  /** How long a window stays open at most for each client to be answered once. */
+  readonly longestSeconds?: number;
 }
 
 const pollSeconds = 0.05;
@@ -45,8 +47,13 @@ export const runRoute = (settings: RouteSettings): Promise<RunResult> => {
   if (others.length > 0) return runStory(settings);
   const request = bytesOf(settings.target, only, '');
   const { port } = settings.target;
-  return runClosed({ ...settings, port, request, answered: [only.expected], atLeast: settings.clients });
+  return runClosed({ ...settings, ...extension(settings), port, request, answered: [only.expected] });
 };
+
+const extension = ({ clients, longestSeconds = 10 }: RouteSettings): Extension => ({
+  atLeast: clients,
+  longestSeconds,
+});
 
 const bytesOf = ({ port, headers }: Target, step: Step, found: string): Buffer =>
   rawRequest(
@@ -81,7 +88,7 @@ const runStory = async (settings: RouteSettings): Promise<RunResult> => {
   const clients = Array.from({ length: settings.clients }, client);
   await seconds(settings.warmSeconds);
   window.open();
-  await untilMeasured(settings.windowSeconds, () => requests, settings.clients);
+  await untilMeasured(settings.windowSeconds, () => requests, extension(settings));
   const cost = window.close();
   stopped = true;
   await Promise.all(clients);

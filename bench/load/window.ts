@@ -13,7 +13,6 @@ export interface WindowCost {
   readonly residentGrowth: number;
 }
 
-const longestExtension = 10_000;
 const samplingMilliseconds = process.platform === 'linux' ? 100 : 500;
 
 /** Follows memory from its making; processor time from `open` on. */
@@ -68,16 +67,22 @@ export class Window {
 
 export const seconds = (count: number): Promise<void> => pause(count * 1000);
 
-/** Waits for the window's time; longer, up to ten seconds, where so little was answered that a share of it says nothing. */
+/** Waits for the window's time; longer, up to a bound, where so little was answered that its cost says nothing. */
 export const untilMeasured = async (
   windowSeconds: number,
   answered: () => number,
-  atLeast: number,
+  { atLeast = 0, longestSeconds = 10 }: Extension,
 ): Promise<void> => {
   await seconds(windowSeconds);
-  const until = performance.now() + longestExtension;
-  while (answered() < atLeast && performance.now() < until) await seconds(0.1);
+  const until = performance.now() + longestSeconds * 1000;
+  while (answered() < atLeast && performance.now() < until) await seconds(0.02);
 };
+
+export interface Extension {
+  /** Answers without which the window stays open. */
+  readonly atLeast?: number;
+  readonly longestSeconds?: number;
+}
 
 /** Counts failures by their reason. */
 export class Errors {

@@ -96,16 +96,16 @@ const catalogOf = (author: string, change: (name: string) => object): object =>
     Object.entries(models).map(([name, row]) => [`${author}/${name}`, { ...row, limits, ...change(name) }]),
   );
 
-const farCatalog = { models: catalogOf('far', () => ({ engine: 'simulator' })) };
+export const farCatalog = { models: catalogOf('far', () => ({ engine: 'simulator' })) };
 
 /** A second, faster engine: a far gateway answers too slowly to warm the near one up. */
-const nearCatalog = (warmingPort: number): object => ({
+export const nearCatalog = (warmingPort: number): object => ({
   engines: {
     bench: { wire: 'openai', replicas: [`http://127.0.0.1:${warmingPort}/v1`], concurrency: 100_000 },
     far: {
       wire: 'openai',
       replicas: ['http://127.0.0.1:{engine}/v1'],
-      key_env: 'FAR_KEY',
+      key_env: 'BENCH_FAR_KEY',
       concurrency: 100_000,
       limit_field: 'max_completion_tokens',
       probe: { path: '/v1/models/count' },
@@ -134,7 +134,7 @@ export const gateways = (sluice: SubjectRow, warmingPort: number): { far: Subjec
     environment: {
       ...sluice.environment,
       ...workers,
-      FAR_KEY: sluice.environment?.SLUICE_BOOTSTRAP_KEY ?? '',
+      BENCH_FAR_KEY: sluice.environment?.SLUICE_BOOTSTRAP_KEY ?? '',
     },
     files: { 'sluice.yaml': nearCatalog(warmingPort) },
     model: 'near/warming',

@@ -167,8 +167,17 @@ const stores = ({ store, uploads, file, item }: Prepared): RouteRow[] => [
   }),
 ];
 
-const service: readonly RouteRow[] = [
-  get('/usage', { note: 'by model and day', query: '?group_by=model' }),
+const hour = 3600;
+
+const service = (): RouteRow[] => [
+  get('/usage', { note: 'this month by model', query: '?group_by=model' }),
+  get('/usage', { note: 'the last 100 requests', query: '?group_by=request&limit=100' }),
+  // Not whole days, whose sums are kept: so the events themselves are summed up.
+  get('/usage', {
+    note: 'the last hour by model',
+    query: `?group_by=model&from=${Math.floor(Date.now() / 1000) - hour}`,
+    clients: few,
+  }),
   get('/models'),
   get('/models/{id}', { fill: ['near/chat'] }),
   get('/models/count'),
@@ -194,7 +203,7 @@ const refusals: readonly RouteRow[] = [
 
 /** Jobs come last: what they leave on disk and in the lists is not there for the others. */
 export const routeRows = (prepared: Prepared): readonly RouteRow[] => [
-  ...service,
+  ...service(),
   ...refusals,
   ...conversations(prepared),
   ...stores(prepared),

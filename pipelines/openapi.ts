@@ -19,11 +19,12 @@ type Components = Map<string, Json>;
 
 /** `table` is asked at the first request, when it is complete. */
 export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline => {
-  let text: string | undefined;
+  // As bytes: it is long, and a text would be encoded anew for every answer.
+  let bytes: Buffer | undefined;
   return () =>
     defer(() => {
-      text ??= JSON.stringify(openapiDocument(table(), ports.publicUrl()));
-      return of(jsonTextAnswer(text));
+      bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl())));
+      return of(jsonTextAnswer(bytes));
     });
 };
 

@@ -15,6 +15,9 @@ const maxMadePixels = 2 ** 28;
 const busy = 'The service is busy looking at other pictures; retry in a moment';
 /** Any size will do: to make the picture this small, each of its pixels is read. */
 const small = 8;
+/** Their alpha is held at once, a byte each, and compared on the event loop. */
+const mostComparedPixels = 2 ** 22;
+const opaque = 255;
 
 export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
   const turnstile = new Turnstile(atOnce, maxWaiting, busy);
@@ -47,6 +50,13 @@ export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions
         return { width, height };
       }),
     isTransparent: (bytes, signal) =>
-      look(bytes, maxMadePixels, signal, async (picture) => !(await picture.stats()).isOpaque),
+      look(bytes, maxMadePixels, signal, async (picture) => {
+        const { width, height, depth, hasAlpha } = await picture.metadata();
+        // The library's statistics tell it too, and much more: at twenty times the cost.
+        const isComparable = hasAlpha && depth === 'uchar' && width * height <= mostComparedPixels;
+        if (!isComparable) return !(await picture.stats()).isOpaque;
+        const alpha = await picture.extractChannel('alpha').raw().toBuffer();
+        return !alpha.equals(Buffer.alloc(alpha.length, opaque));
+      }),
   };
 };

@@ -79,10 +79,10 @@ const media = ({ link, recording }: Prepared): RouteRow[] => [
   get('/audio/voices', { query: '?model=near/speech' }),
 ];
 
-const jobRows = (route: string, steps: readonly Step[], id: string): RouteRow[] => [
+const jobRows = (route: string, clients: number, steps: readonly Step[], id: string): RouteRow[] => [
   {
     name: `a job of ${route}: ${steps.map(({ method, route: of }) => `${method} ${of.slice(route.length)}`.trim()).join(', ')}`,
-    clients: many,
+    clients,
     steps,
   },
   get(route, { query: '?limit=20', note: 'list of 20' }),
@@ -95,6 +95,7 @@ const completed = '"status":"completed"';
 const jobs = (prepared: Prepared): RouteRow[] => [
   ...jobRows(
     '/videos',
+    few,
     [
       step('POST', '/videos', { sent: video, expected: 202 }),
       step('GET', '/videos/{id}', { fill: found, until: completed }),
@@ -105,6 +106,7 @@ const jobs = (prepared: Prepared): RouteRow[] => [
   ),
   ...jobRows(
     '/music',
+    many,
     [
       step('POST', '/music', { sent: song, expected: 202 }),
       step('GET', '/music/{id}/stream', { fill: found }),

@@ -1,6 +1,8 @@
 /** Two gateways, one before the other: every route of the near one asked in turn, alone; the far one's simulator is its engine. */
+
+import type { Step } from '../load/route.ts';
 import type { Load, Outcome } from '../load.ts';
-import { Results } from '../results.ts';
+import { type Measurement, Results } from '../results.ts';
 import { closeStage, measureOnce, openStage, type Stage } from '../run.ts';
 import { type Subject, type SubjectRow, startSubject } from '../subjects.ts';
 import { gateways } from './gateways.ts';
@@ -23,7 +25,7 @@ export interface OpenRoutes {
   readonly rows: readonly RouteRow[];
 }
 
-const warmSeconds = 0.2;
+const warmSeconds = 0.15;
 /** What all routes share is compiled before: the way through the edge, the keys, admission, an engine, metering. */
 const shared: Load = {
   kind: 'closed',
@@ -38,7 +40,7 @@ const windowSeconds = (full: boolean): number => (full ? 3 : 1);
 export const loadOf = ({ name: _, ...row }: RouteRow, full: boolean): Load => ({
   kind: 'route',
   ...row,
-  warmSeconds: warmSeconds / 2,
+  warmSeconds,
   windowSeconds: windowSeconds(full),
 });
 
@@ -76,6 +78,7 @@ export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
   const results = new Results();
   await withRoutes(plan, async ({ stage, near, rows }) => {
     for (let round = 1; round <= (plan.full ? plan.rounds : 1); round += 1) {
+      results.add(await idle(plan, stage, near, round));
       for (const row of rows) {
         await near.loopDelay();
         const outcome = await measureOnce(stage, near, loadOf(row, plan.full));
@@ -96,6 +99,21 @@ export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
   });
   return results;
 };
+
+/** What a second costs in which nobody asks for anything: routes that answer a few times a second bear their part of it. */
+const idle = async (plan: RoutesPlan, stage: Stage, near: Subject, round: number): Promise<Measurement> => {
+  const nobody = { name: '', clients: 0, steps: [health] };
+  const outcome = await measureOnce(stage, near, loadOf(nobody, plan.full));
+  const cores = 'failure' in outcome ? undefined : outcome.result.metrics.cpu_cores;
+  return {
+    round,
+    scenario: 'nothing, for a second',
+    subject: plan.sluice.name,
+    metrics: cores === undefined ? {} : { cpu_us_per_request: cores * 1e6 },
+    errors: 'failure' in outcome ? { [outcome.failure]: 1 } : {},
+  };
+};
+const health: Step = { method: 'GET', route: '/health', path: '/health', expected: 200 };
 
 const trouble = (errors: Readonly<Record<string, number>>): string =>
   Object.keys(errors).length === 0 ? '' : ` errors ${JSON.stringify(errors)}`;

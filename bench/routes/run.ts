@@ -35,9 +35,11 @@ const shared: Load = {
   warmSeconds: 0,
   windowSeconds: 3,
 };
-const windowSeconds = (full: boolean): number => (full ? 3 : 1);
+const windowSeconds = (full: boolean): number => (full ? 3 : 0.8);
 
-export const loadOf = ({ name: _, ...row }: RouteRow, full: boolean): Load => ({
+type RouteLoad = Extract<Load, { kind: 'route' }>;
+
+export const loadOf = ({ name: _, ...row }: RouteRow, full: boolean): RouteLoad => ({
   kind: 'route',
   ...row,
   warmSeconds,
@@ -62,11 +64,14 @@ export const withRoutes = async (
     const far = await begin(rows.far, stage.enginePort);
     const near = await begin(rows.near, far.target.port);
     const all = routeRows(await prepare(near.target));
+    const wanted = all.filter(({ name }) => plan.isWanted(name));
+    if (wanted.length === 0)
+      throw new Error(`no such route; there are ${all.map(({ name }) => name).join('; ')}`);
     plan.say(`warming up ${all.length} routes`);
     await measureOnce(stage, near, shared);
     for (const row of all)
-      await measureOnce(stage, near, { ...row, kind: 'route', warmSeconds: 0, windowSeconds: warmSeconds });
-    await use({ stage, near, rows: all.filter(({ name }) => plan.isWanted(name)) });
+      await measureOnce(stage, near, { ...loadOf(row, false), warmSeconds: 0, windowSeconds: warmSeconds });
+    await use({ stage, near, rows: wanted });
   } finally {
     await Promise.all(started.map((subject) => subject.stop()));
     await closeStage(stage);
@@ -103,7 +108,8 @@ export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
 /** What a second costs in which nobody asks for anything: routes that answer a few times a second bear their part of it. */
 const idle = async (plan: RoutesPlan, stage: Stage, near: Subject, round: number): Promise<Measurement> => {
   const nobody = { name: '', clients: 0, steps: [health] };
-  const outcome = await measureOnce(stage, near, loadOf(nobody, plan.full));
+  // What came before it leaves work behind: events to ship, code to compile.
+  const outcome = await measureOnce(stage, near, { ...loadOf(nobody, plan.full), warmSeconds: 1 });
   const cores = 'failure' in outcome ? undefined : outcome.result.metrics.cpu_cores;
   return {
     round,

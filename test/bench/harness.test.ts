@@ -1,4 +1,5 @@
 /** The benchmark's own parts: a histogram that is right, knobs that survive a JSON body, and one short run through the floor. */
+import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';
 import { judge } from '../../bench/bounds.ts';
@@ -6,6 +7,7 @@ import { Histogram } from '../../bench/histogram.ts';
 import { readKnobs, writeKnobs } from '../../bench/knobs.ts';
 import type { RunResult } from '../../bench/load/window.ts';
 import type { Load, Outcome } from '../../bench/load.ts';
+import { cpuBetween, sampleCpu } from '../../bench/measure.ts';
 import { Results } from '../../bench/results.ts';
 import { closeStage, measureOnce, openStage } from '../../bench/run.ts';
 import { readRows, startSubject } from '../../bench/subjects.ts';
@@ -58,6 +60,15 @@ t.test('ratios are paired by round before the median is taken', async (t) => {
   }
   const [verdict] = judge(results);
   t.match(verdict, { value: 1.5, met: true, aimMet: false });
+});
+
+const linux = process.platform === 'linux';
+t.test('processor time of children is counted once they have ended', { skip: !linux }, async (t) => {
+  const before = sampleCpu([process.pid]);
+  execFileSync(process.execPath, ['-e', 'while (process.cpuUsage().user < 200_000);'], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  t.ok(cpuBetween(before, sampleCpu([process.pid])) >= 150);
 });
 
 const [{ skip }] = servers;

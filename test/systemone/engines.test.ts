@@ -188,6 +188,24 @@ t.test('how servers write tokens', async (t) => {
   t.match(said.body.answers, { which: { choice: 'c' } }, 'in any order');
 });
 
+t.test('a space before an answer counts where it is a token of its own', async (t) => {
+  const echo = (...tail: readonly (readonly [token: string, logprob: number])[]) => {
+    const all = [['Question', null], [':', -3], ...tail, [' The', -9]] as const;
+    return { tokens: all.map(([token]) => token), token_logprobs: all.map(([, logprob]) => logprob) };
+  };
+  const { ask } = await start(t, (visit) =>
+    visit.json(200, {
+      choices: [echo([' yes', -2]), echo([' ', -1], ['no', -1])].map((logprobs, index) => ({
+        index,
+        logprobs,
+      })),
+    }),
+  );
+  const said = await ask({ yes: noul });
+  t.same(said.body.answers, { yes: { type: 'noul', noul: 0.5 } });
+  t.same(said.body.usage, { input_tokens: 2, output_tokens: 0 });
+});
+
 t.test('255 options', async (t) => {
   const { ask, far } = await start(t);
   const options = (count: number) => ({

@@ -171,10 +171,13 @@ export class Answer {
     // Logprobs of tokens without text of their own, such as the end token's, go with an empty piece.
     if (choice.logprobs !== undefined) this.#emitText(choice, toJsonText(''));
     choice.finished = true;
+    const reason = finishReason(native ?? 'stop', choice.tools?.any === true);
+    // vLLM ends what it was at with `abort` when it is stopped: half an answer, like that of a broken connection.
+    if (reason === 'error') throw fail('engine_unreachable', 'The engine broke off its answer');
     this.#emit({
       type: 'finish',
       choice: choice.index,
-      reason: finishReason(native ?? 'stop', choice.tools?.any === true),
+      reason,
       native,
       ...(stop === undefined ? {} : { stopSequence: stop }),
     });

@@ -133,10 +133,17 @@ const findLabel = (
     let text = '';
     for (let start = end - 1; start >= 0 && text.length < wanted.length; start--) {
       text = bare(String(tokens[start])) + text;
-      if (text === wanted) return { start, end };
+      if (text === wanted) return { start: withSpaces(tokens, start), end };
     }
   }
   return undefined;
+};
+
+/** Prompts end with a sign, so spaces before a label are its own: where one answer has them as a token and another has not, they count. */
+const withSpaces = (tokens: readonly unknown[], first: number): number => {
+  let start = first;
+  while (start > 0 && bare(String(tokens[start - 1])) === '') start--;
+  return start;
 };
 
 /** Without spaces, line ends and the signs that vocabularies have for them. */

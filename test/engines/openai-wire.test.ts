@@ -77,6 +77,16 @@ const token = (word: string, logprob: number) => ({
     { token: 'x', logprob: -3.5, bytes: null },
   ],
 });
+/** Beside the token that would have been next best. */
+const likely = (word: string, logprob: number, other: string, otherLogprob: number) => ({
+  token: word,
+  logprob,
+  bytes: [...Buffer.from(word)],
+  top_logprobs: [
+    { token: word, logprob, bytes: [...Buffer.from(word)] },
+    { token: other, logprob: otherLogprob, bytes: [...Buffer.from(other)] },
+  ],
+});
 
 interface Expectation {
   readonly parts: readonly unknown[];
@@ -123,6 +133,54 @@ const streams: Record<string, Expectation> = {
       'invalid_request',
       "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
     ],
+  },
+  'vllm-recorded-text.sse': {
+    parts: [text('Hello, world! Grüße 👋'), finish('stop', 'stop'), usage(24, 18)],
+  },
+  'vllm-recorded-reasoning.sse': {
+    parts: [
+      reasoning('\nA greeting.\n'),
+      text('\n\nHello, world! Grüße 👋'),
+      finish('stop', 'stop'),
+      usage(18, 30, 0, 8),
+    ],
+  },
+  'vllm-recorded-tools.sse': {
+    parts: [
+      reasoning('\nTwo calls.\n'),
+      text('\n\nLet me look.\n'),
+      ...call(0, 'call_ours0', 'get_weather', '{"city": "Ghent"}'),
+      ...call(1, 'call_ours1', 'now', '{}'),
+      finish('tool_calls', 'tool_calls'),
+      usage(262, 61, 0, 7),
+    ],
+  },
+  'vllm-recorded-named-tool.sse': {
+    parts: [
+      ...call(0, 'call_ours0', 'get_weather', '{"city": "Ghent"}'),
+      finish('tool_calls', 'stop'),
+      usage(266, 22, 256),
+    ],
+  },
+  // Text waits until it is sure to be no stop sequence; the log-probabilities of its tokens do not.
+  'vllm-recorded-logprobs.sse': {
+    parts: [
+      {
+        ...text('on'),
+        logprobs: [
+          likely('o', -0.0013954435708001256, '\n', -8.753775596618652),
+          likely('ne', -0.0004285847535356879, '', -9.42699146270752),
+          likely(' two', -0.0007339406292885542, 'C', -9.54369068145752),
+        ],
+      },
+      { ...text('e two'), logprobs: [likely(' three', -0.0005031750188209116, 't', -9.886131286621094)] },
+      finish('stop', 'stop', 0, ' three'),
+      usage(27, 4),
+    ],
+  },
+  'vllm-recorded-stopped.sse': {
+    parts: [text('kItptTellour  b\ufffdater|u.\nTella')],
+    failure: ['engine_unreachable', 'The engine broke off its answer'],
   },
   'sglang-reasoning.sse': {
     parts: [reasoning('2+2=4'), text('It is **4**.'), finish('stop', 'stop'), usage(21, 10, 20, 5)],
@@ -416,6 +474,10 @@ t.test('bounds: calls, held arguments, a line', async (t) => {
   );
 });
 
+/** What vLLM has made of a whole answer when it is stopped. */
+const brokenOff =
+  '{"choices":[{"index":0,"message":{"role":"assistant","content":"kIt"},"finish_reason":"abort","stop_reason":null}]}';
+
 t.test('whole answers', async (t) => {
   const decodeWhole = (body: Buffer, use: AnswerOptions) => new WholeDecoder().decode(body, use);
   const whole = (name: string, choices = 1) => joined(decodeWhole(fixture(name), options(true, choices)));
@@ -431,6 +493,23 @@ t.test('whole answers', async (t) => {
     finish('stop', 'stop', 0, '##'),
     usage(9, 6, 8),
   ]);
+  t.strictSame(whole('vllm-recorded-whole-tools.json'), [
+    reasoning('\nTwo calls.\n'),
+    text('\n\nLet me look.\n'),
+    ...call(0, 'call_ours0', 'get_weather', '{"city": "Ghent"}'),
+    ...call(1, 'call_ours1', 'now', '{}'),
+    finish('tool_calls', 'tool_calls'),
+    usage(262, 61, 256, 7),
+  ]);
+  t.match(whole('vllm-recorded-whole-stop.json'), [
+    { ...text('one two three four'), logprobs: { length: 13 } },
+    finish('stop', 'stop', 0, ' five'),
+    usage(27, 13),
+  ]);
+  t.match(
+    thrown(() => decodeWhole(Buffer.from(brokenOff), options(true, 1))),
+    { kind: 'engine_unreachable', message: 'The engine broke off its answer' },
+  );
   t.strictSame(whole('ollama-whole-tools.json'), [
     ...call(0, 'call_x1', 'add', '{"a":1}'),
     ...call(1, 'call_ours0', 'now', '{}'),

@@ -1,6 +1,8 @@
 /** Decision engines over HTTP: answers scored as continuations, how servers write them, what fails; a gateway behind a gateway. */
+import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';
+import { continuationWire } from '../../src/engines/wires/openai/score.ts';
 import { startPosting } from '../embeddings/posting.ts';
 import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
@@ -186,6 +188,21 @@ t.test('how servers write tokens', async (t) => {
   };
   const said = await ask({ which: choice });
   t.match(said.body.answers, { which: { choice: 'c' } }, 'in any order');
+});
+
+t.test('an echo of vLLM, as it was sent', async (t) => {
+  const echo = readFileSync(new URL('../fixtures/openai/vllm-recorded-echo.json', import.meta.url));
+  const label = (letter: string) => ({ label: ` ${letter}`, name: letter, description: undefined });
+  const readCutAt = (at: number) => {
+    const decoder = continuationWire.decode([label('A'), label('B')]);
+    decoder.push(echo.subarray(0, at));
+    decoder.push(echo.subarray(at));
+    return JSON.stringify(decoder.end());
+  };
+  const space = -5.39654541015625;
+  const logprobs = [space - 6.073196887969971, space - 9.765748023986816];
+  const cuts = Array.from({ length: echo.length + 1 }, (_, at) => readCutAt(at));
+  t.same([...new Set(cuts)], [JSON.stringify({ logprobs, tokens: 12 })], 'cut at every byte');
 });
 
 t.test('a space before an answer counts where it is a token of its own', async (t) => {

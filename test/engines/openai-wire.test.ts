@@ -185,6 +185,17 @@ const streams: Record<string, Expectation> = {
   'sglang-reasoning.sse': {
     parts: [reasoning('2+2=4'), text('It is **4**.'), finish('stop', 'stop'), usage(21, 10, 20, 5)],
   },
+  'sglang-recorded-reasoning.sse': {
+    parts: [
+      reasoning('\nA greeting.\n'),
+      text('\n\nHello, world! Grüße 👋'),
+      finish('stop', 'stop'),
+      usage(18, 30, 17, 10),
+    ],
+  },
+  'sglang-recorded-stop-string.sse': {
+    parts: [text('one two three four'), finish('stop', 'stop', 0, ' five'), usage(27, 13, 26)],
+  },
   'sglang-stop-string.sse': { parts: [text('ab'), finish('stop', 'stop', 0, 'END'), usage(3, 2)] },
   'sglang-tools.sse': {
     parts: [...call(0, 'call_ours0', 'search', '{"q": "sluice"}'), finish('tool_calls', 'tool_calls')],

@@ -18,7 +18,7 @@ export const continuationWire: DecisionWire['continuations'] = {
       prompt: answers.map(({ label }) => prompt + label),
       echo: true,
       logprobs: 1,
-      // The least that vLLM takes: what it makes of it is dropped.
+      // What the engine makes of its own is dropped.
       max_tokens: 1,
       temperature: 0,
     }),

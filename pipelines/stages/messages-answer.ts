@@ -45,6 +45,4 @@ const reasons: Readonly<Record<FinishReason, string>> = {
   length: 'max_tokens',
   tool_calls: 'tool_use',
   content_filter: 'refusal',
-  // Became a failure before any framer saw it.
-  error: 'refusal',
 };

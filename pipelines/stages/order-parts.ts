@@ -63,8 +63,6 @@ class PartOrder {
         break;
       case 'finish':
         this.#finished = true;
-        // Chat has a word for this end; the other formats have only the error.
-        if (part.reason === 'error') throw fail('engine_unreachable', 'The model broke off its answer');
     }
   }
 

@@ -111,7 +111,8 @@ export const toJsonText = (text: string): JsonText => JSON.stringify(text).slice
 export const fromJsonText = (text: JsonText): string =>
   text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error';
+/** An answer that is broken off has none of these: it is a failure. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 export interface Logprob {
   readonly token: string;

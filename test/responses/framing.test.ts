@@ -171,7 +171,7 @@ t.test('whatever an engine sends, the stream stays legal and is billed once', as
     fc.record({ call: index, words }).map(({ call, words }) => toolArguments(call, words)),
     fc.record({ words, choice: fc.nat(1) }).map(({ words, choice }) => text(words, choice)),
     fc
-      .constantFrom<FinishReason>('stop', 'length', 'error')
+      .constantFrom<FinishReason>('stop', 'length')
       .map((reason): Part => ({ type: 'finish', choice: 0, reason, native: null })),
     fc.constant<Part>(usage(1, 1)),
     fc.constant<Part>({ type: 'failure', error: fail('timeout', 'Too slow') }),

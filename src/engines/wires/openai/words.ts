@@ -9,7 +9,7 @@ export type Finish = Extract<Part, { type: 'finish' }>;
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const reasons = new Map<string, FinishReason>([
+const reasons = new Map<string, FinishReason | 'error'>([
   ['stop', 'stop'],
   ['eos', 'stop'],
   ['eos_token', 'stop'],
@@ -33,7 +33,7 @@ const reasons = new Map<string, FinishReason>([
 ]);
 
 /** Servers disagree on whether an answer of tool calls ends with `stop`; ours says `tool_calls`. */
-export const finishReason = (native: string, calledTools: boolean): FinishReason => {
+export const finishReason = (native: string, calledTools: boolean): FinishReason | 'error' => {
   const reason = reasons.get(native.toLowerCase()) ?? 'stop';
   return reason === 'stop' && calledTools ? 'tool_calls' : reason;
 };

@@ -39,6 +39,8 @@ export const Reasoning = Type.Object(
           effort_field: Type.Optional(Type.String()),
           /** Field that switches thinking on and off. */
           enabled_field: Type.Optional(Type.String()),
+          /** Field that says `none` when thinking is off, and is left out when it is on: for servers that refuse any level. */
+          off_field: Type.Optional(Type.String()),
           /** Field for the thinking budget in tokens. */
           budget_field: Type.Optional(Type.String()),
         },

@@ -106,6 +106,8 @@ export const firstLine = (text: string, limit = 300): string => {
     // A name with a port, or of a kind that only a network within has.
     .replace(/(?<![\w.-])[\w-]{1,63}(?:\.[\w-]{1,63}){0,8}\.[a-z][\w-]{0,62}:\d{2,5}\b/gi, '(address)')
     .replace(/(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:local|internal|localdomain|lan|svc)\b/gi, '(address)')
+    // A name with a path of its own, as registries write a model's.
+    .replace(/(?<![\w.@/-])(?:[\w-]{1,63}\.){1,8}[a-z]{2,20}(?:\/[\w.:@-]{1,200}){2,20}/gi, '(address)')
     .replace(/\blocalhost(?::\d{1,5})?\b/gi, '(address)')
     .replace(/\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?\b/g, '(address)')
     .replace(

@@ -42,7 +42,7 @@ export const statusError = (
   sentence: string | undefined,
 ): EngineError => {
   const cause = new Error(`The engine answered ${status}: ${withoutQuotes(sentence ?? 'no reason given')}`);
-  switch (status) {
+  switch (status === 500 && schemaRefusal.test(sentence ?? '') ? 400 : status) {
     case 400:
     case 413:
     case 422:
@@ -68,6 +68,9 @@ export const statusError = (
     }
   }
 };
+
+/** Ollama calls a JSON schema that it cannot follow a failure of its own, which would count against the replica. */
+const schemaRefusal = /^(?:invalid JSON schema in|failed to load model vocabulary required for) format$/;
 
 /** For the log: what an engine quotes at length is likely the client's. */
 const withoutQuotes = (sentence: string): string => sentence.replace(/(?<!\w)(["'`]).{20,}?\1/g, '$1…$1');

@@ -185,6 +185,11 @@ const misbehaviours: readonly Misbehaviour[] = [
     error: ['invalid_request', 'top_k must be -1'],
   },
   {
+    name: '500 for a schema, as Ollama says it',
+    script: json(500, { error: { message: 'invalid JSON schema in format', type: 'api_error' } }),
+    error: ['invalid_request', 'invalid JSON schema in format'],
+  },
+  {
     name: '422 as FastAPI says it',
     script: json(422, { detail: [{ loc: ['body'], msg: 'field required' }] }),
     error: ['invalid_request', 'field required'],

@@ -182,4 +182,7 @@ t.test('thinking is said in the words the model needs', async (t) => {
   t.strictSame(said(template, 'none', 1024), { chat_template_kwargs: { enable_thinking: false } });
   t.strictSame(said(template, undefined, 512), { thinking_token_budget: 512 });
   t.strictSame(said(reasoning({ enabled_field: 'a.b.c' }, false), 'max', 5), { a: { b: { c: true } } });
+  const untilTold = reasoning({ off_field: 'reasoning_effort' });
+  t.strictSame(said(untilTold, 'none'), { reasoning_effort: 'none' });
+  t.strictSame(said(untilTold, 'medium'), {}, 'thinks unless told, and knows no levels');
 });

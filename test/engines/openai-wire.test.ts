@@ -233,7 +233,68 @@ const streams: Record<string, Expectation> = {
     parts: [reasoning('Compare </x & y'), text('x < y'), finish('stop', 'stop'), usage(26, 11)],
   },
   'ollama-reasoning.sse': {
-    parts: [reasoning('Okay, so'), text('Yes.'), finish('stop', 'stop'), usage(26, 5)],
+    parts: [reasoning('So a<b & two.\n'), text("Fourteen's “é” 👋."), finish('stop', 'stop'), usage(28, 12)],
+  },
+  'ollama-recorded-tools.sse': {
+    parts: [
+      ...call(0, 'call_u413j3cl', 'add', '{"a":1,"b":[2,"x\\u003cy"]}'),
+      ...call(1, 'call_jbp7e9px', 'now', '{}'),
+      finish('tool_calls', 'tool_calls'),
+      usage(193, 7),
+    ],
+  },
+  'ollama-recorded-logprobs.sse': {
+    parts: [
+      reasoning('So a<b & two.\n'),
+      {
+        ...text('Four'),
+        logprobs: [
+          {
+            token: 'Four',
+            logprob: -1.909139513145419e-12,
+            bytes: [...Buffer.from('Four')],
+            top_logprobs: [
+              { token: 'Four', logprob: -1.909139513145419e-12, bytes: [...Buffer.from('Four')] },
+              { token: 'tee', logprob: -29.74289894104004, bytes: [...Buffer.from('tee')] },
+            ],
+          },
+        ],
+      },
+      {
+        ...text('tee'),
+        logprobs: [
+          {
+            token: 'tee',
+            logprob: -2.106537166923772e-12,
+            bytes: [...Buffer.from('tee')],
+            top_logprobs: [
+              { token: 'tee', logprob: -2.106537166923772e-12, bytes: [...Buffer.from('tee')] },
+              { token: 'Four', logprob: -29.593069076538086, bytes: [...Buffer.from('Four')] },
+            ],
+          },
+        ],
+      },
+      {
+        ...text("n's"),
+        logprobs: [
+          {
+            token: "n's",
+            logprob: -1.3131717935266352e-12,
+            bytes: [...Buffer.from("n's")],
+            top_logprobs: [
+              { token: "n's", logprob: -1.3131717935266352e-12, bytes: [...Buffer.from("n's")] },
+              { token: '<|im_end|>', logprob: -29.530927658081055, bytes: [...Buffer.from('<|im_end|>')] },
+            ],
+          },
+        ],
+      },
+      finish('length', 'length'),
+      usage(28, 9),
+    ],
+  },
+  'ollama-recorded-died.sse': {
+    parts: [text("s[Ctsx]E'Hy)z73i is4eUpv{")],
+    failure: ['engine_unreachable', 'The engine ended its answer early'],
   },
   'ollama-tools.sse': {
     parts: [
@@ -527,6 +588,12 @@ t.test('whole answers', async (t) => {
     finish('tool_calls', 'stop'),
     usage(5, 7),
   ]);
+  t.strictSame(whole('ollama-recorded-tools.json'), [
+    ...call(0, 'call_we9darc9', 'add', '{"a":1,"b":[2,"x\\u003cy"]}'),
+    ...call(1, 'call_b9znsgq4', 'now', '{}'),
+    finish('tool_calls', 'tool_calls'),
+    usage(193, 7),
+  ]);
   t.strictSame(whole('llama-cpp-whole-think-n2.json', 2), [
     reasoning('hm'),
     text('Sure'),
@@ -593,6 +660,7 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
     ['c10::Error in std::abort, ratio 3:4, at 12:30', 'c10::Error in std::abort, ratio 3:4, at 12:30'],
     ['no host vllm-0.models.svc.cluster.local:8000 [down]', 'no host (address) [down]'],
     ['no host engine-a.internal, nor localhost:29500', 'no host (address), nor (address)'],
+    ['registry.ollama.ai/library/writer:latest does not support tools', '(address) does not support tools'],
     ['File "/usr/lib/x.py", line 3', 'File "(path)", line 3'],
     ['The model `/data/models/large` is broken', 'The model `(path)` is broken'],
     ['path=/srv/models/a [/opt/b/c] {/opt/d/e}', 'path=(path) [(path)] {(path)}'],
@@ -603,6 +671,7 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
   for (const [said, read] of inside) t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), read);
   for (const said of [
     'messages[0].content[1]: `type` must be text/plain and/or image/png, not acme/writer:express',
+    'no acme/writer-3.5/large nor e.g./i.e. in v1.beta/x',
     'temperature must be between 0.0 and 2.0 at 12:30:45; ratio 16:9; std::vector; max_tokens:32768',
   ])
     t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), said, 'the rest stays');

@@ -117,7 +117,8 @@ const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): vo
   const off = effort === 'none';
   if (effort !== undefined) {
     if (wire.enabled_field !== undefined) setField(body, wire.enabled_field, !off);
-    const switchSaysOff = off && wire.enabled_field !== undefined;
+    if (wire.off_field !== undefined && off) setField(body, wire.off_field, effort);
+    const switchSaysOff = off && (wire.enabled_field ?? wire.off_field) !== undefined;
     if (wire.effort_field !== undefined && !switchSaysOff) setField(body, wire.effort_field, effort);
   }
   if (budget === undefined || off) return;

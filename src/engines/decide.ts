@@ -60,7 +60,7 @@ export const decideOverHttp = (
       : score(model, call, flow);
 };
 
-/** What all questions share comes first: an engine that keeps what it has read reads it once. */
+/** What all questions share comes first: an engine that keeps what it has read may read it once. vLLM reads it anew. */
 const promptOf = ({ context, questions }: DecisionCall, question: number): string =>
   context + (questions[question]?.prompt ?? '');
 

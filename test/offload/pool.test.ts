@@ -112,13 +112,15 @@ t.test('only the task of a thread that ends fails; the next gets a new one', asy
   const healthy = pool.run(gate.task());
   await gate.reached(1);
   const seen = new Set<unknown>();
-  const cases: readonly [PoolJob, string][] = [
+  const cases: [PoolJob, string][] = [
     [job({ do: 'hang' }, { timeout: 100 }), 'timeout'],
     [job({ do: 'exit' }), 'crash'],
     [job({ do: 'throw' }), 'crash'],
     [job({ do: 'fill heap' }), 'memory'],
-    [job({ do: 'fill buffers' }, { maxGrowth: 200 * 1024 * 1024 }), 'memory'],
   ];
+  // Where the system does not tell (QEMU's user mode says 0), nobody can stop it.
+  if (process.memoryUsage.rss() > 0)
+    cases.push([job({ do: 'fill buffers' }, { maxGrowth: 200 * 1024 * 1024 }), 'memory']);
   for (const [task, reason] of cases) {
     t.equal(await reasonOf(pool.run(task)), reason);
     seen.add(await pool.run(name));

@@ -18,7 +18,7 @@ export class PacedBytes implements DemandListener {
   #paused = false;
   #turn: NodeJS.Immediate | undefined;
   /** A piece that did not fit with those before it. */
-  #rest: Uint8Array | undefined;
+  #rest: BodyPiece | undefined;
 
   constructor(pieces: Iterable<BodyPiece>, demand: Demand, subscriber: Subscriber<Reply>) {
     this.#pieces = pieces[Symbol.iterator]();
@@ -68,28 +68,34 @@ export class PacedBytes implements DemandListener {
     if (!this.#paused) this.#later();
   }
 
-  /** Small pieces are put together; a large one goes as it is. */
+  /** Small pieces are put together, each written where it will lie; a large one goes as it is. */
   #gather(): Uint8Array {
-    const small: Uint8Array[] = [];
+    let gathered = nothing;
     let length = 0;
     for (;;) {
       const piece = this.#rest ?? this.#next();
       this.#rest = undefined;
       if (piece === undefined) break;
-      if (small.length === 0 && piece.length >= largePiece) return piece;
+      if (piece.length >= largePiece && length === 0) return bytesOf(piece);
       if (piece.length >= largePiece || length + piece.length > mostGathered) {
         this.#rest = piece;
         break;
       }
-      small.push(piece);
+      if (length === 0) gathered = Buffer.allocUnsafeSlow(mostGathered);
+      if (typeof piece === 'string') gathered.write(piece, length, 'latin1');
+      else gathered.set(piece, length);
       length += piece.length;
     }
-    return Buffer.concat(small, length);
+    return gathered.subarray(0, length);
   }
 
-  #next(): Uint8Array | undefined {
+  #next(): BodyPiece | undefined {
     const { value, done } = this.#pieces.next();
-    if (done === true) return undefined;
-    return typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
+    return done === true ? undefined : value;
   }
 }
+
+const nothing = Buffer.alloc(0);
+
+const bytesOf = (piece: BodyPiece): Uint8Array =>
+  typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece;

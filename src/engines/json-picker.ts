@@ -136,9 +136,10 @@ export class JsonPicker<Into> {
     return this.#start(bytes, at, byte, key);
   }
 
-  #nameValue(bytes: Buffer): void {
-    const text = bytes.toString('utf8');
-    const name = text.includes('\\') ? unescaped(text) : text.slice(1, -1);
+  /** Names that are wanted are ASCII; others need not be read right. */
+  #nameValue(bytes: Buffer, start: number, end: number): void {
+    const text = bytes.toString('latin1', start + 1, end - 1);
+    const name = text.includes('\\') ? unescaped(`"${text}"`) : text;
     const around = this.#open[this.#open.length - 1];
     this.#pick = (around !== undefined && 'keys' in around ? around.keys.get(name) : undefined) ?? passOver;
   }
@@ -169,16 +170,17 @@ export class JsonPicker<Into> {
     if ('piece' in taking) taking.piece(bytes.subarray(start, after), !this.#inside, this.#into);
     else if (taking === passOver) return after;
     else if (this.#inside) this.#pieces.push(bytes.subarray(start));
-    else this.#hand(taking, bytes.subarray(start, end));
+    else if (this.#pieces.length > 0) {
+      const whole = Buffer.concat([...this.#pieces, bytes.subarray(start, end)]);
+      this.#pieces = [];
+      this.#hand(taking, whole, 0, whole.length);
+    } else this.#hand(taking, bytes, start, end);
     return after;
   }
 
-  #hand(taking: RawPick<Into>, last: Buffer): void {
-    const pieces = this.#pieces;
-    if (pieces.length > 0) this.#pieces = [];
-    const bytes = pieces.length === 0 ? last : Buffer.concat([...pieces, last]);
-    if (taking === key) this.#nameValue(bytes);
-    else taking.raw(bytes, this.#into);
+  #hand(taking: RawPick<Into>, bytes: Buffer, start: number, end: number): void {
+    if (taking === key) this.#nameValue(bytes, start, end);
+    else taking.raw(bytes.subarray(start, end), this.#into);
   }
 }
 

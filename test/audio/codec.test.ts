@@ -103,13 +103,15 @@ t.test('files that are not what they say', async (t) => {
     ['no channels', wave(second, { channels: 0 }), damaged],
     ['too many channels', wave(second, { channels: 65_535 }), damaged],
     ['bits that nobody has', wave(second, { bits: 77 }), damaged],
-    ['an m4a without its end', m4a.subarray(0, m4a.length - 200), empty],
     ['an m4a without its start', m4a.subarray(100), unknown],
     ['the head of an mp3', mp3.subarray(0, 60), damaged],
     ['the head of an ogg', ogg.subarray(0, 40), damaged],
     ['the head of a flac', flac.subarray(0, 20), damaged],
   ] as const)
     t.equal(await refusal(bytes), says, what);
+  // Builds of ffmpeg differ: one finds nothing in it, another says that it is cut.
+  const cut = await refusal(m4a.subarray(0, m4a.length - 200));
+  t.ok(cut === empty || cut === damaged, `an m4a without its end: ${cut}`);
 
   for (const [what, bytes, seconds] of [
     ['half an mp3', mp3.subarray(0, mp3.length / 2), 1],

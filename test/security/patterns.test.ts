@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { createContext, Script } from 'node:vm';
 import t from 'tap';
+import { patiently } from '../eventually.ts';
 import { hostileTexts } from './hostile-texts.ts';
 import { type Literal, literalsIn } from './pattern-literals.ts';
 
@@ -22,7 +23,7 @@ const trusted: Readonly<Record<string, string>> = {
 
 const script = new Script('text.replace(pattern, "")');
 const context = createContext({ text: '', pattern: / / });
-const patience = 1_500;
+const patience = patiently(1_500);
 
 /** Milliseconds that it takes; infinite when it was stopped. */
 const timeOf = ({ source, flags }: Literal, text: string, timeout = patience): number => {
@@ -39,7 +40,7 @@ const timeOf = ({ source, flags }: Literal, text: string, timeout = patience): n
 /** Short texts tell the suspects; a long one of the same kind takes a suspect that deserves it past any patience. */
 const isSlow = (literal: Literal, timeout = patience): string | undefined => {
   for (const text of hostileTexts(literal.source, 4_000)) {
-    if (timeOf(literal, text) < 1.5) continue;
+    if (timeOf(literal, text) < patiently(1.5)) continue;
     const unit = text.slice(0, 2_000);
     const long = unit.repeat(150) + text.slice(2_000);
     // Once more before it is blamed: the machine may have been busy.

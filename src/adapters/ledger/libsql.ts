@@ -28,14 +28,20 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   const attempt = <T>(work: () => T): Promise<T> =>
     whenFree(work, (cause) => fail('unavailable', 'The usage ledger is unavailable', { cause }));
 
+  /** One stretch in a turn of the event loop, however many ask. */
+  let turn = Promise.resolve();
+  const nextTurn = (): Promise<void> => {
+    turn = turn.then(() => setImmediate());
+    return turn;
+  };
   const sumUp = async (filter: UsageFilter, into: DaySums): Promise<void> => {
     for (let place = {}; ; ) {
+      await nextTurn();
       const events = await attempt(() => listEvents(sqlite, filter, { limit: stretch, ...place }));
       for (const event of events) into.add(event);
       const last = events.at(-1);
       if (last === undefined || events.length < stretch) return;
       place = { after: last };
-      await setImmediate();
     }
   };
 

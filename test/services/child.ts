@@ -35,16 +35,16 @@ export const launch = async (
     await eventually(
       () => {
         if (child.exitCode !== null || child.signalCode !== null)
-          throw new Error(`${program} ended with ${child.exitCode ?? child.signalCode}: ${complaint}`);
+          throw new Error(`it ended with ${child.exitCode ?? child.signalCode}`);
         return ready();
       },
       `${program} is ready`,
       60,
     );
     return child;
-  } catch (error) {
+  } catch (cause) {
     child.kill('SIGKILL');
-    throw error;
+    throw new Error(`${program} did not start: ${complaint}`, { cause });
   }
 };
 

@@ -1,7 +1,7 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
-import { embedPassages } from '../pipelines/stages/embed-passages.ts';
+import { embedPassages } from '../pipelines/vector-stores/embed-items.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
@@ -11,7 +11,6 @@ import { openAdmin } from './admin/open.ts';
 import { gatewayQuestions } from './admin/questions.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
-import { createCollections } from './collections/collections.ts';
 import { type Config, loadConfig } from './config.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
@@ -29,6 +28,7 @@ import { openEngines } from './open-engines.ts';
 import { Opened } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
 import { createTracing } from './tracing/tracing.ts';
+import { createCollections } from './vector-stores/vector-stores.ts';
 import { type Welcome, welcome } from './welcome.ts';
 
 export interface Gateway {

@@ -5,12 +5,12 @@ import type { Logger } from 'pino';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
 import type { Config } from './config.ts';
-import { createSimulator } from './engines/simulator/simulator.ts';
 import { createEngines, type EngineTable } from './engines/table.ts';
 import { createMedia } from './media/media.ts';
 import type { Opened } from './opened.ts';
 import type { Codec } from './ports/codec.ts';
 import type { Media } from './ports/media.ts';
+import { createSimulator } from './simulator/simulator.ts';
 
 export interface EngineSide {
   readonly catalog: ReturnType<typeof openCatalog>;

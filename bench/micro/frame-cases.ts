@@ -1,11 +1,11 @@
 /** The way out: parts → bytes. */
 import { type Observer, of, Subject } from 'rxjs';
-import type { Completion } from '../../pipelines/stages/chat-completion.ts';
-import { frameChatStream } from '../../pipelines/stages/frame-chat-stream.ts';
-import { frameChatWhole } from '../../pipelines/stages/frame-chat-whole.ts';
-import { frameMessagesStream } from '../../pipelines/stages/frame-messages-stream.ts';
-import { orderParts } from '../../pipelines/stages/order-parts.ts';
-import { relay } from '../../pipelines/stages/relay.ts';
+import type { Completion } from '../../pipelines/chat/completion-json.ts';
+import { frameChatStream } from '../../pipelines/chat/frame-stream.ts';
+import { frameChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { orderParts } from '../../pipelines/conversation/order-parts.ts';
+import { relay } from '../../pipelines/core/relay.ts';
+import { frameMessagesStream } from '../../pipelines/messages/frame-stream.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { MicroCase } from './run.ts';

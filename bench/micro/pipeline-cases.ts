@@ -1,6 +1,6 @@
 /** The whole chat pipeline without sockets: what the stages cost together, an engine that answers at once behind them. */
 import { NEVER, type Observable, of, Subject } from 'rxjs';
-import { chatCompletions } from '../../pipelines/chat-completions.ts';
+import { chatCompletions } from '../../pipelines/chat/completions.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import type { Parts } from '../../src/ports/chat.ts';

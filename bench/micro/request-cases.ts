@@ -1,6 +1,6 @@
 /** The way in: bytes → JSON → checked request. */
 
-import { validate } from '../../pipelines/stages/validate.ts';
+import { validate } from '../../pipelines/core/validate.ts';
 import { ChatRequest } from '../../schemas/chat.ts';
 import type { MicroCase } from './run.ts';
 import { requestBody } from './samples.ts';

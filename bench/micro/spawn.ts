@@ -9,7 +9,7 @@ import { setPriority } from 'node:os';
 import { lastValueFrom, toArray } from 'rxjs';
 import { findCommand } from '../../src/codec/binary.ts';
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 
 const rounds = 30;
 const sizes = process.argv.slice(2).map(Number);

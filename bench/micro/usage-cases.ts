@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Tally } from '../../pipelines/stages/tally.ts';
+import { Tally } from '../../pipelines/conversation/tally.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';

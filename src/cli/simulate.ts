@@ -1,7 +1,7 @@
 /** `sluice simulate`: the simulator as an HTTP engine of its own, until a signal ends it. */
 import { once } from 'node:events';
-import { quirkNames, readQuirks } from '../engines/simulator/server/quirks.ts';
-import type { SimulatorServerOptions } from '../engines/simulator/server/server.ts';
+import { quirkNames, readQuirks } from '../simulator/server/quirks.ts';
+import type { SimulatorServerOptions } from '../simulator/server/server.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { print } from './output.ts';
 
@@ -23,7 +23,7 @@ export const simulate: Command = {
   run: async (input) => {
     const options = readOptions(input);
     // Loaded when asked for: the other commands start without it.
-    const { startSimulatorServer } = await import('../engines/simulator/server/server.ts');
+    const { startSimulatorServer } = await import('../simulator/server/server.ts');
     const server = await startSimulatorServer(options);
     print(`Simulator listens on ${server.url}`);
     await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);

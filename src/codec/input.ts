@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Observable, Subscription } from 'rxjs';
 import { fail } from '../errors.ts';
 import { headLength } from '../media/media-type.ts';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import { type Demuxer, demuxerFor } from './demuxer.ts';
 
 export interface OpenInput {

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Starter } from './starter.ts';
 
 export interface ProcessTask {

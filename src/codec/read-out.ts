@@ -1,7 +1,7 @@
 /** A file that is done in; its bytes to a receiver, as fast as demand allows. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Demand } from '../ports/demand.ts';
+import type { Demand } from '../ports/backpressure.ts';
 import { ProcessFailure } from './process.ts';
 
 export interface ReadOutOptions {

@@ -1,5 +1,5 @@
 /** Calls that must not take for ever → told on every tick how late it is. One coarse timer for all of them, none per call or per read. */
-import { type Listed, Roll } from '../roll.ts';
+import { type Listed, Roll } from '../indexed-list.ts';
 
 export interface Expiring extends Listed {
   /** `now` and what the call was told at its start and reads are of this clock; all of them are up to `tick` old. */

@@ -3,8 +3,8 @@ import { defer, map, mergeMap, Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { RequestBody } from './outgoing-body.ts';
 import { type PickDecoder, PickReader } from './pick-reader.ts';
-import type { RequestBody } from './request-body.ts';
 import { runBatches } from './run-batches.ts';
 import type { Continuations, DecisionWire, SendRequest } from './wire.ts';
 

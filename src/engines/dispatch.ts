@@ -12,7 +12,7 @@ import {
 import { Connections } from './http1/connections.ts';
 import { outgoing } from './http1/outgoing.ts';
 import { fixedLines, requestStart } from './http1/request-head.ts';
-import type { RequestBody } from './request-body.ts';
+import type { RequestBody } from './outgoing-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -1,8 +1,8 @@
 /** A call for n answers → n calls for one answer each, their parts as those of one call. */
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { ChatCall, Part, Parts, TokenUsage } from '../ports/chat.ts';
-import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
 
 export const fanOut = (

@@ -1,6 +1,7 @@
 /** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
-import type { Demand, DemandListener } from '../ports/demand.ts';
-import { absent } from '../roll.ts';
+
+import { absent } from '../indexed-list.ts';
+import type { Demand, DemandListener } from '../ports/backpressure.ts';
 import type { Deadlines, Expiring } from './deadlines.ts';
 import {
   connectionError,
@@ -10,9 +11,9 @@ import {
   statusError,
   timeoutError,
 } from './engine-error.ts';
-import { HeldReads } from './held-reads.ts';
 import type { Connection, Exchange } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
+import { HeldReads } from './pending-reads.ts';
 
 /**
  * Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing

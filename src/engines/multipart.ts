@@ -1,6 +1,6 @@
 /** Fields and files in; the body of a form and its content type out, the files' bytes as they are. */
 import { randomUUID } from 'node:crypto';
-import type { BodyPiece } from './request-body.ts';
+import type { BodyPiece } from './outgoing-body.ts';
 
 export interface FormFile {
   readonly field: string;

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
 import { Pace, retryAfter } from '../limits/pace.ts';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { CallSpan } from '../ports/trace.ts';
 import { FairLine, type Waiting } from './capacity.ts';

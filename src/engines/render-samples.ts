@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { readWavBeginning } from '../music/wav.ts';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
 import type { Begun } from './render.ts';

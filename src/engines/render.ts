@@ -22,7 +22,7 @@ import {
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
 import { Base64Writer } from '../media/base64-writer.ts';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';

@@ -5,9 +5,9 @@ import type { Flow } from '../ports/engine.ts';
 import type { EngineRequest } from './dispatch.ts';
 import type { EngineError } from './engine-error.ts';
 import type { EngineReader } from './http-call.ts';
+import type { RequestBody } from './outgoing-body.ts';
 import type { ReplicaPool } from './pool.ts';
 import type { Replica } from './replica.ts';
-import type { RequestBody } from './request-body.ts';
 
 export interface ReplicaRequest {
   readonly method: EngineRequest['method'];

@@ -12,8 +12,8 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
-import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';

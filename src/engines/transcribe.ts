@@ -2,8 +2,8 @@
 import { defer, map, Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
-import { Demand } from '../ports/demand.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';

@@ -12,8 +12,8 @@ import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { EngineCall, EngineReader } from './http-call.ts';
+import type { RequestBody } from './outgoing-body.ts';
 import type { PickDecoder } from './pick-reader.ts';
-import type { RequestBody } from './request-body.ts';
 
 export interface Wire {
   /** Below a replica's base address. */

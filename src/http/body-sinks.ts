@@ -1,6 +1,6 @@
 /** Pieces of a request body in; what one kind of reader makes of them out. */
 import type { Subscriber } from 'rxjs';
-import type { Demand } from '../ports/demand.ts';
+import type { Demand } from '../ports/backpressure.ts';
 
 export interface Sink {
   readonly paused: boolean;

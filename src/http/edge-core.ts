@@ -1,9 +1,9 @@
 /** What all requests of one edge share. */
 import type { Logger } from 'pino';
-import type { RouteFigures } from '../metrics/route-figures.ts';
+import type { Listed, Roll } from '../indexed-list.ts';
+import type { RouteFigures } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
-import type { Listed, Roll } from '../roll.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
 

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
-import { Demand } from '../ports/demand.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
 import { passedOn } from '../tracing/trace-context.ts';

@@ -2,15 +2,15 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
+import { Roll } from '../indexed-list.ts';
 import type { Family } from '../metrics/exposition.ts';
-import { RouteFigures } from '../metrics/route-figures.ts';
+import { RouteFigures } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
-import { Roll } from '../roll.ts';
 import { linkTo, readTls, whyRefused } from './address.ts';
 import type { Server, ServerOptions, TlsFiles } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
-import { edgeFamilies, noCuts } from './edge-figures.ts';
+import { edgeFamilies, noCuts } from './edge-stats.ts';
 import type { EdgeLimits } from './limits.ts';
 import { startNode } from './node.ts';
 import { requestIds } from './request-id.ts';

@@ -1,7 +1,7 @@
 /** Pieces of a request body as the socket gives them in; the body whole or as a stream that can be paused out. */
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import { fail } from '../errors.ts';
-import type { Demand } from '../ports/demand.ts';
+import type { Demand } from '../ports/backpressure.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
 import { Source } from '../source.ts';
 import { BodyPace } from './body-pace.ts';

@@ -1,7 +1,7 @@
 /** A channel in; its request routed, authenticated and run by its pipeline, the replies written: the one subscribe of the product. */
 import { Observable, of, throwError } from 'rxjs';
-import { authenticate } from '../../pipelines/stages/authenticate.ts';
-import { step } from '../../pipelines/stages/step.ts';
+import { authenticate } from '../../pipelines/core/authenticate.ts';
+import { step } from '../../pipelines/core/step.ts';
 import { fail } from '../errors.ts';
 import type { Reply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';

@@ -1,9 +1,9 @@
 /** The replies of a pipeline in; one HTTP response on its channel out, with demand, abort, keep-alive and time-outs. */
 import { Subscriber } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
-import { clientLeft } from '../metrics/route-figures.ts';
+import { absent } from '../indexed-list.ts';
+import { clientLeft } from '../metrics/route-stats.ts';
 import type { Answer, Head, Reply } from '../ports/exchange.ts';
-import { absent } from '../roll.ts';
 import { lengthOf } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';

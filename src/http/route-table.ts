@@ -1,7 +1,7 @@
 /** The routes in; for a method and path out: the route and its parameters, or what is wrong with them. */
 import type { Method, Route } from '../../pipelines/route.ts';
 import { fail } from '../errors.ts';
-import { RouteFigures } from '../metrics/route-figures.ts';
+import { RouteFigures } from '../metrics/route-stats.ts';
 
 export type Params = Readonly<Record<string, string>>;
 

@@ -1,8 +1,8 @@
 /** Bytes of pictures in; whether they can be decoded, their size and their transparency out: the Pictures port, by sharp. */
 import type { Sharp, SharpOptions } from 'sharp';
 import { fail } from '../errors.ts';
-import { Turnstile } from '../media/turnstile.ts';
 import type { Pictures } from '../ports/pictures.ts';
+import { Turnstile } from '../semaphore.ts';
 
 export interface PicturesOptions {
   /** Pictures decoded at once: the threads are the same that write files. */

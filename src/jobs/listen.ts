@@ -2,8 +2,8 @@
 import { concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
+import type { Demand } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { Demand } from '../ports/demand.ts';
 import { outputsOf } from './call.ts';
 import type { Notices } from './notices.ts';
 import { pieceName } from './sample-store.ts';

@@ -2,8 +2,8 @@
 import { firstValueFrom, map, merge, mergeMap, Observable, throwError, timer, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
+import { Demand } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import { Demand } from '../ports/demand.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
 import { outputsOf } from './call.ts';

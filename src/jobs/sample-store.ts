@@ -2,8 +2,9 @@
  * A song's samples as they are rendered, kept as small blobs one after the other, so that a listener on any process
  * hears them from the start: `samples/<job>/<attempt>/<output>/<number>`.
  */
+
+import type { Demand } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import type { Demand } from '../ports/demand.ts';
 import { samplesKeptMs } from './transitions.ts';
 
 /** Bytes that make a piece worth writing at once: half a second of what a song model gives. */

@@ -3,6 +3,7 @@ import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
+import { Turnstile } from '../semaphore.ts';
 import { Base64Writer } from './base64-writer.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
 import { encodedMedia, tooLarge } from './encoded-media.ts';
@@ -12,7 +13,6 @@ import {
   type GuardedFetchOptions,
   type GuardedResponse,
 } from './guarded-fetch.ts';
-import { Turnstile } from './turnstile.ts';
 
 export interface MediaOptions extends GuardedFetchOptions {
   /** Fetches that run at once, and those that may wait for one to end. */

@@ -1,6 +1,6 @@
 /** Files by name: images, videos, songs, uploads; written and read as streams, handed out by links that expire. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './demand.ts';
+import type { Demand } from './backpressure.ts';
 
 export interface BlobInfo {
   readonly mediaType: string;

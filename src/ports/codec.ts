@@ -1,6 +1,6 @@
 /** Sound and moving pictures: what a file holds, and the same in another format; outside the event loop, bounded in time, memory and parallel runs. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './demand.ts';
+import type { Demand } from './backpressure.ts';
 
 export interface MediaFacts {
   /** Read from the bytes: wav, mp3, flac, m4a, ogg, webm, aac, mp4, mov … */

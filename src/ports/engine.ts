@@ -1,9 +1,9 @@
 /** The models behind the gateway: one call in, a stream of parts out. */
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import type { Demand } from './backpressure.ts';
 import type { ChatCall, Parts } from './chat.ts';
 import type { Decided, DecisionCall } from './decision.ts';
-import type { Demand } from './demand.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { ApiError, ErrorDialect } from '../errors.ts';
-import type { Demand } from './demand.ts';
+import type { Demand } from './backpressure.ts';
 import type { Trace } from './trace.ts';
 
 export interface Exchange {

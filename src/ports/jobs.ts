@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobRecord } from '../../schemas/jobs.ts';
-import type { Demand } from './demand.ts';
+import type { Demand } from './backpressure.ts';
 import type { Caller } from './exchange.ts';
 import type { RenderCall } from './render.ts';
 

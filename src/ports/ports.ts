@@ -3,7 +3,6 @@ import type { Admission } from './admission.ts';
 import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { Codec } from './codec.ts';
-import type { Collections } from './collections.ts';
 import type { Engines } from './engine.ts';
 import type { Jobs, WebhookSecrets } from './jobs.ts';
 import type { Keys } from './keys.ts';
@@ -13,6 +12,7 @@ import type { Offload } from './offload.ts';
 import type { Pictures } from './pictures.ts';
 import type { State } from './state.ts';
 import type { UsageLog } from './usage.ts';
+import type { Collections } from './vector-stores.ts';
 import type { Vectors } from './vectors.ts';
 
 export interface Ports {

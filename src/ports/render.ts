@@ -1,6 +1,6 @@
 /** The house's own words for renders: videos and songs that take a while, asked for as plain JSON so that any worker can do them. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './demand.ts';
+import type { Demand } from './backpressure.ts';
 
 export type RenderCall = VideoCall | MusicCall;
 

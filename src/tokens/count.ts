@@ -1,6 +1,6 @@
 /** Texts and a tokenizer's name in, the number of their tokens out. */
 import { SIMULATOR } from '../../schemas/engines.ts';
-import { countTokens as countSimulated } from '../engines/simulator/tokens.ts';
+import { countTokens as countSimulated } from '../simulator/tokens.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
 
 /** The number of tokens of all texts together. Runs for long on large texts: those belong on another thread. */

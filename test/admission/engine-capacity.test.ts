@@ -4,7 +4,7 @@ import t from 'tap';
 import { FairLine } from '../../src/engines/capacity.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { silent } from '../engines/collect.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';

@@ -11,7 +11,7 @@ import { concat, from, lastValueFrom, NEVER, Observable, of, toArray } from 'rxj
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {

@@ -1,6 +1,6 @@
 /** A process that converts to a file for as long as it lives, and so hears nothing of pipes that close. */
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 
 createCodec()
   .convert(

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
+import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, loudness, pitch, samplesOf, tone, wave } from './sounds.ts';

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseBuffer } from 'music-metadata';
 import { lastValueFrom, toArray } from 'rxjs';
 import { createCodec } from '../../src/codec/codec.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import type { Conversion } from '../../src/ports/codec.ts';
-import { Demand } from '../../src/ports/demand.ts';
 
 export const codec = createCodec();
 

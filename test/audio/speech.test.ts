@@ -1,7 +1,7 @@
 /** Speech at a real socket, spoken by the simulator: formats measured, speed, voices, streams, faults, bills. */
 import { tap } from 'rxjs';
 import t from 'tap';
-import type { Demand } from '../../src/ports/demand.ts';
+import type { Demand } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, startSounding } from './sound-gateway.ts';
 import { codec, described, ffmpegs, loudness, samplesOf, tone, wave } from './sounds.ts';

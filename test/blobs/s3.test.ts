@@ -12,7 +12,7 @@ import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts
 import { sweepBucket } from '../../src/adapters/blobs/s3-sweep.ts';
 import { loadConfig } from '../../src/config.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { blobsContract } from '../contracts/blobs.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';

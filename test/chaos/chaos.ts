@@ -1,7 +1,7 @@
 /** A seed and a time in; gateways under load while everything is killed and restarted at random, and the verdict, out. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { differs, type Report } from '../../src/billing/verify.ts';
-import { Random } from '../../src/engines/simulator/random.ts';
+import { Random } from '../../src/simulator/random.ts';
 import { type KillerOptions, startKiller } from './killer.ts';
 import { startLoad } from './load.ts';
 import { type Stack, type StackOptions, startStack } from './stack.ts';

@@ -1,6 +1,6 @@
 /** Processes in; one after the other killed and started again, at times and in an order that the seed decides, out. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 import type { Victim } from './stack.ts';
 
 export interface Killer {

@@ -1,6 +1,6 @@
 /** Gateways in; clients that ask, read, leave and ask again out, and what each of them saw of its request. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 import type { Stack } from './stack.ts';
 
 export interface Sight {

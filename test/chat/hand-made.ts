@@ -1,16 +1,16 @@
 /** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
 import { pino } from 'pino';
 import { defer, lastValueFrom, type Observable, type OperatorFunction, of, toArray } from 'rxjs';
-import { chatCompletions } from '../../pipelines/chat-completions.ts';
-import type { Answering } from '../../pipelines/stages/answering.ts';
-import type { ChatTask } from '../../pipelines/stages/chat-task.ts';
-import { type NewStage, relay } from '../../pipelines/stages/relay.ts';
+import { chatCompletions } from '../../pipelines/chat/completions.ts';
+import type { Answering } from '../../pipelines/conversation/answering.ts';
+import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
+import { type NewStage, relay } from '../../pipelines/core/relay.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
-import { Demand } from '../../src/ports/demand.ts';
 import type { Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -4,8 +4,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { firstValueFrom, lastValueFrom, Observable, of, Subject, toArray } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../src/errors.ts';
+import { Demand, type DemandListener } from '../../src/ports/backpressure.ts';
 import type { BlobOptions, Blobs, ByteRange } from '../../src/ports/blobs.ts';
-import { Demand, type DemandListener } from '../../src/ports/demand.ts';
 
 const missing = fail('not_found', 'There is no such file');
 const png: BlobOptions = { mediaType: 'image/png' };

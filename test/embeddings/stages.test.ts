@@ -2,12 +2,12 @@
 import { NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
-import { decisionFailures } from '../../pipelines/stages/decision-failures.ts';
-import { meterInput } from '../../pipelines/stages/meter-input.ts';
-import { PacedBytes } from '../../pipelines/stages/paced-bytes.ts';
+import { meterInput } from '../../pipelines/core/meter-input.ts';
+import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
+import { decisionFailures } from '../../pipelines/decisions/failures.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
 import { type ErrorKind, fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/answer.ts';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
+import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import { readable } from './samples.ts';
 

@@ -12,7 +12,7 @@ import { type Outgoing, outgoing } from '../../src/engines/http1/outgoing.ts';
 import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/request-head.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
-import type { RequestBody } from '../../src/engines/request-body.ts';
+import type { RequestBody } from '../../src/engines/outgoing-body.ts';
 import { eventually } from '../eventually.ts';
 import { ask, engineOn } from './collect.ts';
 import { type Answer, answers, chunked, lines } from './http1-answers.ts';

@@ -2,7 +2,7 @@
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { plainMedia } from '../../src/media/plain-media.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import type { Drawn, ImageCall, InputImage } from '../../src/ports/image.ts';
 
 export const imageCall = (change: Partial<ImageCall> = {}): ImageCall => ({

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
-import type { AnswerOptions } from '../../src/engines/wires/openai/answer.ts';
 import { OpenAiStreamDecoder } from '../../src/engines/wires/openai/decode-stream.ts';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
+import type { AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
 import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
 import { openAiWire } from '../../src/engines/wires/openai.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';

@@ -1,10 +1,10 @@
 /** The simulator asked directly and asked over HTTP with every habit of real engines: the same parts either way. */
 import t from 'tap';
-import { quirkNames } from '../../src/engines/simulator/server/quirks.ts';
-import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
-import { createSimulator } from '../../src/engines/simulator/simulator.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
+import { quirkNames } from '../../src/simulator/server/quirks.ts';
+import { startSimulatorServer } from '../../src/simulator/server/server.ts';
+import { createSimulator } from '../../src/simulator/simulator.ts';
 import { Collected, engineOn } from './collect.ts';
 import { readable, thinker } from './samples.ts';
 

@@ -1,5 +1,5 @@
 /** A good value or body in; one with something wrong in it out: in the tree, or in the bytes. */
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 import type { Json, JsonObject } from './document.ts';
 
 const nested = (depth: number): Json => {

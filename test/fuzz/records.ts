@@ -1,5 +1,5 @@
 /** Ids of what the fuzzer has made: answers in, ids for paths and bodies out. The first of each kind is never deleted. */
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 
 const kinds = ['store', 'file', 'item', 'video', 'music', 'link'] as const;
 export type RecordKind = (typeof kinds)[number];

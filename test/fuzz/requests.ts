@@ -1,5 +1,5 @@
 /** An operation and a seed in; one request to it out, good or broken. */
-import { Random } from '../../src/engines/simulator/random.ts';
+import { Random } from '../../src/simulator/random.ts';
 import { breakBytes, breakValue, toText } from './breakage.ts';
 import { type JsonObject, type OpenApi, type Operation, resolved, type Schema } from './document.ts';
 import type { RecordKind, Records } from './records.ts';

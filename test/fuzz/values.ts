@@ -1,5 +1,5 @@
 /** A schema and a seed in; a value that fits the schema out, small enough to be cheap to serve. */
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 import { type Json, type JsonObject, type OpenApi, resolved, type Schema } from './document.ts';
 import { png, pngUri, wav } from './samples.ts';
 

@@ -2,10 +2,10 @@
 import { map, of, toArray } from 'rxjs';
 import t, { type Test } from 'tap';
 import Type from 'typebox';
+import { parseJson } from '../../pipelines/core/parse-json.ts';
+import { parseMultipart } from '../../pipelines/core/parse-multipart.ts';
+import { validate } from '../../pipelines/core/validate.ts';
 import type { Route } from '../../pipelines/route.ts';
-import { parseJson } from '../../pipelines/stages/parse-json.ts';
-import { parseMultipart } from '../../pipelines/stages/parse-multipart.ts';
-import { validate } from '../../pipelines/stages/validate.ts';
 import type { ErrorKind } from '../../src/errors.ts';
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import { keyed, open, text } from '../contracts/edge/probe.ts';

@@ -4,16 +4,16 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { concatMap, firstValueFrom, lastValueFrom, map, Observable, of, reduce, toArray } from 'rxjs';
 import t from 'tap';
-import { jsonFault } from '../../pipelines/stages/json-fault.ts';
-import { parseJson } from '../../pipelines/stages/parse-json.ts';
+import { jsonFault } from '../../pipelines/core/json-fault.ts';
+import { parseJson } from '../../pipelines/core/parse-json.ts';
 import {
   type MultipartPart,
   type MultipartRules,
   parseMultipart,
-} from '../../pipelines/stages/parse-multipart.ts';
+} from '../../pipelines/core/parse-multipart.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import { notUtf8 } from '../../src/offload/parse-json.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { type Exchange, jsonAnswer } from '../../src/ports/exchange.ts';
 import { open } from '../contracts/edge/probe.ts';
 import { startEdge } from './edge-fixture.ts';

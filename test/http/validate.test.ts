@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { validate } from '../../pipelines/stages/validate.ts';
-import { explainSchema } from '../../pipelines/stages/validation/explain-schema.ts';
+import { validate } from '../../pipelines/core/validate.ts';
+import { explainSchema } from '../../pipelines/core/validation/explain-schema.ts';
 import { ApiError } from '../../src/errors.ts';
 
 const Role = Type.Union([Type.Literal('user'), Type.Literal('assistant')]);

@@ -1,7 +1,7 @@
 /** Songs heard while they render: from the start, at each listener's pace, on any process, for ten minutes after the end. */
 import type { Observable } from 'rxjs';
 import t from 'tap';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay } from './job-house.ts';
 

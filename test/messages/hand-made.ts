@@ -1,7 +1,7 @@
 /** The messages pipelines on ports made by hand: no sockets, files or engines. */
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
-import { messages } from '../../pipelines/messages.ts';
-import { messagesCountTokens } from '../../pipelines/messages-count-tokens.ts';
+import { messagesCountTokens } from '../../pipelines/messages/count-tokens.ts';
+import { messages } from '../../pipelines/messages/messages.ts';
 import type { Message } from '../../schemas/messages.ts';
 import type { ChatCall, Parts } from '../../src/ports/chat.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';

@@ -1,6 +1,6 @@
 /** The responses pipeline on ports made by hand: no sockets, files or engines. */
 import { lastValueFrom, toArray } from 'rxjs';
-import { responses } from '../../pipelines/responses.ts';
+import { responses } from '../../pipelines/responses/responses.ts';
 import type { Response } from '../../schemas/responses.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';

@@ -1,8 +1,8 @@
 /** What the simulator says: the same for the same call, within the limits a call sets. */
 import fc from 'fast-check';
 import t from 'tap';
-import { countTokens, splitTokens } from '../../src/engines/simulator/tokens.ts';
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
+import { countTokens, splitTokens } from '../../src/simulator/tokens.ts';
 import { countTokens as countAs } from '../../src/tokens/count.ts';
 import { fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
 import { userSays } from '../samples.ts';

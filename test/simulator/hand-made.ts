@@ -2,9 +2,7 @@
 import type { Subscription } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
-import { createSimulator, type SimulatorOptions } from '../../src/engines/simulator/simulator.ts';
-import type { ThinkingModel } from '../../src/engines/simulator/thinking.ts';
-import type { Clock } from '../../src/engines/simulator/ticker.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import {
   type ChatCall,
   type ChatMessage,
@@ -12,7 +10,9 @@ import {
   type Part,
   type Parts,
 } from '../../src/ports/chat.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import type { ThinkingModel } from '../../src/simulator/chat/thinking.ts';
+import { createSimulator, type SimulatorOptions } from '../../src/simulator/simulator.ts';
+import type { Clock } from '../../src/simulator/ticker.ts';
 import { sampleCall, userSays } from '../samples.ts';
 
 /** Time that passes only when told to. */

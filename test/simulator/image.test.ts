@@ -1,10 +1,10 @@
 /** Images of the simulator: what is drawn, that it is always the same, and what the `/sim` line does. */
 import t from 'tap';
-import { captionOf } from '../../src/engines/simulator/image-caption.ts';
-import { glyphOf, plainText } from '../../src/engines/simulator/image-font.ts';
-import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
-import { createSimulator } from '../../src/engines/simulator/simulator.ts';
 import type { ImageCall } from '../../src/ports/image.ts';
+import { captionOf } from '../../src/simulator/images/caption.ts';
+import { glyphOf, plainText } from '../../src/simulator/images/font.ts';
+import { startSimulatorServer } from '../../src/simulator/server/server.ts';
+import { createSimulator } from '../../src/simulator/simulator.ts';
 import {
   drawnBy,
   flow,

@@ -1,12 +1,12 @@
 /** When the simulator speaks: at its pace, while the reader wants it, with the faults a directive asks for. */
 import fc from 'fast-check';
 import t from 'tap';
-import { directiveNames, readDirectives } from '../../src/engines/simulator/directives.ts';
-import { ConnectionLost } from '../../src/engines/simulator/faults.ts';
-import { createSimulator } from '../../src/engines/simulator/simulator.ts';
-import { Ticker } from '../../src/engines/simulator/ticker.ts';
 import { ApiError } from '../../src/errors.ts';
-import type { Demand } from '../../src/ports/demand.ts';
+import type { Demand } from '../../src/ports/backpressure.ts';
+import { directiveNames, readDirectives } from '../../src/simulator/directives.ts';
+import { ConnectionLost } from '../../src/simulator/faults.ts';
+import { createSimulator } from '../../src/simulator/simulator.ts';
+import { Ticker } from '../../src/simulator/ticker.ts';
 import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './hand-made.ts';
 
 fc.configureGlobal({ seed: 20260101 });

@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { Check } from 'typebox/schema';
-import { Random } from '../../src/engines/simulator/random.ts';
-import { SchemaProblem } from '../../src/engines/simulator/schema/budget.ts';
-import { schemaInstance } from '../../src/engines/simulator/schema/instance.ts';
+import { Random } from '../../src/simulator/random.ts';
+import { SchemaProblem } from '../../src/simulator/schema/budget.ts';
+import { schemaInstance } from '../../src/simulator/schema/instance.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import OpenAI, { APIError } from 'openai';
 import t, { type Test } from 'tap';
-import { type Quirk, quirkNames, readQuirks } from '../../src/engines/simulator/server/quirks.ts';
+import { type Quirk, quirkNames, readQuirks } from '../../src/simulator/server/quirks.ts';
 import {
   type SimulatorServer,
   type SimulatorServerOptions,
   startSimulatorServer,
-} from '../../src/engines/simulator/server/server.ts';
+} from '../../src/simulator/server/server.ts';
 import { eventually } from '../eventually.ts';
 
 async function serve(t: Test, options: SimulatorServerOptions = {}): Promise<SimulatorServer> {

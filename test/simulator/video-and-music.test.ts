@@ -5,13 +5,7 @@ import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { createCodec } from '../../src/codec/codec.ts';
-import { madePieces } from '../../src/engines/simulator/made-pieces.ts';
-import { renderSamples, sampleCount } from '../../src/engines/simulator/music-samples.ts';
-import { composeSong } from '../../src/engines/simulator/music-score.ts';
-import { startSimulatorServer } from '../../src/engines/simulator/server/server.ts';
-import { createSimulator } from '../../src/engines/simulator/simulator.ts';
-import type { Clock } from '../../src/engines/simulator/ticker.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 import {
   type MusicCall,
   type RenderCall,
@@ -21,6 +15,12 @@ import {
   type RenderOutput,
   type VideoCall,
 } from '../../src/ports/render.ts';
+import { madePieces } from '../../src/simulator/renders/made-pieces.ts';
+import { renderSamples, sampleCount } from '../../src/simulator/renders/music-samples.ts';
+import { composeSong } from '../../src/simulator/renders/music-score.ts';
+import { startSimulatorServer } from '../../src/simulator/server/server.ts';
+import { createSimulator } from '../../src/simulator/simulator.ts';
+import type { Clock } from '../../src/simulator/ticker.ts';
 import { eventually } from '../eventually.ts';
 import { picture } from '../videos/media-samples.ts';
 

@@ -1,5 +1,5 @@
 /** What clients do during a soak: requests to all kinds of routes, some with faults; each may be left half way. */
-import type { Random } from '../../src/engines/simulator/random.ts';
+import type { Random } from '../../src/simulator/random.ts';
 import { bodySamples, pngUri, wav } from '../fuzz/samples.ts';
 
 export interface Client {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Random } from '../../src/engines/simulator/random.ts';
+import { Random } from '../../src/simulator/random.ts';
 import { actions, type Client, sweep } from './actions.ts';
 import type { Held } from './gateway-process.ts';
 

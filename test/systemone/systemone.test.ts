@@ -3,7 +3,7 @@ import { OpenRouter } from '@openrouter/sdk';
 import fc from 'fast-check';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
-import { confidence, probabilities } from '../../pipelines/stages/frame-decisions.ts';
+import { confidence, probabilities } from '../../pipelines/decisions/frame.ts';
 import { type Answer, DecisionsResponse } from '../../schemas/systemone.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import { startPosting } from '../embeddings/posting.ts';

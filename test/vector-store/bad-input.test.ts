@@ -1,6 +1,6 @@
 /** What vector store and RAG routes refuse: each with the whole answer, the message naming the field. */
 import t from 'tap';
-import { maxForm, maxUpload } from '../../pipelines/stages/receive-upload.ts';
+import { maxForm, maxUpload } from '../../pipelines/vector-stores/receive-upload.ts';
 import { pdf } from '../offload/sample-documents.ts';
 import { startStores, text } from './stores.ts';
 

@@ -6,13 +6,13 @@ import { pino } from 'pino';
 import { openFolderBlobs } from '../../src/adapters/blobs/folder.ts';
 import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
 import { openLibsqlVectors } from '../../src/adapters/vectors/libsql.ts';
-import { type CollectionsOptions, createCollections } from '../../src/collections/collections.ts';
-import { blobOf, newFileId } from '../../src/collections/ids.ts';
-import type { Embed, EmbedBatch } from '../../src/collections/ingest-file.ts';
-import { embedText } from '../../src/engines/simulator/embed-text.ts';
 import { createOffload } from '../../src/offload/offload.ts';
-import type { Collections, FileView, Upload } from '../../src/ports/collections.ts';
 import type { StoredRecord } from '../../src/ports/state.ts';
+import type { Collections, FileView, Upload } from '../../src/ports/vector-stores.ts';
+import { embedText } from '../../src/simulator/embeddings/embed-text.ts';
+import { blobOf, newFileId } from '../../src/vector-stores/ids.ts';
+import type { Embed, EmbedBatch } from '../../src/vector-stores/ingest-file.ts';
+import { type CollectionsOptions, createCollections } from '../../src/vector-stores/vector-stores.ts';
 import { model as modelOf } from '../chat/hand-made.ts';
 import { eventually } from '../eventually.ts';
 

@@ -1,7 +1,7 @@
 /** Files on their way into vector stores: found whole or not at all, billed once, through crashes, failures and deletions. */
 import t from 'tap';
-import type { EmbedBatch } from '../../src/collections/ingest-file.ts';
 import { fail } from '../../src/errors.ts';
+import type { EmbedBatch } from '../../src/vector-stores/ingest-file.ts';
 import { eventually } from '../eventually.ts';
 import { batch, caller, embedding, ended, openLand } from './house.ts';
 

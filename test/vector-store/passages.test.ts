@@ -1,11 +1,11 @@
 /** Texts parted into passages: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
 import fc from 'fast-check';
 import t from 'tap';
-import { UploadFormat, wholeCharacters } from '../../src/collections/upload-format.ts';
-import { countTokens } from '../../src/engines/simulator/tokens.ts';
-import { splitText } from '../../src/passages/split.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
+import { countTokens } from '../../src/simulator/tokens.ts';
 import { tokenCounter } from '../../src/tokens/count.ts';
+import { splitText } from '../../src/vector-stores/split.ts';
+import { UploadFormat, wholeCharacters } from '../../src/vector-stores/upload-format.ts';
 
 const rules: SplitRules = { maxTokens: 20, overlapTokens: 6 };
 const split = (text: string, by: SplitRules = rules): readonly string[] =>

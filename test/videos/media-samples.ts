@@ -3,7 +3,7 @@ import { lastValueFrom, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { createCodec } from '../../src/codec/codec.ts';
 import { wavHeader } from '../../src/music/wav.ts';
-import { Demand } from '../../src/ports/demand.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
 
 export const picture = (format: 'png' | 'jpeg' | 'webp' | 'gif', colour = '#d04020'): Promise<Buffer> =>
   sharp({ create: { width: 32, height: 32, channels: 3, background: colour } })

@@ -1,8 +1,8 @@
 /** The rules of a video render without a socket: sizes, schedules, bills, lengths and times, as the contract's numbers have them. */
 import fc from 'fast-check';
 import t from 'tap';
-import { readVideoRequest } from '../../pipelines/stages/read-video-request.ts';
-import { validate } from '../../pipelines/stages/validate.ts';
+import { validate } from '../../pipelines/core/validate.ts';
+import { readVideoRequest } from '../../pipelines/jobs/read-video-request.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { VideoFields } from '../../schemas/videos.ts';

@@ -144,7 +144,7 @@ t.test('sizes, silence and frames really come out', async (t) => {
   t.match(await codec.probe(bytes), { hasAudio: false, width: 768, height: 768 });
   const corner = async (at: string): Promise<number[]> => {
     const { firstValueFrom, reduce } = await import('rxjs');
-    const { Demand } = await import('../../src/ports/demand.ts');
+    const { Demand } = await import('../../src/ports/backpressure.ts');
     const png = await firstValueFrom(
       codec
         .convert(

@@ -2,9 +2,9 @@
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../limits/pace.ts';
 import type { Limits } from '../../ports/admission.ts';
+import type { Tally } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
-import type { Tally } from './tally.ts';
 
 /** What the gates of one process share. */
 export interface Surroundings {

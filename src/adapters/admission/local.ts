@@ -1,10 +1,10 @@
 /** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
 import type { Admission, AdmissionRequest, Lease } from '../../ports/admission.ts';
+import { Tally } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type Surroundings, type Waiter } from './gate.ts';
 import { type Rules, usualRules } from './rules.ts';
-import { Tally } from './tally.ts';
 
 export interface LocalAdmissionOptions extends Partial<Rules> {
   readonly clock?: Clock;

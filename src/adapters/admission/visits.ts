@@ -2,9 +2,9 @@
 import type { Subscriber } from 'rxjs';
 import type { ApiError } from '../../errors.ts';
 import type { AdmissionRequest, Lease } from '../../ports/admission.ts';
+import { Tally } from './admission-counters.ts';
 import type { Clock } from './clock.ts';
 import { type Rules, rateReached, refusal } from './rules.ts';
-import { Tally } from './tally.ts';
 import { Visit } from './visit.ts';
 
 export interface VisitsOptions {

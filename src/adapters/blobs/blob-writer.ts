@@ -1,7 +1,7 @@
 /** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
 import { Observable, type Observer } from 'rxjs';
+import type { Demand } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';
-import type { Demand } from '../../ports/demand.ts';
 import { asUnavailable } from './unavailable.ts';
 
 /** A blob that is being written: the store's own way to do it. One call at a time. */

@@ -1,8 +1,8 @@
 /** An open file and a range of it in; its bytes out, as fast as demand allows; the file is closed at the end of it all. */
 import type { FileHandle } from 'node:fs/promises';
 import { Observable, type Subscriber } from 'rxjs';
+import type { Demand, DemandListener } from '../../ports/backpressure.ts';
 import type { ByteRange } from '../../ports/blobs.ts';
-import type { Demand, DemandListener } from '../../ports/demand.ts';
 
 const pieceBytes = 64 * 1024;
 

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkedName } from './blob-name.ts';
-import { stretchOf } from './expiry-stretch.ts';
+import { stretchOf } from './expiry-segment.ts';
 
 export class FolderLayout {
   readonly files: string;

@@ -2,7 +2,7 @@
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBlobName } from './blob-name.ts';
-import { isDue } from './expiry-stretch.ts';
+import { isDue } from './expiry-segment.ts';
 import { type FolderLayout, nameOf } from './folder-layout.ts';
 import { isMissing, openStored } from './stored-file.ts';
 

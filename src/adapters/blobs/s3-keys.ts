@@ -1,6 +1,6 @@
 /** Names of blobs ↔ keys in the bucket: `files/<name>`, and `expiring/<time>/<name>` for what a sweep is to find. */
 import { checkedName } from './blob-name.ts';
-import { isDue, stretchOf } from './expiry-stretch.ts';
+import { isDue, stretchOf } from './expiry-segment.ts';
 
 export const markers = 'expiring/';
 

@@ -1,6 +1,6 @@
 /** A way to get an object in; its bytes out, as fast as demand allows. */
 import { Observable } from 'rxjs';
-import type { Demand, DemandListener } from '../../ports/demand.ts';
+import type { Demand, DemandListener } from '../../ports/backpressure.ts';
 import type { S3Response } from './s3-client.ts';
 import { asUnavailable } from './unavailable.ts';
 

@@ -1,5 +1,5 @@
 /** The bytes of a chunked body in, however they are split; its data out. */
-import type { BodyStretch } from './body-stretch.ts';
+import type { BodyStretch } from './body-segment.ts';
 
 const SIZE = 0;
 const PADDING = 1;

@@ -1,10 +1,10 @@
 /** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { type BodyPiece, bodyBytes } from '../request-body.ts';
+import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';
 import { type Address, dial } from './dial.ts';
 import type { Outgoing } from './outgoing.ts';
-import { type Reader, ReadShare } from './read-share.ts';
+import { type Reader, ReadShare } from './read-quota.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 

@@ -1,5 +1,5 @@
 /** A request's lines and its body in; what is written to the socket out: a text in one piece, and media behind it. */
-import { type BodyPiece, bodyLength, type RequestBody } from '../request-body.ts';
+import { type BodyPiece, bodyLength, type RequestBody } from '../outgoing-body.ts';
 import { requestHead } from './request-head.ts';
 
 export interface Outgoing {

@@ -1,5 +1,5 @@
 /** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
-import { BodyStretch } from './body-stretch.ts';
+import { BodyStretch } from './body-segment.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';
 

@@ -2,13 +2,13 @@
 import type { Model } from '../../../schemas/catalog.ts';
 import type { ChatCall } from '../../ports/chat.ts';
 import type { Wire } from '../wire.ts';
-import type { AnswerOptions } from './openai/answer.ts';
 import { systemOneWire } from './openai/ask-systemone.ts';
 import { OpenAiStreamDecoder } from './openai/decode-stream.ts';
 import { WholeDecoder } from './openai/decode-whole.ts';
 import { embeddingWire } from './openai/embed.ts';
 import { encodeChat } from './openai/encode.ts';
 import { imageWire } from './openai/images.ts';
+import type { AnswerOptions } from './openai/response-decoder.ts';
 import { continuationWire } from './openai/score.ts';
 import { speechWire } from './openai/speech.ts';
 import { transcriptionWire } from './openai/transcription.ts';

@@ -1,7 +1,7 @@
 /** Request bodies: whole, in pieces, too large, too slow, unwanted. */
 import { map, of, type Subscription, switchMap } from 'rxjs';
 import type { Test } from 'tap';
-import { Demand } from '../../../src/ports/demand.ts';
+import { Demand } from '../../../src/ports/backpressure.ts';
 import { jsonAnswer, type Pipeline } from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';

@@ -1,7 +1,7 @@
 /** The pace of streams: readers that stop, leave, stall or wait. */
 import { Observable, of } from 'rxjs';
 import type { Test } from 'tap';
-import type { Demand } from '../../../src/ports/demand.ts';
+import type { Demand } from '../../../src/ports/backpressure.ts';
 import type { Pipeline, Reply } from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 import { slowKey, startEdge } from '../../http/edge-fixture.ts';

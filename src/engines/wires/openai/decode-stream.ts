@@ -3,7 +3,7 @@ import { type ApiError, fail } from '../../../errors.ts';
 import type { Parts } from '../../../ports/chat.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
-import { Answer, type AnswerOptions } from './answer.ts';
+import { Answer, type AnswerOptions } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
 
 /** One for each choice and kind of text that come by turns; more are not worth comparing with. */

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
-import { Answer, type AnswerOptions } from './answer.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
+import { Answer, type AnswerOptions } from './response-decoder.ts';
 import { WholeSkeleton } from './whole-skeleton.ts';
 import { type Finish, isObject, tokenUsage } from './words.ts';
 

@@ -4,7 +4,7 @@ import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
 import { quoted } from '../../../quoted.ts';
 import { remembered } from '../../../remembered.ts';
-import type { RequestBody } from '../../request-body.ts';
+import type { RequestBody } from '../../outgoing-body.ts';
 import { messageJson } from './encode-message.ts';
 import { LargeMedia } from './large-media.ts';
 

@@ -1,0 +1,77 @@
+/** GET /health: nothing in; how catalog, engines and storage are doing out, 503 when one of them is down. */
+import { catchError, defer, forkJoin, map, type Observable, of, timeout } from 'rxjs';
+import type { Health } from '../../schemas/health.ts';
+import { apiVersion } from '../../schemas/openapi.ts';
+import { asApiError, fail } from '../../src/errors.ts';
+import { type Answer, jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+
+/** Milliseconds after which a store that has not answered counts as down. */
+const patience = 2000;
+
+type Checks = Health['checks'];
+
+/** All that health looks at. */
+export interface Watched {
+  readonly catalog: Pick<Ports['catalog'], 'list'> & { inService(): readonly { readonly engine: string }[] };
+  readonly engines: Pick<Ports['engines'], 'health'>;
+  readonly state: Pick<Ports['state'], 'check'>;
+  readonly blobs: Pick<Ports['blobs'], 'check'>;
+  readonly vectors: Pick<Ports['vectors'], 'check'>;
+}
+
+export const health = (ports: Watched): KeyedPipeline => {
+  const answer = healthAnswer(ports);
+  return () => answer;
+};
+
+export const healthAnswer = (ports: Watched): Observable<Answer> =>
+  storage(ports).pipe(
+    map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
+    map(refuseDown), // 503
+    map((checks) => jsonAnswer(report(checks))),
+  );
+
+/** Nothing goes without records; without files or vectors most does. */
+const storage = ({ state, blobs, vectors }: Watched): Observable<Checks['storage']> =>
+  forkJoin([answers(state), answers(blobs), answers(vectors)]).pipe(
+    map(([records, ...others]) => (records ? (others.every(Boolean) ? 'ok' : 'degraded') : 'down')),
+  );
+
+const answers = (store: { check(): Promise<void> }): Observable<boolean> =>
+  defer(() => store.check()).pipe(
+    timeout(patience),
+    map(() => true),
+    catchError(() => of(false)),
+  );
+
+/** A lost file leaves the models in service; a lost served list does not. */
+const catalog = (ports: Watched): Checks['catalog'] => {
+  try {
+    ports.catalog.list();
+    return 'ok';
+  } catch (error) {
+    return asApiError(error).kind === 'engine_unreachable' ? 'degraded' : 'down';
+  }
+};
+
+/** Those that models in service need; an engine that no model uses says nothing. */
+const engines = (ports: Watched): Checks['engines'] => {
+  const words = ports.engines.health();
+  const needed = new Set(ports.catalog.inService().map(({ engine }) => engine));
+  const down = [...needed].filter((name) => words[name] !== 'ok').length;
+  return down === 0 ? 'ok' : down < needed.size ? 'degraded' : 'down';
+};
+
+const refuseDown = (checks: Checks): Checks => {
+  const down = Object.entries(checks).filter(([, word]) => word === 'down');
+  if (down.length === 0) return checks;
+  throw fail('unavailable', `Down: ${down.map(([name]) => name).join(', ')}`);
+};
+
+const report = (checks: Checks): Health => ({
+  status: Object.values(checks).every((word) => word === 'ok') ? 'ok' : 'degraded',
+  version: apiVersion,
+  time: Math.floor(Date.now() / 1000),
+  checks,
+});

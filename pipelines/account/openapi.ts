@@ -1,0 +1,142 @@
+/** GET /openapi.json: nothing in; the route table as an OpenAPI 3.1 document out. */
+import { defer, of } from 'rxjs';
+import type { TSchema } from 'typebox';
+import {
+  apiVersion,
+  type Content,
+  ErrorEnvelope,
+  MessagesError,
+  type RouteDoc,
+  statusMeanings,
+} from '../../schemas/openapi.ts';
+import { jsonTextAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { Route } from '../route.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+/** Schemas that have a title, by it: written once and referred to. */
+type Components = Map<string, Json>;
+
+/** `table` is asked at the first request, when it is complete. */
+export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline => {
+  // As bytes: it is long, and a text would be encoded anew for every answer.
+  let bytes: Buffer | undefined;
+  return () =>
+    defer(() => {
+      bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl())));
+      return of(jsonTextAnswer(bytes));
+    });
+};
+
+export const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
+  const components: Components = new Map();
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of table) {
+    const path = route.path.replaceAll('+}', '}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, components) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Sluice', version: apiVersion, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: publicUrl }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key' },
+      },
+      schemas: Object.fromEntries(components),
+    },
+  };
+};
+
+const operation = (route: Route, components: Components): Json => {
+  const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
+  const statuses = [
+    ...(doc.errors ?? []),
+    ...(route.access === 'key' ? [401] : []),
+    ...(doc.ranges === true ? [416] : []),
+    500,
+  ];
+  const failures = failureContent(route);
+  return {
+    operationId: operationId(route),
+    tags: [doc.tag],
+    summary: doc.summary,
+    ...(route.access === 'public' ? { security: [] } : {}),
+    parameters: [...pathParameters(route.path), ...queryParameters(doc)],
+    ...(doc.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: content(doc.body, components) } }),
+    responses: {
+      [doc.status ?? 200]: response(doc.status ?? 200, doc.answer, components),
+      ...(doc.ranges === true ? { 206: response(206, doc.answer, components) } : {}),
+      ...Object.fromEntries(statuses.map((status) => [status, response(status, failures, components)])),
+    },
+  };
+};
+
+/** `GET /models/{id+}` → `getModelsById`. */
+const operationId = ({ method, path }: Route): string =>
+  method.toLowerCase() +
+  path
+    .replace(/\{(\w+)\+?\}/g, (_, name: string) => `by-${name}`)
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+
+const pathParameters = (path: string): Json[] =>
+  [...path.matchAll(/\{(\w+)(\+?)\}/g)].map(([, name, rest]) => ({
+    name,
+    in: 'path',
+    required: true,
+    ...(rest === '' ? {} : { description: 'May hold slashes, as further segments or percent-encoded' }),
+    schema: { type: 'string' },
+  }));
+
+const queryParameters = (doc: RouteDoc): Json[] =>
+  Object.entries(doc.query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: doc.query?.required?.includes(name) ?? false,
+    schema,
+  }));
+
+const failureContent = ({ errors }: Route): Content => ({
+  'application/json':
+    errors === 'messages'
+      ? MessagesError
+      : typeof errors === 'function'
+        ? { anyOf: [ErrorEnvelope, MessagesError] }
+        : ErrorEnvelope,
+});
+
+const response = (status: number, body: Content | undefined, components: Components): Json => ({
+  description: statusMeanings[status] ?? `Status ${status}`,
+  ...(body === undefined ? {} : { content: content(body, components) }),
+});
+
+const content = (body: Content, components: Components): Json =>
+  Object.fromEntries(
+    Object.entries(body).map(([mediaType, schema]) => [mediaType, { schema: lift(schema, components) }]),
+  );
+
+/** The schema with every titled schema in it moved to the components and referred to. */
+const lift = (schema: TSchema, components: Components): unknown => {
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== 'object' || node === null) return node;
+    const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
+    return typeof walked.title === 'string' ? refer(walked.title, walked, components) : walked;
+  };
+  return walk(schema);
+};
+
+const refer = (title: string, schema: Json, components: Components): Json => {
+  const known = components.get(title);
+  if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema))
+    throw new Error(`Two schemas have the title ${title}`);
+  components.set(title, schema);
+  return { $ref: `#/components/schemas/${title}` };
+};

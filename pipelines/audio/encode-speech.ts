@@ -1,0 +1,76 @@
+/** Speech as samples in; the bytes of the format and speed asked for out. Samples that are wanted as they are pass by. */
+import { defer, map, type Observable, type OperatorFunction, reduce, switchMap } from 'rxjs';
+import type { SpeechFormat } from '../../schemas/speech.ts';
+import { fail } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
+import type { Codec } from '../../src/ports/codec.ts';
+import { type Spoken, speechRate } from '../../src/ports/speech.ts';
+import type { SpeechTask } from './read-speech-request.ts';
+
+export const encodeSpeech = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
+  task.streams ? map(({ samples }) => samples) : (source) => encoded(codec, task, source);
+
+const samplesOf = ['-f', 's16le', '-ar', String(speechRate), '-ac', '1'];
+
+interface Encoder {
+  readonly arguments: readonly string[];
+  /** Its header tells what is known at the end only. */
+  readonly seeks: boolean;
+}
+
+const encoders: Readonly<Record<SpeechFormat, Encoder>> = {
+  mp3: { arguments: ['-c:a', 'libmp3lame', '-b:a', '96k', '-f', 'mp3'], seeks: true },
+  opus: { arguments: ['-c:a', 'libopus', '-b:a', '48k', '-f', 'ogg'], seeks: false },
+  flac: { arguments: ['-c:a', 'flac', '-f', 'flac'], seeks: true },
+  wav: { arguments: ['-c:a', 'pcm_s16le', '-f', 'wav'], seeks: true },
+  pcm: { arguments: ['-c:a', 'pcm_s16le', '-f', 's16le'], seeks: false },
+};
+
+const maxBytes = 256 * 1024 * 1024;
+const timeoutMs = 5 * 60_000;
+/** Of samples: three quarters of an hour. */
+const longestSpeech = 128 * 1024 * 1024;
+
+/** The process is started when all has been said: while an engine speaks, none stands idle. */
+const encoded = (codec: Codec, task: SpeechTask, source: Observable<Spoken>): Observable<Buffer> =>
+  defer(() => {
+    const nothing: Gathered = { pieces: [], length: 0, comment: undefined };
+    return source.pipe(reduce(gather, nothing));
+  }).pipe(
+    switchMap(({ pieces, comment }) => {
+      const { arguments: format, seeks } = encoders[task.format];
+      const conversion = {
+        inputArguments: samplesOf,
+        arguments: [...tempo(task.speed), ...format],
+        seekableOutput: seeks,
+        maxBytes,
+        timeoutMs,
+        ...(comment === undefined ? {} : { comment }),
+      };
+      return codec.convert(Buffer.concat(pieces), conversion, new Demand());
+    }),
+  );
+
+interface Gathered {
+  readonly pieces: Buffer[];
+  length: number;
+  comment: string | undefined;
+}
+
+const gather = (gathered: Gathered, { samples, comment }: Spoken): Gathered => {
+  gathered.pieces.push(samples);
+  gathered.length += samples.length;
+  gathered.comment ??= comment;
+  if (gathered.length > longestSpeech) throw fail('engine_unreachable', 'The model did not stop');
+  return gathered;
+};
+
+/** One filter halves or doubles at most; the pitch stays. */
+const tempo = (speed: number): readonly string[] => {
+  if (speed === 1) return [];
+  const steps: number[] = [];
+  let left = speed;
+  for (; left > 2; left /= 2) steps.push(2);
+  for (; left < 0.5; left /= 0.5) steps.push(0.5);
+  return ['-filter:a', [...steps, left].map((step) => `atempo=${step}`).join(',')];
+};

@@ -1,0 +1,53 @@
+/** A speech request in; its tunable fields out, each with the name it was given under: by itself, or among the options of a provider. */
+import { SpeechOptions } from '../../schemas/speech.ts';
+import { ApiError, fail } from '../../src/errors.ts';
+import { validate } from '../core/validate.ts';
+
+export interface Given<T> {
+  readonly value: T;
+  readonly field: string;
+}
+
+export type GivenOptions = {
+  readonly [Name in keyof SpeechOptions]?: Given<NonNullable<SpeechOptions[Name]>>;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const names = Object.keys(SpeechOptions.properties);
+const speechOptions = validate(SpeechOptions);
+
+/** What stands in the request itself wins; then options by themselves; then those under a provider's name. */
+export const readSpeechOptions = (body: Fields): GivenOptions => {
+  const given: Record<string, Given<unknown>> = {};
+  const take = (fields: Fields, path: string): void => {
+    for (const name of names)
+      if (given[name] === undefined && fields[name] !== undefined && fields[name] !== null)
+        given[name] = { value: fields[name], field: path + name };
+  };
+  take(body, '');
+  const options = isFields(body.provider) ? body.provider.options : undefined;
+  if (isFields(options)) {
+    take(checked(options, 'provider.options.'), 'provider.options.');
+    for (const [provider, own] of Object.entries(options))
+      if (!names.includes(provider) && isFields(own)) {
+        const path = `provider.options.${provider.slice(0, 64)}.`;
+        take(checked(own, path), path);
+      }
+  }
+  return given as GivenOptions;
+};
+
+/** A fault is named by the whole way to it. */
+const checked = (options: Fields, path: string): Fields => {
+  try {
+    return speechOptions(
+      Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))),
+    );
+  } catch (error) {
+    throw error instanceof ApiError ? fail(error.kind, path + error.message) : error;
+  }
+};
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

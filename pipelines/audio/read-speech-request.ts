@@ -1,0 +1,78 @@
+/** A request beside its model in; what the engine is to be asked, and in what form it is wanted, out. 400 names the field. */
+import { map, type Observable, type OperatorFunction, switchMap } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';
+import { fail } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { SpeechCall } from '../../src/ports/speech.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import { readLanguage } from './read-language.ts';
+import { readSpeechOptions } from './read-speech-options.ts';
+import { readSpeechVoice } from './read-speech-voice.ts';
+
+export interface SpeechTask {
+  readonly model: Model;
+  readonly call: SpeechCall;
+  readonly format: SpeechFormat;
+  readonly speed: number;
+  readonly sse: boolean;
+  /** Samples as they are made are what is wanted: nothing stands between the engine and the client. */
+  readonly streams: boolean;
+  /** What the engine obeys: the client's where it gets the samples; nobody's where they are gathered first. */
+  readonly demand: Demand;
+}
+
+/** Of a model that names no limit of its own. */
+const longestInput = 100_000;
+/** Engines take a zero for something else. */
+const smallestTopP = 0.000001;
+
+export const readSpeechRequest = (
+  ports: Pick<Ports, 'media' | 'codec'>,
+  exchange: Pick<Exchange, 'demand'>,
+): OperatorFunction<Asked<SpeechFields>, SpeechTask> =>
+  switchMap((asked) => readTask(ports, exchange, asked));
+
+const readTask = (
+  ports: Pick<Ports, 'media' | 'codec'>,
+  exchange: Pick<Exchange, 'demand'>,
+  { model, body }: Asked<SpeechFields>,
+): Observable<SpeechTask> => {
+  checkInput(model, body.input);
+  const options = readSpeechOptions(body);
+  const language =
+    options.language === undefined ? undefined : readLanguage(options.language.value, options.language.field);
+  const format = body.response_format ?? 'mp3';
+  const speed = options.speed?.value ?? 1;
+  const streams = format === 'pcm' && speed === 1;
+  return readSpeechVoice(ports, model, body, options.instructions).pipe(
+    map((voice) => ({
+      model,
+      call: {
+        input: body.input,
+        voice,
+        instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
+        language,
+        seed: options.seed?.value,
+        temperature: options.temperature?.value,
+        topP: options.top_p === undefined ? undefined : Math.max(smallestTopP, options.top_p.value),
+        topK: options.top_k?.value,
+      },
+      format,
+      speed,
+      sse: body.stream_format === 'sse',
+      streams,
+      demand: streams ? exchange.demand : new Demand(),
+    })),
+  );
+};
+
+const checkInput = (model: Model, input: string): void => {
+  const limit = model.per_request_limits?.max_prompt_length ?? longestInput;
+  // A character of two units is one; only long texts need to be counted.
+  if (input.length > limit && (input.length > limit * 2 || [...input].length > limit))
+    throw fail('invalid_request', `input must have at most ${limit} characters`);
+  if (input.trim() === '') throw fail('invalid_request', 'input must not be blank');
+};

@@ -1,0 +1,161 @@
+/**
+ * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
+ * and the text, already escaped, is spliced in: no object is made or serialised per token.
+ */
+import type { Observer } from 'rxjs';
+import { type ApiError, errorBody } from '../../src/errors.ts';
+import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import { quoted } from '../../src/quoted.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+import { streamHead } from '../core/stream-head.ts';
+import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
+
+export const frameChatStream = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
+  new Stream(next, completion);
+
+class Stream extends PassingStage<Parts, Reply> {
+  readonly #chunks: Chunks;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, completion: Completion) {
+    super(receiver);
+    this.#chunks = new Chunks(completion);
+  }
+
+  next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      this.#started = true;
+      this.receiver.next(head);
+      bytes = this.#chunks.roles();
+    }
+    for (const part of parts) bytes += this.#chunks.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+}
+
+const head = streamHead(': keep-alive\n\n');
+
+/** After a delta, while its answer goes on. */
+const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';
+const goesOn = `${unfinished}}\n\n`;
+const done = 'data: [DONE]\n\n';
+
+class Chunks {
+  readonly #completion: Completion;
+  /** `data: {…,"choices":[`, and then per answer up to `"delta":{`. Joined, so that each is one flat string. */
+  readonly #start: string;
+  readonly #deltas: string[] = [];
+  readonly #finished: boolean[] = [];
+  /** The last finish stays here until usage comes, which its chunk may have to carry. */
+  #held: Finish | undefined;
+
+  constructor(completion: Completion) {
+    const { id, created, model } = completion;
+    this.#completion = completion;
+    this.#start = [
+      'data: {"id":',
+      quoted(id),
+      ',"object":"chat.completion.chunk","created":',
+      created,
+      ',"model":',
+      quoted(model),
+      ',"choices":[',
+    ].join('');
+    for (let choice = 0; choice < completion.choices; choice++) {
+      this.#deltas.push([this.#start, '{"index":', choice, ',"delta":{'].join(''));
+      this.#finished.push(false);
+    }
+  }
+
+  /** The first chunk of each answer. */
+  roles(): string {
+    const { extra = '' } = this.#completion;
+    return this.#deltas
+      .map(
+        (delta, choice) =>
+          `${delta}"role":"assistant","content":""${unfinished}${choice === 0 ? extra : ''}}\n\n`,
+      )
+      .join('');
+  }
+
+  of(part: Part): string {
+    switch (part.type) {
+      case 'text':
+        return this.#text(part);
+      case 'reasoning':
+        return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${goesOn}`;
+      case 'tool-call':
+        return (
+          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},"id":${quoted(part.id)},` +
+          `"type":"function","function":{"name":${quoted(part.name)},"arguments":""}}]${goesOn}`
+        );
+      case 'tool-arguments':
+        return (
+          `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},` +
+          `"function":{"arguments":"${part.text}"}}]${goesOn}`
+        );
+      case 'finish': {
+        const earlier = this.#release();
+        this.#held = part;
+        return earlier;
+      }
+      case 'usage':
+        return this.#end(part.usage);
+      case 'failure':
+        return this.#fail(part.error);
+    }
+  }
+
+  #text({ choice, text, logprobs }: Extract<Part, { type: 'text' }>): string {
+    const start = `${this.#release()}${this.#delta(choice)}"content":"${text}"`;
+    if (!this.#completion.logprobs || logprobs === undefined) return start + goesOn;
+    return `${start}},"finish_reason":null,"native_finish_reason":null,"logprobs":{"content":${JSON.stringify(logprobs)}}}]}\n\n`;
+  }
+
+  #delta(choice: number): string {
+    return this.#deltas[choice] ?? `${this.#start}{"index":${choice},"delta":{`;
+  }
+
+  /** The held finish goes out as it is: something came after it, so it was not the last. */
+  #release(): string {
+    return this.#held === undefined ? '' : this.#finish(this.#held, '');
+  }
+
+  #finish(finish: Finish, usage: string): string {
+    const { choice, reason } = finish;
+    this.#held = undefined;
+    this.#finished[choice] = true;
+    return (
+      `${this.#delta(choice)}},"finish_reason":"${reason}","native_finish_reason":${nativeJson(finish)},` +
+      `"logprobs":null}]${usage}}\n\n`
+    );
+  }
+
+  #end(usage: TokenUsage): string {
+    const field = `,"usage":${usageJson(usage)}`;
+    const open = this.#open();
+    const last = open.length - 1;
+    const alone = this.#completion.includeUsage || last < 0;
+    const finishes = open.map((finish, at) => this.#finish(finish, at === last && !alone ? field : ''));
+    return `${finishes.join('')}${alone ? `${this.#start}]${field}}\n\n` : ''}${done}`;
+  }
+
+  #fail(error: ApiError): string {
+    const choices = this.#open().map(
+      ({ choice }) =>
+        `{"index":${choice},"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}`,
+    );
+    return `${this.#start}${choices.join(',')}],"error":${JSON.stringify(errorBody(error))}}\n\n${done}`;
+  }
+
+  /** How the answers end whose finish did not go out yet; the held one last. */
+  #open(): readonly Finish[] {
+    const held = this.#held;
+    const silent = this.#finished.flatMap((finished, choice) =>
+      finished || choice === held?.choice ? [] : [silentFinish(choice)],
+    );
+    return held === undefined ? silent : [...silent, held];
+  }
+}

@@ -1,0 +1,117 @@
+/** The content of one message as the chat dialect writes it, in; ours, out. Media is noted for reading, with an empty text in its place. */
+import type { Model } from '../../schemas/catalog.ts';
+import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
+import type { Base64 } from '../../src/ports/media.ts';
+import type { Reading } from '../conversation/read-media.ts';
+import { required } from '../core/required.ts';
+
+type Content = NonNullable<ChatRequestMessage['content']>;
+
+/** Content of every role but `user`. */
+export const readText = (content: Content, field: string, role: string): TextContent[] =>
+  typeof content === 'string'
+    ? [{ type: 'text', text: content }]
+    : content.map((part, at) => textOf(part, `${field}[${at}]`, role));
+
+const textOf = (part: ContentPart, field: string, role: string): TextContent => {
+  if (part.type === 'text') return { type: 'text', text: required(part.text, `${field}.text`) };
+  if (part.type === 'refusal' && role === 'assistant') {
+    return { type: 'text', text: required(part.refusal, `${field}.refusal`) };
+  }
+  throw fail('invalid_request', `${field}.type ${part.type} is not supported on messages of role ${role}`);
+};
+
+/** Content of a `user` message; what must be fetched, decoded or converted is added to `readings`. */
+export const readUserContent = (
+  content: Content,
+  field: string,
+  model: Model,
+  readings: Reading[],
+): UserContent[] => {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const read: UserContent[] = [];
+  content.forEach((part, at) => {
+    const path = `${field}[${at}]`;
+    if (part.type === 'text' || part.type === 'refusal') {
+      read.push(textOf(part, path, 'user'));
+      return;
+    }
+    readings.push({ ...readingOf(part, path, model), place: (content) => (read[at] = content) });
+    read.push({ type: 'text', text: '' });
+  });
+  return read;
+};
+
+const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading, 'place'> => {
+  switch (part.type) {
+    case 'image_url': {
+      const image = required(part.image_url, `${path}.image_url`);
+      const reading = mediaReading('image', image.url, `${path}.image_url.url`, path, model);
+      return image.detail === undefined ? reading : { ...reading, detail: image.detail };
+    }
+    case 'video_url': {
+      const video = required(part.video_url, `${path}.video_url`);
+      return mediaReading('video', video.url, `${path}.video_url.url`, path, model);
+    }
+    case 'input_audio':
+      return audioReading(required(part.input_audio, `${path}.input_audio`), path, model);
+    default:
+      return documentReading(required(part.file, `${path}.file`), `${path}.file`);
+  }
+};
+
+/** An image, sound or video of any dialect, noted for reading; 400 when the model takes none. */
+export const mediaReading = (
+  kind: MediaContent['type'],
+  source: unknown,
+  field: string,
+  path: string,
+  model: Model,
+): Omit<Reading, 'place'> => {
+  if (!model.input_modalities.includes(kind)) {
+    throw fail('invalid_request', `${path}: model ${model.id} takes no ${kind} input`);
+  }
+  return { kind, source: sourceOf(source, field), field };
+};
+
+/** Sound as bare base64, under `input_audio` of the part at `path`. */
+export const audioReading = (
+  { data, format }: NonNullable<ContentPart['input_audio']>,
+  path: string,
+  model: Model,
+): Omit<Reading, 'place'> => ({
+  ...mediaReading('audio', data, `${path}.input_audio.data`, path, model),
+  declared: audioTypes[format],
+});
+
+/** A document in the `file_data` of the object at `path`. */
+export const documentReading = (
+  file: NonNullable<ContentPart['file']>,
+  path: string,
+): Omit<Reading, 'place'> => {
+  const field = `${path}.file_data`;
+  if (file.file_data === undefined && file.file_id !== undefined)
+    throw fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
+  const source = sourceOf(required(file.file_data, field), field);
+  const reading = { kind: 'document', source, field } as const;
+  return file.filename === undefined ? reading : { ...reading, filename: file.filename };
+};
+
+const audioTypes = {
+  wav: 'audio/wav',
+  mp3: 'audio/mpeg',
+  flac: 'audio/flac',
+  m4a: 'audio/mp4',
+  ogg: 'audio/ogg',
+  webm: 'audio/webm',
+  aac: 'audio/aac',
+  aiff: 'audio/aiff',
+} as const;
+
+/** The schema leaves these open: base64 that is long comes as bytes. */
+export const sourceOf = (value: unknown, field: string): Base64 => {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value;
+  throw fail('invalid_request', `${field} must be a string`);
+};

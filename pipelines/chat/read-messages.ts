@@ -1,0 +1,74 @@
+/** Messages as the chat dialect writes them, in; ours, out, with the media that is still to be read. */
+import type { Model } from '../../schemas/catalog.ts';
+import type { ChatRequestMessage } from '../../schemas/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { ChatMessage, TextContent, ToolCall } from '../../src/ports/chat.ts';
+import type { Reading } from '../conversation/read-media.ts';
+import { readText, readUserContent } from './read-content.ts';
+
+export const readMessages = (
+  messages: readonly ChatRequestMessage[],
+  model: Model,
+  readings: Reading[],
+): ChatMessage[] =>
+  messages.map(
+    (message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, model, readings),
+  );
+
+/** Most are of this kind, and can have no fault that a path would have to name. */
+const plainMessage = ({ role, content, name }: ChatRequestMessage): ChatMessage | undefined =>
+  typeof content === 'string' && name === undefined && role !== 'assistant' && role !== 'tool'
+    ? { role, content: [{ type: 'text', text: content }] }
+    : undefined;
+
+const readMessage = (
+  message: ChatRequestMessage,
+  path: string,
+  model: Model,
+  readings: Reading[],
+): ChatMessage => {
+  const { role, content, name } = message;
+  if (role === 'assistant') return readAssistant(message, path);
+  if (content === undefined || content.length === 0) {
+    if (content !== '') throw fail('invalid_request', `${path}.content is required`);
+  }
+  const field = `${path}.content`;
+  if (role === 'tool') {
+    if (message.tool_call_id === undefined) throw fail('invalid_request', `${path}.tool_call_id is required`);
+    return { role, callId: message.tool_call_id, content: readText(content, field, role) };
+  }
+  const read: ChatMessage =
+    role === 'user'
+      ? { role, content: readUserContent(content, field, model, readings) }
+      : { role, content: readText(content, field, role) };
+  return name === undefined ? read : { ...read, name };
+};
+
+const readAssistant = (message: ChatRequestMessage, path: string): ChatMessage => {
+  const toolCalls = message.tool_calls?.map(
+    (call): ToolCall => ({ id: call.id, name: call.function.name, arguments: call.function.arguments }),
+  );
+  const read = {
+    role: 'assistant',
+    content: assistantText(message, path),
+    toolCalls: toolCalls ?? [],
+  } as const;
+  return message.name === undefined ? read : { ...read, name: message.name };
+};
+
+/** Clients replay answers as they got them: without text when there were tool calls, a refusal, or only thoughts. */
+const assistantText = (message: ChatRequestMessage, path: string): TextContent[] => {
+  const { content, refusal } = message;
+  if (content !== undefined && content !== '' && content.length > 0)
+    return readText(content, `${path}.content`, 'assistant');
+  if (typeof refusal === 'string') return [{ type: 'text', text: refusal }];
+  const replayed =
+    content === '' ||
+    (message.tool_calls?.length ?? 0) > 0 ||
+    message.reasoning !== undefined ||
+    message.reasoning_content !== undefined ||
+    message.reasoning_details !== undefined;
+  if (!replayed)
+    throw fail('invalid_request', `${path}.content is required on an assistant message without tool_calls`);
+  return [];
+};

@@ -1,0 +1,138 @@
+/** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
+import { map } from 'rxjs';
+import type { ChatRequest } from '../../schemas/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { Sampling } from '../../src/ports/chat.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
+import {
+  type ChatDraft,
+  type ThinkingWish,
+  unsettledThinking,
+  unsettledTokens,
+} from '../conversation/chat-task.ts';
+import { chooseThinking } from '../conversation/choose-thinking.ts';
+import { continueFinal } from '../conversation/continue-final.ts';
+import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/step.ts';
+import { readFormat } from './read-format.ts';
+import { readMessages } from './read-messages.ts';
+import { readToolChoice, readTools } from './read-tools.ts';
+
+export interface ChatFraming {
+  /** Usage comes in a chunk of its own. */
+  readonly includeUsage: boolean;
+  /** Further fields of the answer as JSON, each after a comma. */
+  readonly extra?: string;
+}
+
+export const readChatRequest =
+  (readers: MediaReaders): Step<Asked<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) => {
+    const readings: Reading[] = [];
+    const draft = readDraft(asked, readings, exchange.body.length);
+    return readings.length === 0
+      ? draft
+      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+  };
+
+const readDraft = (
+  { body, model, variant }: Asked<ChatRequest>,
+  readings: Reading[],
+  bodyLength: number | undefined,
+): ChatDraft<ChatFraming> => {
+  const { messages, continued } = continueFinal(
+    readMessages(body.messages, model, readings),
+    body.continue_final_message ?? false,
+  );
+  const tools = readTools(body.tools);
+  const sampling = readSampling(body);
+  const stop = readStop(body.stop);
+  const logprobs = readLogprobs(body);
+  const toolChoice = readToolChoice(body.tool_choice, tools);
+  const format = readFormat(body.response_format);
+  return {
+    model,
+    express: variant === 'express',
+    promptField: 'messages',
+    call: {
+      messages,
+      stream: body.stream ?? false,
+      maxTokens: unsettledTokens,
+      n: body.n ?? 1,
+      continueFinal: continued,
+      thinking: unsettledThinking,
+      sampling,
+      stop,
+      logprobs,
+      tools,
+      toolChoice,
+      parallelToolCalls: body.parallel_tool_calls,
+      format,
+      user: body.user,
+    },
+    limit: body.max_completion_tokens ?? body.max_tokens,
+    thinking: readThinking(body, model, continued),
+    textBytes: readings.length === 0 ? bodyLength : undefined,
+    framing: { includeUsage: body.stream_options?.include_usage ?? false },
+  };
+};
+
+export const readThinking = (
+  { reasoning, reasoning_effort }: Pick<ChatRequest, 'reasoning' | 'reasoning_effort'>,
+  model: Asked<ChatRequest>['model'],
+  continued: boolean,
+): ThinkingWish => {
+  const field = effortField(reasoning);
+  return chooseThinking(model, {
+    effort: field === 'reasoning.enabled' ? 'none' : (reasoning?.effort ?? reasoning_effort),
+    field,
+    wanted: reasoning?.enabled === true,
+    budget: reasoning?.max_tokens,
+    budgetField: 'reasoning.max_tokens',
+    continued,
+  });
+};
+
+/** `enabled: false` beats a level beside it, the object beats the shorthand. */
+const effortField = (reasoning: ChatRequest['reasoning']): string => {
+  if (reasoning?.enabled === false) return 'reasoning.enabled';
+  return reasoning?.effort === undefined ? 'reasoning_effort' : 'reasoning.effort';
+};
+
+type SamplingFields = Pick<
+  ChatRequest,
+  'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'repetition_penalty' | 'seed'
+>;
+
+export const readSampling = (body: SamplingFields): Sampling => {
+  const sampling: { -readonly [Name in keyof Sampling]: Sampling[Name] } = {};
+  if (body.temperature !== undefined) sampling.temperature = body.temperature;
+  if (body.top_p !== undefined) sampling.topP = body.top_p;
+  if (body.top_k !== undefined) sampling.topK = body.top_k;
+  if (body.frequency_penalty !== undefined) sampling.frequencyPenalty = body.frequency_penalty;
+  if (body.presence_penalty !== undefined) sampling.presencePenalty = body.presence_penalty;
+  if (body.repetition_penalty !== undefined) sampling.repetitionPenalty = body.repetition_penalty;
+  if (body.seed !== undefined) sampling.seed = engineSeed(body.seed);
+  return sampling;
+};
+
+/** Reading JSON has rounded what is beyond 2⁵³, maybe to one more than an engine's 64 bits take: some seed that all take. */
+const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
+
+const readStop = (stop: ChatRequest['stop']): readonly string[] => {
+  if (stop === undefined) return noStop;
+  const sequences = typeof stop === 'string' ? [stop] : stop;
+  const blank = sequences.indexOf('');
+  if (blank !== -1)
+    throw fail('invalid_request', `stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
+  return sequences;
+};
+
+export const noStop: readonly string[] = [];
+
+const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
+  if (logprobs === true) return { top: top_logprobs ?? 0 };
+  if (top_logprobs !== undefined) throw fail('invalid_request', 'top_logprobs needs logprobs to be true');
+  return undefined;
+};

@@ -1,0 +1,47 @@
+/** Tools and tool choice as the chat dialect writes them, in; ours, out. 400 for a choice that the tools do not allow. */
+import type { ChatRequest } from '../../schemas/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { freeJson } from '../conversation/free-json.ts';
+import { checkStrict } from './strict-schema.ts';
+
+export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
+  if (tools === undefined || tools.length === 0) return noTools;
+  return tools.map(({ function: tool }, at) => readTool(tool, `tools[${at}].function`));
+};
+
+type FunctionFields = NonNullable<ChatRequest['tools']>[number]['function'];
+
+/** One function as every dialect of this family describes it, at `path`. */
+export const readTool = ({ name, description, parameters, strict }: FunctionFields, path: string): Tool => {
+  if (parameters !== undefined) freeJson(parameters);
+  if (strict === true && parameters !== undefined) checkStrict(parameters, `${path}.parameters`);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(parameters !== undefined && { parameters }),
+    ...(strict !== undefined && { strict }),
+  };
+};
+
+export const noTools: readonly Tool[] = [];
+
+export const readToolChoice = (choice: ChatRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
+  chooseTool(typeof choice === 'object' ? choice.function : choice, tools, 'tool_choice.function.name');
+
+/** `nameField` is where the dialect names the one tool. */
+export const chooseTool = (
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  nameField: string,
+): ToolChoice => {
+  if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
+  if (choice === 'none') return choice;
+  if (tools.length === 0) throw fail('invalid_request', 'tool_choice needs tools unless it is none');
+  if (typeof choice === 'string') return choice;
+  const { name } = choice;
+  if (!tools.some((tool) => tool.name === name)) {
+    throw fail('invalid_request', `${nameField} must name one of tools: there is no ${name}`);
+  }
+  return { name };
+};

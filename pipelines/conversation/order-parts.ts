@@ -1,0 +1,103 @@
+/**
+ * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
+ * nothing inside a call but its arguments. An order that makes no answer is an error.
+ */
+import type { Observer } from 'rxjs';
+import { type ApiError, fail } from '../../src/errors.ts';
+import type { Part, Parts } from '../../src/ports/chat.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+
+export const orderParts = (next: Observer<Parts>): Stage<Parts> => new Ordered(next);
+
+class Ordered extends PassingStage<Parts, Parts> {
+  readonly #order = new PartOrder();
+
+  next(parts: Parts): void {
+    let ordered: Parts;
+    try {
+      ordered = this.#order.of(parts);
+    } catch (thrown) {
+      this.receiver.error(thrown);
+      return;
+    }
+    if (ordered.length > 0) this.receiver.next(ordered);
+  }
+}
+
+/** Characters that wait for a call to end; a model that says more has ended it. */
+const mostHeld = 64 * 1024;
+
+class PartOrder {
+  /** Tool calls so far. */
+  #calls = 0;
+  /** The last of them may get more arguments. */
+  #calling = false;
+  /** What came amid its arguments: servers let a line break slip in between. */
+  #held: Part[] = [];
+  #heldLength = 0;
+  #finished = false;
+
+  of(parts: Parts): Parts {
+    if (!this.#calling && !parts.some(isToolCall)) {
+      for (const part of parts) this.#check(part);
+      return parts;
+    }
+    const ordered: Part[] = [];
+    for (const part of parts) {
+      this.#check(part);
+      this.#place(part, ordered);
+    }
+    return ordered;
+  }
+
+  #check(part: Part): void {
+    if (part.type === 'usage' || part.type === 'failure') return;
+    if (part.choice !== 0 || this.#finished) throw senseless();
+    switch (part.type) {
+      case 'tool-call':
+        if (part.call !== this.#calls) throw senseless();
+        this.#calls++;
+        break;
+      case 'tool-arguments':
+        if (!this.#calling || part.call !== this.#calls - 1) throw senseless();
+        break;
+      case 'finish':
+        this.#finished = true;
+    }
+  }
+
+  #place(part: Part, ordered: Part[]): void {
+    switch (part.type) {
+      case 'text':
+      case 'reasoning':
+        if (this.#calling) this.#hold(part, ordered);
+        else ordered.push(part);
+        return;
+      case 'tool-arguments':
+        ordered.push(part);
+        return;
+      default:
+        this.#release(ordered);
+        this.#calling = part.type === 'tool-call';
+        ordered.push(part);
+    }
+  }
+
+  #hold(part: Extract<Part, { type: 'text' | 'reasoning' }>, ordered: Part[]): void {
+    this.#held.push(part);
+    this.#heldLength += part.text.length;
+    if (this.#heldLength > mostHeld) this.#release(ordered);
+  }
+
+  #release(ordered: Part[]): void {
+    for (const part of this.#held) ordered.push(part);
+    this.#held = [];
+    this.#heldLength = 0;
+    this.#calling = false;
+  }
+}
+
+const isToolCall = ({ type }: Part): boolean => type === 'tool-call';
+
+const senseless = (): ApiError =>
+  fail('engine_unreachable', 'The engine sent its answer in an order that makes no sense');

@@ -1,0 +1,101 @@
+/** Pieces of a body that is all there in; the same as buffers of a good size out, as fast as the reader takes them. */
+import type { Subscriber } from 'rxjs';
+import type { Demand, DemandListener } from '../../src/ports/backpressure.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+
+const mostGathered = 64 * 1024;
+const largePiece = 16 * 1024;
+/** Written in one turn of the event loop, however fast the reader is. */
+const turnBytes = 512 * 1024;
+
+/** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
+export type BodyPiece = string | Uint8Array;
+
+export class PacedBytes implements DemandListener {
+  readonly #pieces: Iterator<BodyPiece>;
+  readonly #demand: Demand;
+  readonly #subscriber: Subscriber<Reply>;
+  #paused = false;
+  #turn: NodeJS.Immediate | undefined;
+  /** A piece that did not fit with those before it. */
+  #rest: BodyPiece | undefined;
+
+  constructor(pieces: Iterable<BodyPiece>, demand: Demand, subscriber: Subscriber<Reply>) {
+    this.#pieces = pieces[Symbol.iterator]();
+    this.#demand = demand;
+    this.#subscriber = subscriber;
+  }
+
+  start(): void {
+    this.#demand.attach(this);
+    if (!this.#paused) this.#send();
+  }
+
+  stop(): void {
+    this.#demand.detach(this);
+    this.pause();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    clearImmediate(this.#turn);
+    this.#turn = undefined;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#later();
+  }
+
+  #later(): void {
+    this.#turn ??= setImmediate(() => {
+      this.#turn = undefined;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    for (let sent = 0; sent < turnBytes && !this.#paused; ) {
+      const bytes = this.#gather();
+      if (bytes.length === 0) {
+        this.stop();
+        this.#subscriber.complete();
+        return;
+      }
+      sent += bytes.length;
+      this.#subscriber.next({ kind: 'bytes', bytes });
+    }
+    if (!this.#paused) this.#later();
+  }
+
+  /** Small pieces are put together, each written where it will lie; a large one goes as it is. */
+  #gather(): Uint8Array {
+    let gathered = nothing;
+    let length = 0;
+    for (;;) {
+      const piece = this.#rest ?? this.#next();
+      this.#rest = undefined;
+      if (piece === undefined) break;
+      if (piece.length >= largePiece && length === 0) return bytesOf(piece);
+      if (piece.length >= largePiece || length + piece.length > mostGathered) {
+        this.#rest = piece;
+        break;
+      }
+      if (length === 0) gathered = Buffer.allocUnsafeSlow(mostGathered);
+      if (typeof piece === 'string') gathered.write(piece, length, 'latin1');
+      else gathered.set(piece, length);
+      length += piece.length;
+    }
+    return gathered.subarray(0, length);
+  }
+
+  #next(): BodyPiece | undefined {
+    const { value, done } = this.#pieces.next();
+    return done === true ? undefined : value;
+  }
+}
+
+const nothing = Buffer.alloc(0);
+
+const bytesOf = (piece: BodyPiece): Uint8Array =>
+  typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece;

@@ -1,0 +1,75 @@
+/** Metered decisions in, in any order; one JSON answer out when they have all come. */
+import { map, type OperatorFunction, toArray } from 'rxjs';
+import type { Answer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
+import { type Exchange, jsonAnswer, type Reply } from '../../src/ports/exchange.ts';
+import type { CountedDecision } from './call.ts';
+import type { DecisionTask } from './read-request.ts';
+
+export const frameDecisions =
+  (exchange: Exchange, task: DecisionTask): OperatorFunction<CountedDecision, Reply> =>
+  (source) =>
+    source.pipe(
+      toArray(),
+      map((decisions) => jsonAnswer(response(exchange, task, decisions))),
+    );
+
+const response = (
+  exchange: Exchange,
+  { model, asked }: DecisionTask,
+  decisions: readonly CountedDecision[],
+): DecisionsResponse => {
+  const answers = new Map(decisions.map(({ question, logprobs }) => [question, logprobs]));
+  return {
+    id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
+    model: model.id,
+    answers: Object.fromEntries(
+      asked.map(({ id, question }, index) => [id, answer(question, probabilities(answers.get(index) ?? []))]),
+    ),
+    usage: { input_tokens: decisions.reduce((sum, { tokens }) => sum + tokens, 0), output_tokens: 0 },
+  };
+};
+
+const answer = (question: Question, likely: readonly number[]): Answer => {
+  switch (question.type) {
+    case 'noul':
+      return { type: 'noul', noul: likely[0] ?? 0 };
+    case 'choice': {
+      const options = Object.keys(question.criteria);
+      return {
+        type: 'choice',
+        choice: options[likely.indexOf(Math.max(...likely))] ?? '',
+        probabilities: byName(options, likely),
+        confidence: confidence(likely),
+      };
+    }
+    case 'score': {
+      const levels = question.criteria.map((_, index) => String(index + 1));
+      return {
+        type: 'score',
+        score: likely.reduce((sum, probability, index) => sum + (index + 1) * probability, 0),
+        legend: byName(levels, question.criteria),
+        probabilities: byName(levels, likely),
+        confidence: confidence(likely),
+      };
+    }
+  }
+};
+
+const byName = <T>(names: readonly string[], values: readonly T[]): Record<string, T> =>
+  Object.fromEntries(values.map((value, index) => [names[index] ?? '', value]));
+
+/** Likelihoods that share an unknown factor → probabilities that add up to 1. */
+export const probabilities = (logprobs: readonly number[]): readonly number[] => {
+  const highest = Math.max(...logprobs);
+  if (highest === Number.NEGATIVE_INFINITY) return logprobs.map(() => 1 / logprobs.length);
+  const weights = logprobs.map((logprob) => Math.exp(logprob - highest));
+  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  return weights.map((weight) => weight / total);
+};
+
+/** 1 when all of it is on one answer, 0 when all answers are as likely. */
+export const confidence = (likely: readonly number[]): number => {
+  const count = likely.length;
+  if (count <= 1) return 1;
+  return Math.min(1, Math.max(0, (count * Math.max(...likely) - 1) / (count - 1)));
+};

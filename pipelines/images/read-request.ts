@@ -1,0 +1,147 @@
+/** An image request beside its model in; what is wanted, checked by the model's own spec, out. 400 names the field; 503 without a spec. */
+import type { Model } from '../../schemas/catalog.ts';
+import { ImageFields } from '../../schemas/image.ts';
+import type { ImageCapabilities, ImageParameters } from '../../schemas/image-capabilities.ts';
+import { fail } from '../../src/errors.ts';
+import { chooseSize } from '../../src/images/choose-size.ts';
+import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
+import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
+import type { JsonObject } from '../core/parse-json.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import { validate } from '../core/validate.ts';
+import { checkEnum, checkRange, checkSeed, checkText } from './check-value.ts';
+import type { ImageBody } from './parse-body.ts';
+import { readImageForm } from './read-form.ts';
+import { readImageSettings } from './read-settings.ts';
+import { type ImageSource, readImageSources } from './read-sources.ts';
+
+export type ImageResponseFormat = 'url' | 'b64_json';
+
+/** What is particular to a route. */
+export interface ImageRoute {
+  readonly path: string;
+  readonly responseFormat: ImageResponseFormat;
+  /** Edits take at least one picture. */
+  readonly edits?: boolean;
+}
+
+export interface ImagePlan {
+  readonly model: Model;
+  readonly spec: ImageCapabilities;
+  readonly responseFormat: ImageResponseFormat;
+  readonly stream: boolean;
+  readonly call: Omit<ImageCall, 'references' | 'mask'>;
+  readonly references: readonly ImageSource[];
+  readonly mask: ImageSource | undefined;
+}
+
+const imageFields = validate(ImageFields);
+
+export const readImageRequest =
+  (route: ImageRoute) =>
+  ({ body, model }: Asked<ImageBody>): ImagePlan => {
+    const spec = imageSpecOf(model);
+    if (spec === undefined)
+      throw fail('unavailable', `The model ${model.id} is not served: it has no valid capability spec`);
+    const { parameters } = spec;
+    const raw = body.isForm ? readImageForm(body.fields, parameters) : body.fields;
+    checkSupported(raw, body, model, parameters);
+    const fields = imageFields(raw);
+    const n =
+      parameters.n === undefined
+        ? 1
+        : checkRange(fields.n ?? parameters.n.default ?? 1, 'n', parameters.n, true);
+    const stream = fields.stream ?? false;
+    if (stream && !spec.streaming)
+      throw fail('invalid_request', `stream is not supported by model ${model.id}`);
+    if (stream && n > 1) throw fail('invalid_request', 'stream cannot be used with n above 1');
+    return {
+      model,
+      spec,
+      responseFormat: fields.response_format ?? route.responseFormat,
+      stream,
+      call: {
+        prompt: checkText(fields.prompt, 'prompt', spec.max_prompt_length),
+        n,
+        ...readSize(fields, n, parameters),
+        seed: fields.seed === undefined ? undefined : checkSeed(fields.seed),
+        ...readImageSettings(raw, parameters),
+        ...readOutput(fields, parameters, model),
+      },
+      ...readImageSources(fields, body, { route, model, spec }),
+    };
+  };
+
+/** Refused whatever they say, unless null. */
+const checkSupported = (
+  fields: JsonObject,
+  { isForm }: ImageBody,
+  { id }: Model,
+  parameters: ImageParameters,
+): void => {
+  const isSent = (name: string): boolean => fields[name] !== undefined && fields[name] !== null;
+  for (const name of ['moderation', 'style'])
+    if (isSent(name)) throw fail('invalid_request', `${name} is not supported`);
+  if (!isForm && isSent('image'))
+    throw fail('invalid_request', 'image must be a file of a form; in JSON, send images');
+  // Many clients send n 1 whatever the model.
+  const optional = ['aspect_ratio', 'resolution', 'seed', 'output_compression', 'background'] as const;
+  const declared = new Set(settings.flatMap((setting) => namesOf(setting, parameters)));
+  const unsupported =
+    (parameters.n === undefined && isSent('n') && fields.n !== 1 ? 'n' : undefined) ??
+    optional.find((name) => isSent(name) && parameters[name] === undefined) ??
+    [...settings, 'num_inference_steps'].find((name) => isSent(name) && !declared.has(name));
+  if (unsupported !== undefined)
+    throw fail('invalid_request', `${unsupported} is not supported by model ${id}`);
+};
+
+const readSize = (fields: ImageFields, n: number, parameters: ImageParameters) => {
+  const { aspect_ratio, resolution } = fields;
+  if (aspect_ratio !== undefined)
+    checkEnum(aspect_ratio, 'aspect_ratio', parameters.aspect_ratio?.values ?? []);
+  if (resolution !== undefined) checkEnum(resolution, 'resolution', parameters.resolution?.values ?? []);
+  const { width, height } = chooseSize(fields, parameters);
+  const { max_total_area: most } = parameters.size;
+  if (most !== undefined && n * width * height > most)
+    throw fail(
+      'invalid_request',
+      `n images of size ${width}x${height} must have at most ${most} pixels together, not ${n * width * height}`,
+    );
+  return { width, height };
+};
+
+const readOutput = (
+  fields: ImageFields,
+  parameters: ImageParameters,
+  { id }: Model,
+): Pick<ImageCall, 'outputFormat' | 'outputCompression' | 'background'> => {
+  const formats = parameters.output_format;
+  const outputFormat: ImageFormat =
+    fields.output_format === undefined
+      ? (formats.default ?? formats.values[0] ?? 'png')
+      : checkEnum(fields.output_format, 'output_format', formats.values);
+  const range = parameters.output_compression;
+  return {
+    outputFormat,
+    outputCompression:
+      fields.output_compression === undefined || range === undefined
+        ? range?.default
+        : checkRange(fields.output_compression, 'output_compression', range, true),
+    background: readBackground(fields.background, outputFormat, parameters, id),
+  };
+};
+
+const readBackground = (
+  asked: string | undefined,
+  format: ImageFormat,
+  { background }: ImageParameters,
+  id: string,
+): ImageBackground => {
+  if (asked === undefined || background === undefined) return background?.default ?? 'auto';
+  if (asked === 'transparent' && !background.values.includes('transparent'))
+    throw fail('invalid_request', `background transparent is not supported by model ${id}`);
+  const chosen = checkEnum(asked, 'background', background.values);
+  if (chosen === 'transparent' && format === 'jpeg')
+    throw fail('invalid_request', 'background transparent needs output_format png or webp');
+  return chosen;
+};

@@ -1,0 +1,144 @@
+/** The media that a render needs in; their bytes kept as blobs, a few at a time, and where they are out. 400 413 name the field. */
+import { defer, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
+import { ApiError, fail } from '../../src/errors.ts';
+import { decodeInTurns } from '../../src/media/decode-in-ticks.ts';
+import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
+import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
+import { offloaded } from '../../src/ports/offload.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { RenderInput } from '../../src/ports/render.ts';
+import { lengthTolerance, type MediaLimit, mediaLimits } from '../../src/video/media-limits.ts';
+import { FormFile } from './read-video-form.ts';
+import type { WantedMedia } from './read-video-media.ts';
+import type { RenderTask } from './render-task.ts';
+
+export type InputPorts = Pick<Ports, 'media' | 'codec' | 'blobs'>;
+
+/** A job that nobody removed its inputs of, because the house went down between two steps, leaves them for so long. */
+const keptMs = 14 * 24 * 60 * 60 * 1000;
+
+/** Read at once: so many may be in memory. */
+const atOnce = 3;
+
+interface Bytes {
+  readonly bytes: Buffer;
+  readonly mediaType: string;
+}
+
+/** A blob that was written, or is being written. */
+export interface KeptBlob {
+  readonly name: string;
+  readonly written: Promise<void>;
+}
+
+/** Emits all of them at once. Whatever comes of it, `kept` has what is to be removed again. */
+export const keepInputs = (
+  ports: InputPorts,
+  jobId: string,
+  task: RenderTask,
+  kept: KeptBlob[],
+): Observable<readonly RenderInput[]> =>
+  from(task.media).pipe(
+    mergeMap((wanted, index) => keepInput(ports, { jobId, task, kept }, wanted, index), atOnce),
+    toArray(),
+    map((placed) => placed.sort((one, other) => one.index - other.index).map(({ input }) => input)),
+  );
+
+interface PlacedInput {
+  readonly index: number;
+  readonly input: RenderInput;
+}
+
+interface Keeping {
+  readonly jobId: string;
+  readonly task: RenderTask;
+  readonly kept: KeptBlob[];
+}
+
+const keepInput = (
+  ports: InputPorts,
+  { jobId, task, kept }: Keeping,
+  wanted: WantedMedia,
+  index: number,
+): Observable<PlacedInput> =>
+  defer(() => readBytes(ports, wanted)).pipe(
+    switchMap((read) => checkBytes(ports.codec, wanted, read, task).pipe(map(() => read))),
+    switchMap(({ bytes, mediaType }) => {
+      const blob = `inputs/${jobId}/${index}`;
+      const written = ports.blobs.put(blob, bytes, { mediaType, expiresAt: Date.now() + keptMs });
+      kept.push({ name: blob, written });
+      const input: RenderInput = { kind: wanted.kind, use: wanted.use, blob, mediaType };
+      return from(written).pipe(map(() => ({ index, input })));
+    }),
+  );
+
+const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Bytes> => {
+  if (source instanceof FormFile)
+    return of({
+      bytes: source.bytes,
+      mediaType: mediaTypeOf(source.bytes.subarray(0, headLength), source.mediaType),
+    });
+  return media
+    .read(source, { field, maxBytes: mediaLimits[kind].maxBytes })
+    .pipe(
+      switchMap(({ base64, mediaType }) =>
+        offloaded((signal) => decodeInTurns(base64, signal)).pipe(map((bytes) => ({ bytes, mediaType }))),
+      ),
+    );
+};
+
+const checkBytes = (
+  codec: Codec,
+  { kind, field, use }: WantedMedia,
+  { bytes, mediaType }: Bytes,
+  task: RenderTask,
+): Observable<unknown> => {
+  const limit = mediaLimits[kind];
+  if (bytes.length === 0) throw fail('invalid_request', `${field} is empty`);
+  if (!limit.types.includes(mediaType))
+    throw fail('invalid_request', `${field} must be ${limit.described}, not ${mediaType}`);
+  if (limit.seconds === undefined) return of(undefined);
+  return offloaded((signal) => probe(codec, bytes, field, signal)).pipe(
+    map((facts) => {
+      checkFacts(facts, limit, kind, field);
+      if (kind === 'video' && use === 'reference') checkStart(task, facts, field);
+    }),
+  );
+};
+
+const probe = async (
+  codec: Codec,
+  bytes: Buffer,
+  field: string,
+  signal: AbortSignal,
+): Promise<MediaFacts> => {
+  try {
+    return await codec.probe(bytes, signal);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'invalid_request') throw error;
+    throw fail('invalid_request', `${field} cannot be read: ${error.message}`, { cause: error });
+  }
+};
+
+const checkFacts = (
+  facts: MediaFacts,
+  { seconds, described }: MediaLimit,
+  kind: WantedMedia['kind'],
+  field: string,
+): void => {
+  if (kind === 'video' ? !facts.hasVideo : !facts.hasAudio)
+    throw fail('invalid_request', `${field} must be ${described}`);
+  if (seconds === undefined) return;
+  const { min, max } = seconds;
+  if (facts.seconds < min - lengthTolerance || facts.seconds > max + lengthTolerance)
+    throw fail(
+      'invalid_request',
+      `${field} must be ${min} to ${max} seconds long, not ${facts.seconds.toFixed(1)}`,
+    );
+};
+
+const checkStart = ({ call, startTimeField }: RenderTask, facts: MediaFacts, field: string): void => {
+  const start = call.type === 'video' ? call.startTimeSeconds : undefined;
+  if (start !== undefined && start >= facts.seconds)
+    throw fail('invalid_request', `${startTimeField} must be before the end of ${field}`);
+};

@@ -1,0 +1,85 @@
+/** A checked music request beside its model in; all that a render of it needs out. 400 names the field, 503 for a model without a valid spec. */
+import { randomInt } from 'node:crypto';
+import { type MusicRequest, musicSettings } from '../../schemas/music.ts';
+import { fail } from '../../src/errors.ts';
+import { expectedMusicMs, type MusicSpec, musicSpec } from '../../src/music/spec.ts';
+import type { MusicCall } from '../../src/ports/render.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import {
+  checkFields,
+  checkLength,
+  declaredSettings,
+  numberOf,
+  readSettings,
+  type Setting,
+} from './render-settings.ts';
+import type { RenderTask } from './render-task.ts';
+
+/** Of a model whose row does not say. */
+const usualPromptLength = 4000;
+const seeds = 2 ** 31;
+
+export const readMusicRequest = ({ body, model }: Asked<MusicRequest>): RenderTask => {
+  const spec = musicSpec(model);
+  checkFields(body, model);
+  checkLength(body.prompt, model.per_request_limits?.max_prompt_length ?? usualPromptLength, 'prompt');
+  const setting = readSettings(body, declaredSettings(musicSettings, model));
+  const { duration } = spec;
+  const seconds = within(setting('duration'), duration.min, duration.max) ?? duration.default;
+  const songs = within(setting('n'), 1, spec.max_outputs) ?? 1;
+  const lyrics = readLyrics(setting('lyrics'), spec);
+  const format = readFormat(setting('response_format'), spec);
+  const seed = numberOf(setting('seed').value) ?? randomInt(seeds);
+  return {
+    model,
+    media: [],
+    startTimeField: '',
+    call: { type: 'music', prompt: body.prompt, lyrics, seconds, n: songs, format, seed },
+    request: {
+      prompt: body.prompt,
+      ...(lyrics === undefined ? {} : { lyrics }),
+      duration: seconds,
+      response_format: format,
+      n: songs,
+      seed,
+    },
+    billedSeconds: seconds * songs,
+    expectedMs: expectedMusicMs(spec, seconds, songs),
+    progressive: spec.streaming.progressive,
+    callbackUrl: body.callback_url,
+  };
+};
+
+const within = (
+  { field, value }: Setting<number | string | undefined>,
+  min: number,
+  max: number,
+): number | undefined => {
+  const number = numberOf(value);
+  if (number !== undefined && (number < min || number > max))
+    throw fail('invalid_request', `${field} must be between ${min} and ${max}`);
+  return number;
+};
+
+const readLyrics = (
+  { field, value }: Setting<string | undefined>,
+  { max_lyrics }: MusicSpec,
+): string | undefined => {
+  if (value === undefined) return undefined;
+  if (max_lyrics === undefined) throw fail('unsupported_parameter', `${field} is not taken by this model`);
+  checkLength(value, max_lyrics, field);
+  return value;
+};
+
+const readFormat = (
+  { field, value }: Setting<string | undefined>,
+  { formats }: MusicSpec,
+): MusicCall['format'] => {
+  const format = value === undefined ? formats[0] : formats.find((one) => one === value);
+  if (format === undefined)
+    throw fail(
+      'invalid_request',
+      `${field} must be one of ${formats.map((one) => JSON.stringify(one)).join(', ')}`,
+    );
+  return format;
+};

@@ -1,0 +1,88 @@
+/** A checked video request beside its model in; all that a render of it needs out. 400 names the field, 503 for a model without a valid spec. */
+import { randomInt } from 'node:crypto';
+import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
+import { fail } from '../../src/errors.ts';
+import type { VideoCall } from '../../src/ports/render.ts';
+import { billedSeconds } from '../../src/video/bill.ts';
+import { readPicture } from '../../src/video/picture.ts';
+import { readSchedule, type Schedule } from '../../src/video/schedule.ts';
+import { type VideoSpec, videoSpec } from '../../src/video/spec.ts';
+import { expectedVideoMs } from '../../src/video/timing.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import { readVideoMedia } from './read-video-media.ts';
+import { checkFields, checkLength, declaredSettings, numberOf, readSettings } from './render-settings.ts';
+import type { RenderTask } from './render-task.ts';
+
+/** Of a model whose row does not say. */
+const usualPromptLength = 7000;
+const seeds = 2 ** 31;
+const aliases = { seconds: 'duration', input_reference: 'frame_images' };
+
+export const readVideoRequest = ({ body, model }: Asked<VideoFields>): RenderTask => {
+  const spec = videoSpec(model);
+  checkFields(body, model, aliases);
+  checkLength(body.prompt, model.per_request_limits?.max_prompt_length ?? usualPromptLength, 'prompt');
+  const setting = readSettings(body, declaredSettings(videoSettings, model));
+  const seconds = readSeconds(body, spec);
+  const picture = readPicture(spec, body);
+  const media = readVideoMedia(body, spec);
+  const references = media.some(({ use }) => use === 'reference');
+  const [quality, steps] = [setting('quality'), setting('num_inference_steps')];
+  const schedule = readSchedule(
+    spec,
+    picture,
+    { quality: quality.value, steps: numberOf(steps.value), references },
+    { quality: quality.field, steps: steps.field },
+  );
+  const startTime = setting('start_time_seconds');
+  const seed = numberOf(body.seed) ?? randomInt(seeds);
+  const audio = body.generate_audio ?? true;
+  const call: VideoCall = {
+    type: 'video',
+    prompt: body.prompt,
+    seconds,
+    width: picture.width,
+    height: picture.height,
+    upscaled: picture.enlarged,
+    steps: schedule.steps,
+    quality: schedule.tier,
+    audio,
+    seed,
+    startTimeSeconds: numberOf(startTime.value),
+    inputs: [],
+  };
+  return {
+    model,
+    media,
+    startTimeField: startTime.field,
+    call,
+    request: {
+      prompt: body.prompt,
+      duration: seconds,
+      size: picture.size,
+      resolution: picture.resolution,
+      aspect_ratio: picture.aspectRatio,
+      quality: qualityName(spec, schedule),
+      num_inference_steps: schedule.steps,
+      seed,
+      generate_audio: audio,
+      fps: spec.fps,
+    },
+    billedSeconds: billedSeconds(spec, { seconds, picture, schedule }),
+    expectedMs: expectedVideoMs(spec, { seconds, resolution: picture.resolution, references }),
+    progressive: false,
+    callbackUrl: body.callback_url,
+  };
+};
+
+const readSeconds = (body: VideoFields, { duration: { min, max, default: usual } }: VideoSpec): number => {
+  const field = body.duration === undefined ? 'seconds' : 'duration';
+  const seconds = numberOf(body[field]) ?? usual;
+  if (seconds < min || seconds > max)
+    throw fail('invalid_request', `${field} must be between ${min} and ${max}`);
+  return seconds;
+};
+
+/** The tier's own name, whatever word it was asked by; steps that are no tier's have a word of their own. */
+const qualityName = ({ tiers }: VideoSpec, { tier, steps }: Schedule): string =>
+  tier ?? Object.entries(tiers).find(([, one]) => one.steps === steps)?.[0] ?? 'custom';

@@ -1,0 +1,165 @@
+/**
+ * Metered parts in; the events of a message out. What the events of a block say in every case is written once, and the
+ * text, already escaped, is spliced in: no object is made or serialised per token.
+ */
+import type { Observer } from 'rxjs';
+import type { ApiError } from '../../src/errors.ts';
+import type { JsonText, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import { quoted } from '../../src/quoted.ts';
+import type { Signature } from '../../src/signatures/signing.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+import { streamHead } from '../core/stream-head.ts';
+import {
+  countsJson,
+  endingJson,
+  type Finish,
+  finishJson,
+  type MessageForm,
+  messageJson,
+} from './message-json.ts';
+import { toToolUseId } from './tool-use-ids.ts';
+
+/** `promptTokens` is what is known of the prompt's size before the engine has said it. */
+export const frameMessagesStream = (
+  next: Observer<Reply>,
+  form: MessageForm,
+  promptTokens: number,
+): Stage<Parts> => new Stream(next, form, promptTokens);
+
+class Stream extends PassingStage<Parts, Reply> {
+  readonly #events: MessageEvents;
+  readonly #promptTokens: number;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, form: MessageForm, promptTokens: number) {
+    super(receiver);
+    this.#events = new MessageEvents(form);
+    this.#promptTokens = promptTokens;
+  }
+
+  next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      this.#started = true;
+      this.receiver.next(head);
+      bytes = this.#events.start(this.#promptTokens);
+    }
+    for (const part of parts) bytes += this.#events.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+}
+
+const event = (type: string, fields: string): string =>
+  `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;
+
+const head = streamHead(event('ping', ''));
+const messageStop = event('message_stop', '');
+/** After the text of a delta. */
+const deltaEnd = '"}}\n\n';
+
+type BlockType = 'text' | 'thinking' | 'tool_use';
+
+/** At most one block is open; each begins, grows and ends before the next one, numbered from 0. */
+class MessageEvents {
+  readonly #form: MessageForm;
+  #index = -1;
+  #open: BlockType | undefined;
+  /** A delta of the open block up to its text. Joined, so that it is one flat string. */
+  #delta = '';
+  #signature: Signature | undefined;
+  #finish: Finish | undefined;
+
+  constructor(form: MessageForm) {
+    this.#form = form;
+  }
+
+  start(promptTokens: number): string {
+    const usage: TokenUsage = { prompt: promptTokens, completion: 0, cached: 0, reasoning: 0 };
+    return event('message_start', `,"message":${messageJson(this.#form, '', endingJson(null, null), usage)}`);
+  }
+
+  of(part: Part): string {
+    switch (part.type) {
+      case 'text':
+        return part.text === '' ? '' : this.#text(part.text);
+      case 'reasoning':
+        return part.text === '' ? '' : this.#thought(part.text);
+      case 'tool-call':
+        return this.#toolUse(part.id, part.name);
+      case 'tool-arguments':
+        return part.text === '' ? '' : this.#delta + part.text + deltaEnd;
+      case 'finish':
+        this.#finish = part;
+        return this.#close();
+      case 'usage':
+        return this.#end(part.usage);
+      case 'failure':
+        return this.#fail(part.error);
+    }
+  }
+
+  #text(text: JsonText): string {
+    if (this.#open === 'text') return this.#delta + text + deltaEnd;
+    const start = this.#begin('text', '"text":"","citations":null', 'text_delta', 'text');
+    return start + this.#delta + text + deltaEnd;
+  }
+
+  #thought(text: JsonText): string {
+    let start = '';
+    if (this.#open !== 'thinking') {
+      start = this.#begin('thinking', '"thinking":"","signature":""', 'thinking_delta', 'thinking');
+      this.#signature = this.#form.signer();
+    }
+    this.#signature?.add(text);
+    return this.#form.hidesThinking ? start : start + this.#delta + text + deltaEnd;
+  }
+
+  #toolUse(id: string, name: string): string {
+    const fields = `"id":${quoted(toToolUseId(id))},"name":${quoted(name)},"input":{}`;
+    return this.#begin('tool_use', fields, 'input_json_delta', 'partial_json');
+  }
+
+  #begin(type: BlockType, fields: string, delta: string, key: string): string {
+    const closed = this.#close();
+    this.#open = type;
+    this.#index++;
+    this.#delta = this.#deltaStart(delta, key);
+    return `${closed}${event('content_block_start', `,"index":${this.#index},"content_block":{"type":"${type}",${fields}}`)}`;
+  }
+
+  #deltaStart(type: string, key: string): string {
+    return [
+      'event: content_block_delta\ndata: {"type":"content_block_delta","index":',
+      this.#index,
+      ',"delta":{"type":"',
+      type,
+      '","',
+      key,
+      '":"',
+    ].join('');
+  }
+
+  #close(): string {
+    if (this.#open === undefined) return '';
+    const signature = this.#open === 'thinking' ? this.#sign() : '';
+    this.#open = undefined;
+    return `${signature}${event('content_block_stop', `,"index":${this.#index}`)}`;
+  }
+
+  #sign(): string {
+    const signature = this.#signature?.end() ?? '';
+    return this.#deltaStart('signature_delta', 'signature') + signature + deltaEnd;
+  }
+
+  #end(usage: TokenUsage): string {
+    const ending = finishJson(this.#finish, this.#form);
+    const fields = `,"delta":{${ending}},"usage":{${countsJson(usage)}}`;
+    return `${this.#close()}${event('message_delta', fields)}${messageStop}`;
+  }
+
+  /** The status is long sent, so whatever went wrong has this one name. */
+  #fail({ message }: ApiError): string {
+    return `${event('error', `,"error":{"type":"api_error","message":${JSON.stringify(message)}}`)}${messageStop}`;
+  }
+}

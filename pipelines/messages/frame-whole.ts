@@ -1,0 +1,122 @@
+/** Metered parts in; one message out when they have all come. A failure part becomes the error answer. */
+import type { Observer } from 'rxjs';
+import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/ports/chat.ts';
+import { jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { quoted } from '../../src/quoted.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+import { type Finish, finishJson, type MessageForm, messageJson } from './message-json.ts';
+import { toToolUseId } from './tool-use-ids.ts';
+
+export const frameMessagesWhole = (next: Observer<Reply>, form: MessageForm): Stage<Parts> =>
+  new Whole(next, form);
+
+class Whole extends PassingStage<Parts, Reply> {
+  readonly #form: MessageForm;
+  readonly #content: Content;
+
+  constructor(receiver: Observer<Reply>, form: MessageForm) {
+    super(receiver);
+    this.#form = form;
+    this.#content = new Content(form);
+  }
+
+  next(parts: Parts): void {
+    for (const part of parts) {
+      if (part.type === 'usage') {
+        const ending = finishJson(this.#content.finish, this.#form);
+        const json = messageJson(this.#form, this.#content.json(), ending, part.usage);
+        this.receiver.next(jsonTextAnswer(json));
+        this.receiver.complete();
+      } else if (part.type === 'failure') {
+        this.receiver.error(part.error);
+      } else {
+        this.#content.add(part);
+      }
+    }
+  }
+}
+
+type Block =
+  | { readonly type: 'text' | 'thinking'; text: JsonText }
+  | { readonly type: 'tool_use'; readonly id: string; readonly name: string; text: JsonText };
+
+const nothing = '' as JsonText;
+
+/** The blocks of one answer as they grow; all text stays as JSON has it. */
+class Content {
+  finish: Finish | undefined;
+  readonly #form: MessageForm;
+  readonly #blocks: Block[] = [];
+
+  constructor(form: MessageForm) {
+    this.#form = form;
+  }
+
+  add(part: Exclude<Part, { type: 'usage' | 'failure' }>): void {
+    switch (part.type) {
+      case 'text':
+        this.#grow('text', part.text);
+        break;
+      case 'reasoning':
+        this.#grow('thinking', part.text);
+        break;
+      case 'tool-call':
+        this.#blocks.push({ type: 'tool_use', id: toToolUseId(part.id), name: part.name, text: nothing });
+        break;
+      case 'tool-arguments':
+        this.#grow('tool_use', part.text);
+        break;
+      case 'finish':
+        this.finish = part;
+    }
+  }
+
+  #grow(type: Block['type'], text: JsonText): void {
+    if (text === '') return;
+    const last = this.#blocks.at(-1);
+    if (last?.type === type) last.text = (last.text + text) as JsonText;
+    else if (type !== 'tool_use') this.#blocks.push({ type, text });
+  }
+
+  json(): string {
+    return this.#blocks.map((block) => this.#blockJson(block)).join(',');
+  }
+
+  #blockJson(block: Block): string {
+    switch (block.type) {
+      case 'text':
+        // Without `citations`: as null it is refused by AI SDK 6, which reads it in whole answers alone.
+        return `{"type":"text","text":"${block.text}"}`;
+      case 'thinking':
+        return this.#thoughtJson(block.text);
+      case 'tool_use':
+        return `{"type":"tool_use","id":${quoted(block.id)},"name":${quoted(block.name)},"input":${inputJson(block.text)}}`;
+    }
+  }
+
+  #thoughtJson(text: JsonText): string {
+    const { hidesThinking, signer } = this.#form;
+    const signature = signer();
+    signature.add(text);
+    return `{"type":"thinking","thinking":"${hidesThinking ? '' : text}","signature":"${signature.end()}"}`;
+  }
+}
+
+/**
+ * Arguments as the object this format wants. A model may have been cut off amid them, or have written no JSON at all;
+ * what it wrote is then wrapped in the object that clients of this format know for it.
+ */
+const inputJson = (text: JsonText): string => {
+  const input = fromJsonText(text);
+  if (input.trim() === '') return '{}';
+  return isJsonObject(input) ? input : `{"INVALID_JSON":"${text}"}`;
+};
+
+const isJsonObject = (text: string): boolean => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,48 @@
+/** What the framers of the messages format share: the constant parts of an answer, how it ended, and its usage, as JSON. */
+import type { FinishReason, Part, TokenUsage } from '../../src/ports/chat.ts';
+import type { MessagesFraming } from './read-request.ts';
+
+export interface MessageForm extends MessagesFraming {
+  readonly id: string;
+  readonly model: string;
+  /** Stop sequences the client gave. */
+  readonly stop: readonly string[];
+}
+
+export type Finish = Extract<Part, { type: 'finish' }>;
+
+/** The fields of a whole message; `content` and `ending` are JSON already. */
+export const messageJson = (
+  { id, model }: MessageForm,
+  content: string,
+  ending: string,
+  usage: TokenUsage,
+): string =>
+  `{"id":${JSON.stringify(id)},"type":"message","role":"assistant","model":${JSON.stringify(model)},` +
+  `"content":[${content}],${ending},"diagnostics":null,` +
+  `"usage":{${countsJson(usage)},"cache_creation":null,"service_tier":"standard","inference_geo":null,"speed":null}}`;
+
+/** The prompt's tokens are those that were not read from a cache. */
+export const countsJson = ({ prompt, completion, cached, reasoning }: TokenUsage): string =>
+  `"input_tokens":${Math.max(0, prompt - cached)},"cache_creation_input_tokens":0,"cache_read_input_tokens":${cached},` +
+  `"output_tokens":${completion},"output_tokens_details":{"thinking_tokens":${reasoning}},"server_tool_use":null`;
+
+/** How a message ends; nulls while it goes on. */
+export const endingJson = (reason: string | null, stopSequence: string | null): string =>
+  `"stop_reason":${JSON.stringify(reason)},"stop_sequence":${JSON.stringify(stopSequence)},` +
+  `"stop_details":null,"container":null`;
+
+/** An engine that said nothing about the end just stopped. */
+export const finishJson = (finish: Finish | undefined, { stop }: MessageForm): string => {
+  const sequence = finish?.stopSequence;
+  if (finish?.reason === 'stop' && sequence !== undefined && stop.includes(sequence))
+    return endingJson('stop_sequence', sequence);
+  return endingJson(reasons[finish?.reason ?? 'stop'], null);
+};
+
+const reasons: Readonly<Record<FinishReason, string>> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool_calls: 'tool_use',
+  content_filter: 'refusal',
+};

@@ -1,0 +1,59 @@
+/** A checked request of the messages format in; its prompt, and how it is to be answered, out. 400 names the field. */
+import type { CountTokensRequest } from '../../schemas/messages.ts';
+import { fail } from '../../src/errors.ts';
+import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
+import type { ThinkingWish } from '../conversation/chat-task.ts';
+import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
+import { freeJson } from '../conversation/free-json.ts';
+import type { Reading } from '../conversation/read-media.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import type { Images } from './read-blocks.ts';
+import { readMessagesThinking } from './read-thinking.ts';
+import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
+import { readTurns } from './read-turns.ts';
+
+/** What a request says beside its limits: all that counting its tokens must know. */
+export interface MessagesPrompt
+  extends Pick<ChatCall, 'messages' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'format'> {
+  /** The final message is the assistant's own and is carried on. */
+  readonly continued: boolean;
+  readonly thinking: ThinkingWish;
+}
+
+/** Images that must be read are added to `readings`. `maxTokens` is undefined where nothing is to be generated. */
+export const readMessagesPrompt = (
+  { body, model }: Asked<CountTokensRequest>,
+  readings: Reading[],
+  maxTokens: number | undefined,
+): MessagesPrompt => {
+  const { messages, continued } = readConversation(body, { model, readings });
+  const tools = readMessagesTools(body.tools);
+  return {
+    messages,
+    tools,
+    continued,
+    thinking: readMessagesThinking(body, model, maxTokens, continued),
+    toolChoice: readMessagesToolChoice(body.tool_choice, tools),
+    parallelToolCalls: body.tool_choice?.disable_parallel_tool_use === true ? false : undefined,
+    format: readFormat(body.output_config),
+  };
+};
+
+const readConversation = (body: CountTokensRequest, images: Images): Conversation => {
+  const messages = readTurns(body, images);
+  const path = `messages[${body.messages.length - 1}]`;
+  const final = messages.at(-1);
+  if (final?.role === 'assistant' && final.toolCalls.length > 0)
+    throw fail(
+      'invalid_request',
+      `${path}.content must not hold tool_use: a final assistant message is continued`,
+    );
+  return continueFinal(messages, false, path);
+};
+
+const readFormat = (config: CountTokensRequest['output_config']): AnswerFormat =>
+  config?.format === undefined
+    ? plainText
+    : { type: 'json_schema', name: 'answer', schema: freeJson(config.format.schema) };
+
+const plainText: AnswerFormat = { type: 'text' };

@@ -1,0 +1,76 @@
+/** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
+import { map } from 'rxjs';
+import type { MessagesRequest } from '../../schemas/messages.ts';
+import type { Sampling } from '../../src/ports/chat.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
+import type { Signer, Signing } from '../../src/signatures/signing.ts';
+import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
+import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import { type Step, step } from '../core/step.ts';
+import { readMessagesPrompt } from './read-prompt.ts';
+
+export interface MessagesFraming {
+  /** Thoughts are signed, but not shown. */
+  readonly hidesThinking: boolean;
+  readonly signer: Signer;
+}
+
+export const readMessagesRequest =
+  (
+    readers: MediaReaders,
+    signing: Signing,
+  ): Step<Asked<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) =>
+    signing().pipe(
+      step((signer) => {
+        const readings: Reading[] = [];
+        const draft = readDraft(asked, readings, exchange.body.length, signer);
+        return readings.length === 0
+          ? draft
+          : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+      }),
+    );
+
+const readDraft = (
+  asked: Asked<MessagesRequest>,
+  readings: Reading[],
+  bodyLength: number | undefined,
+  signer: Signer,
+): ChatDraft<MessagesFraming> => {
+  const { body, model, variant } = asked;
+  const prompt = readMessagesPrompt(asked, readings, body.max_tokens);
+  return {
+    model,
+    express: variant === 'express',
+    promptField: 'messages',
+    call: {
+      messages: prompt.messages,
+      stream: body.stream ?? false,
+      maxTokens: unsettledTokens,
+      n: 1,
+      continueFinal: prompt.continued,
+      thinking: unsettledThinking,
+      sampling: readSampling(body),
+      stop: body.stop_sequences ?? noStop,
+      logprobs: undefined,
+      tools: prompt.tools,
+      toolChoice: prompt.toolChoice,
+      parallelToolCalls: prompt.parallelToolCalls,
+      format: prompt.format,
+      user: body.metadata?.user_id,
+    },
+    limit: body.max_tokens,
+    thinking: prompt.thinking,
+    textBytes: readings.length === 0 ? bodyLength : undefined,
+    framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
+  };
+};
+
+const readSampling = ({ temperature, top_p, top_k }: MessagesRequest): Sampling => ({
+  ...(temperature !== undefined && { temperature }),
+  ...(top_p !== undefined && { topP: top_p }),
+  ...(top_k !== undefined && { topK: top_k }),
+});
+
+const noStop: readonly string[] = [];

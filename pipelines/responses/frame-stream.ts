@@ -1,0 +1,180 @@
+/**
+ * Metered parts in; the events of a response out. What the deltas of an item say in every case is written once, and the
+ * text, already escaped, is spliced in: no object is made or serialised per token.
+ */
+import type { Observer } from 'rxjs';
+import { type ApiError, errorBody } from '../../src/errors.ts';
+import type { FinishReason, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+import { streamHead } from '../core/stream-head.ts';
+import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './output.ts';
+import {
+  endedResponse,
+  failedResponse,
+  incompleteReason,
+  openResponse,
+  type ResponseForm,
+} from './response-json.ts';
+
+export const frameResponsesStream = (next: Observer<Reply>, form: ResponseForm): Stage<Parts> =>
+  new Stream(next, form);
+
+class Stream extends PassingStage<Parts, Reply> {
+  readonly #events: ResponseEvents;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, form: ResponseForm) {
+    super(receiver);
+    this.#events = new ResponseEvents(form);
+  }
+
+  next(parts: Parts): void {
+    let bytes = '';
+    if (!this.#started) {
+      const first = parts[0];
+      if (first?.type === 'failure') {
+        this.receiver.error(first.error);
+        return;
+      }
+      this.#started = true;
+      this.receiver.next(head);
+      bytes = this.#events.start();
+    }
+    for (const part of parts) bytes += this.#events.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+}
+
+const head = streamHead(': keep-alive\n\n');
+
+const deltas = {
+  message: 'response.output_text.delta',
+  reasoning: 'response.reasoning_text.delta',
+  function_call: 'response.function_call_arguments.delta',
+} as const;
+
+/** Each item is added, grows and is done before the next one; numbers count up from 0. */
+class ResponseEvents {
+  readonly #form: ResponseForm;
+  readonly #output: Output;
+  #sequence = 0;
+  /** A delta of the open item up to its number. Joined, so that it is one flat string. */
+  #delta = '';
+  #finish: FinishReason = 'stop';
+
+  constructor(form: ResponseForm) {
+    this.#form = form;
+    this.#output = new Output(form);
+  }
+
+  start(): string {
+    const response = `"response":${openResponse(this.#form)}`;
+    return this.#event('response.created', response) + this.#event('response.in_progress', response);
+  }
+
+  of(part: Part): string {
+    switch (part.type) {
+      case 'finish':
+        // The item stays open: how it ended is told with the end.
+        this.#finish = part.reason;
+        return '';
+      case 'usage':
+        return this.#end(part.usage);
+      case 'failure':
+        return this.#fail(part.error);
+      default:
+        return this.#piece(part);
+    }
+  }
+
+  #piece(piece: Piece): string {
+    const output = this.#output;
+    let events = '';
+    if (output.begins(piece)) events = this.#close('completed') + this.#begin(output.begin(piece));
+    if (piece.type === 'tool-call' || !output.grow(piece)) return events;
+    return `${events}${this.#delta}${this.#sequence++},"delta":"${piece.text}${this.#deltaEnd()}`;
+  }
+
+  #deltaEnd(): string {
+    const item = this.#output.open;
+    if (item?.type !== 'message') return '"}\n\n';
+    if (item.untold === '') return '","logprobs":[]}\n\n';
+    const { untold } = item;
+    item.untold = '';
+    return `","logprobs":[${untold}]}\n\n`;
+  }
+
+  #begin(item: Item): string {
+    const place = placeOf(item);
+    const delta = deltas[item.type];
+    this.#delta = ['event: ', delta, '\ndata: {"type":"', delta, '",', place, ',"sequence_number":'].join('');
+    const added = this.#event(
+      'response.output_item.added',
+      `"output_index":${item.index},"item":${itemJson(item, 'in_progress')}`,
+    );
+    if (item.type === 'function_call') return added;
+    return added + this.#event('response.content_part.added', `${place},"part":${partJson(item)}`);
+  }
+
+  #close(status: ItemStatus): string {
+    const item = this.#output.end(status);
+    if (item === undefined) return '';
+    return (
+      this.#contentDone(item) +
+      this.#event(
+        'response.output_item.done',
+        `"output_index":${item.index},"item":${itemJson(item, status)}`,
+      )
+    );
+  }
+
+  #contentDone(item: Item): string {
+    const place = placeOf(item);
+    if (item.type === 'function_call')
+      return this.#event(
+        'response.function_call_arguments.done',
+        `${place},"name":${item.name},"arguments":"${item.text}"`,
+      );
+    const said =
+      item.type === 'message'
+        ? this.#event(
+            'response.output_text.done',
+            `${place},"text":"${item.text}","logprobs":[${item.logprobs}]`,
+          )
+        : this.#event('response.reasoning_text.done', `${place},"text":"${item.text}"`);
+    return said + this.#event('response.content_part.done', `${place},"part":${partJson(item)}`);
+  }
+
+  #end(usage: TokenUsage): string {
+    const reason = incompleteReason(this.#finish);
+    const closed = this.#close(reason === undefined ? 'completed' : 'incomplete');
+    const response = endedResponse(this.#form, this.#output.json(), reason, usage);
+    return (
+      closed +
+      this.#event(
+        reason === undefined ? 'response.completed' : 'response.incomplete',
+        `"response":${response}`,
+      )
+    );
+  }
+
+  /** What was said so far stays in the response, the open item as one that broke off. */
+  #fail(error: ApiError): string {
+    this.#output.end('incomplete');
+    const { message, metadata } = errorBody(error);
+    const told = this.#event(
+      'error',
+      `"code":"${metadata.error_type}","message":${JSON.stringify(message)},"param":null`,
+    );
+    const response = failedResponse(this.#form, this.#output.json(), error);
+    return told + this.#event('response.failed', `"response":${response}`);
+  }
+
+  #event(type: string, fields: string): string {
+    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequence++},${fields}}\n\n`;
+  }
+}
+
+const placeOf = ({ type, id, index }: Item): string =>
+  `"item_id":"${id}","output_index":${index}${type === 'function_call' ? '' : ',"content_index":0'}`;

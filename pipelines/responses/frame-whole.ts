@@ -1,0 +1,55 @@
+/** Metered parts in; one response object out when they have all come. A failure part becomes the error answer. */
+import type { Observer } from 'rxjs';
+import type { FinishReason, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { PassingStage, type Stage } from '../core/relay.ts';
+import { Output, type Piece } from './output.ts';
+import { endedResponse, incompleteReason, type ResponseForm } from './response-json.ts';
+
+export const frameResponsesWhole = (next: Observer<Reply>, form: ResponseForm): Stage<Parts> =>
+  new Whole(next, form);
+
+class Whole extends PassingStage<Parts, Reply> {
+  readonly #form: ResponseForm;
+  readonly #output: Output;
+  #finish: FinishReason = 'stop';
+
+  constructor(receiver: Observer<Reply>, form: ResponseForm) {
+    super(receiver);
+    this.#form = form;
+    this.#output = new Output(form);
+  }
+
+  next(parts: Parts): void {
+    for (const part of parts) {
+      switch (part.type) {
+        case 'finish':
+          this.#finish = part.reason;
+          break;
+        case 'usage':
+          this.receiver.next(this.#answer(part.usage));
+          this.receiver.complete();
+          break;
+        case 'failure':
+          this.receiver.error(part.error);
+          break;
+        default:
+          this.#add(part);
+      }
+    }
+  }
+
+  #add(piece: Piece): void {
+    if (this.#output.begins(piece)) {
+      this.#output.end('completed');
+      this.#output.begin(piece);
+    }
+    this.#output.grow(piece);
+  }
+
+  #answer(usage: TokenUsage): Answer {
+    const reason = incompleteReason(this.#finish);
+    this.#output.end(reason === undefined ? 'completed' : 'incomplete');
+    return jsonTextAnswer(endedResponse(this.#form, this.#output.json(), reason, usage));
+  }
+}

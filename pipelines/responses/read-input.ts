@@ -1,0 +1,135 @@
+/** Instructions and input items of a responses request in; our messages out: what one turn of the model said is one message. */
+import type { InputItem, ResponsesRequest } from '../../schemas/responses.ts';
+import { fail } from '../../src/errors.ts';
+import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import { required } from '../core/required.ts';
+import {
+  type MediaShelf,
+  readFunctionOutput,
+  readResponsesText,
+  readResponsesUserContent,
+} from './read-content.ts';
+
+export const readResponsesInput = (
+  { instructions, input }: Pick<ResponsesRequest, 'instructions' | 'input'>,
+  shelf: MediaShelf,
+): readonly ChatMessage[] => {
+  const conversation = new Conversation(shelf);
+  if (instructions !== undefined && instructions !== '') conversation.say('system', instructions);
+  if (typeof input === 'string') conversation.say('user', input);
+  else for (const [at, item] of input.entries()) conversation.add(item, `input[${at}]`);
+  return conversation.end();
+};
+
+interface Turn {
+  readonly content: TextContent[];
+  readonly toolCalls: ToolCall[];
+}
+
+class Conversation {
+  readonly #shelf: MediaShelf;
+  readonly #messages: ChatMessage[] = [];
+  /** The model's turn, while nothing else has come after it. */
+  #turn: Turn | undefined;
+  /** Where its last call stands, which needs an output. */
+  #pending: string | undefined;
+  /** Media of the function outputs before this place. */
+  #media: UserContent[] = [];
+
+  constructor(shelf: MediaShelf) {
+    this.#shelf = shelf;
+  }
+
+  say(role: 'system' | 'user', text: string): void {
+    this.#messages.push({ role, content: [{ type: 'text', text }] });
+  }
+
+  add(item: InputItem, path: string): void {
+    switch (item.type) {
+      case 'function_call':
+        this.#call(item, path);
+        break;
+      case 'function_call_output':
+        this.#output(item, path);
+        break;
+      case 'reasoning':
+        // Thoughts come back with the answer they led to; no engine takes them.
+        break;
+      case 'item_reference':
+        throw fail(
+          'invalid_request',
+          `${path}.type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)`,
+        );
+      default:
+        this.#message(item, path);
+    }
+  }
+
+  end(): readonly ChatMessage[] {
+    if (this.#pending !== undefined)
+      throw fail('invalid_request', `${this.#pending} needs a function_call_output after it`);
+    this.#showMedia();
+    if (this.#messages.length === 0)
+      throw fail('invalid_request', 'input must hold a message or a function call');
+    return this.#messages;
+  }
+
+  #message({ role, content }: InputItem, path: string): void {
+    required(role, `${path}.role`);
+    const field = `${path}.content`;
+    const given = required(content, field);
+    if (role === 'assistant') {
+      this.#ownTurn().content.push(...readResponsesText(given, field, role));
+      return;
+    }
+    if (given.length === 0 && typeof given !== 'string')
+      throw fail('invalid_request', `${field} must have at least 1 item`);
+    this.#otherTurn();
+    this.#showMedia();
+    this.#messages.push(
+      role === 'system' || role === 'developer'
+        ? { role, content: readResponsesText(given, field, role) }
+        : { role: 'user', content: readResponsesUserContent(given, field, this.#shelf) },
+    );
+  }
+
+  #call({ call_id, name, arguments: text }: InputItem, path: string): void {
+    this.#pending = path;
+    this.#ownTurn().toolCalls.push({
+      id: required(call_id, `${path}.call_id`),
+      name: required(name, `${path}.name`),
+      arguments: required(text, `${path}.arguments`),
+    });
+  }
+
+  #output({ call_id, output }: InputItem, path: string): void {
+    this.#otherTurn();
+    const field = `${path}.output`;
+    this.#messages.push({
+      role: 'tool',
+      callId: required(call_id, `${path}.call_id`),
+      content: readFunctionOutput(required(output, field), field, this.#media, this.#shelf),
+    });
+  }
+
+  #ownTurn(): Turn {
+    if (this.#turn !== undefined) return this.#turn;
+    this.#showMedia();
+    const turn = { role: 'assistant' as const, content: [], toolCalls: [] };
+    this.#messages.push(turn);
+    this.#turn = turn;
+    return turn;
+  }
+
+  #otherTurn(): void {
+    this.#turn = undefined;
+    this.#pending = undefined;
+  }
+
+  /** After the last of the outputs it belongs to, which must follow their calls at once. */
+  #showMedia(): void {
+    if (this.#media.length === 0) return;
+    this.#messages.push({ role: 'user', content: this.#media });
+    this.#media = [];
+  }
+}

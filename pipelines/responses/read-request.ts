@@ -1,0 +1,128 @@
+/** A checked request of the responses format in; a draft of the call out, at once unless media must be read. 400 names the field. */
+import { map } from 'rxjs';
+import type { ResponsesRequest } from '../../schemas/responses.ts';
+import { fail } from '../../src/errors.ts';
+import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
+import { noStop, readSampling, readThinking } from '../chat/read-request.ts';
+import { chooseTool, noTools, readTool } from '../chat/read-tools.ts';
+import { checkStrict } from '../chat/strict-schema.ts';
+import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
+import { freeJson } from '../conversation/free-json.ts';
+import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import { required } from '../core/required.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/step.ts';
+import { responsesEcho } from './echo.ts';
+import { readResponsesInput } from './read-input.ts';
+
+export interface ResponsesFraming {
+  /** What every response object repeats of its request, as JSON fields. */
+  readonly echo: string;
+}
+
+export const readResponsesRequest =
+  (
+    readers: MediaReaders,
+  ): Step<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (asked, { exchange }) => {
+    const readings: Reading[] = [];
+    const draft = readDraft(asked, readings, exchange.body.length);
+    return readings.length === 0
+      ? draft
+      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+  };
+
+const readDraft = (
+  { body, model, variant }: Asked<ResponsesRequest>,
+  readings: Reading[],
+  bodyLength: number | undefined,
+): ChatDraft<ResponsesFraming> => {
+  refuseStored(body);
+  checkMetadata(body.metadata);
+  const messages = readResponsesInput(body, { model, readings });
+  const tools = readTools(body.tools);
+  const toolChoice = readToolChoice(body.tool_choice, tools);
+  const sampling = readSampling(body);
+  const format = readFormat(body.text?.format);
+  const logprobs = readLogprobs(body);
+  return {
+    model,
+    express: variant === 'express',
+    promptField: 'input',
+    call: {
+      messages,
+      stream: body.stream ?? false,
+      maxTokens: unsettledTokens,
+      n: 1,
+      // A final assistant message is history here: the model speaks again after it.
+      continueFinal: false,
+      thinking: unsettledThinking,
+      sampling,
+      stop: noStop,
+      logprobs,
+      tools,
+      toolChoice,
+      parallelToolCalls: body.parallel_tool_calls,
+      format,
+      user: body.user,
+    },
+    limit: body.max_output_tokens,
+    thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
+    textBytes: readings.length === 0 ? bodyLength : undefined,
+    framing: { echo: responsesEcho(body, format) },
+  };
+};
+
+const refuseStored = (body: ResponsesRequest): void => {
+  for (const field of ['previous_response_id', 'conversation', 'prompt'] as const) {
+    if (body[field] !== undefined)
+      throw fail('invalid_request', `${field} is not supported: nothing is stored, so send it all in input`);
+  }
+  if (body.background === true)
+    throw fail('invalid_request', 'background must be false: a response is not kept after its request');
+};
+
+const longestKey = 64;
+
+const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
+  for (const key in metadata) {
+    if (key.length > longestKey)
+      throw fail('invalid_request', `metadata must have keys of at most ${longestKey} characters`);
+  }
+};
+
+const readTools = (tools: ResponsesRequest['tools']): readonly Tool[] =>
+  tools === undefined ? noTools : tools.map((tool, at) => readTool(tool, `tools[${at}]`));
+
+/** `auto` says nothing, so that it needs no tools. */
+const readToolChoice = (choice: ResponsesRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
+  chooseTool(choice === 'auto' ? undefined : choice, tools, 'tool_choice.name');
+
+type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
+
+const readFormat = (format: TextFormat): AnswerFormat => {
+  if (format === undefined) return plainText;
+  const { type, description, strict } = format;
+  if (type !== 'json_schema') return { type };
+  const name = required(format.name, 'text.format.name');
+  const schema = freeJson(required(format.schema, 'text.format.schema'));
+  if (strict === true) checkStrict(schema, 'text.format.schema');
+  return {
+    type,
+    name,
+    schema,
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  };
+};
+
+const plainText: AnswerFormat = { type: 'text' };
+
+const readLogprobs = ({
+  include,
+  top_logprobs = 0,
+}: ResponsesRequest): { readonly top: number } | undefined =>
+  top_logprobs > 0 || include?.includes('message.output_text.logprobs') === true
+    ? { top: top_logprobs }
+    : undefined;

@@ -1,0 +1,53 @@
+/** The query of a list of vector stores, files or items → the page it asks for; entries of it → the list as clients see it. What is wrong is a 400 that names it. */
+import { fail } from '../../src/errors.ts';
+import type { RecordPage } from '../../src/ports/vector-stores.ts';
+
+const usualLimit = 20;
+const mostLimit = 100;
+
+export const readPage = (query: URLSearchParams): RecordPage => ({
+  limit: readLimit(query),
+  order: readOrder(query, 'desc'),
+  ...cursor(query, 'after'),
+  ...cursor(query, 'before'),
+});
+
+export const readLimit = (query: URLSearchParams): number => {
+  const text = query.get('limit');
+  const limit = text === null ? usualLimit : /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > mostLimit)
+    throw fail('invalid_request', `limit must be an integer from 1 to ${mostLimit}`);
+  return limit;
+};
+
+export const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
+  const order = query.get('order') ?? usual;
+  if (order !== 'asc' && order !== 'desc') throw fail('invalid_request', 'order must be asc or desc');
+  return order;
+};
+
+/** Ids of ours are short; an empty one counts as none. */
+export const cursor = <Name extends string>(
+  query: URLSearchParams,
+  name: Name,
+): { readonly [name in Name]?: string } => {
+  const id = query.get(name) ?? '';
+  if (id.length > 100) throw fail('invalid_request', `${name} must be an id out of the list`);
+  return id === '' ? {} : ({ [name]: id } as { readonly [name in Name]: string });
+};
+
+/** One entry more than asked for tells that there are more; it stands on the side that the page goes on to. */
+export const listJson = <Entry extends { readonly id: string }>(
+  entries: readonly Entry[],
+  { limit, after, before }: Pick<RecordPage, 'limit' | 'after' | 'before'>,
+) => {
+  const backwards = before !== undefined && after === undefined;
+  const data = backwards ? entries.slice(-limit) : entries.slice(0, limit);
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: entries.length > limit,
+  } as const;
+};

@@ -1,0 +1,149 @@
+/** A form with a file for a vector store in; the file safe in Blobs and known to be readable out. Its bytes pass through as fast as they can be written. 400 413. */
+import { isUtf8 } from 'node:buffer';
+import { basename } from 'node:path';
+import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';
+import Type from 'typebox';
+import type { Model } from '../../schemas/catalog.ts';
+import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
+import { fail } from '../../src/errors.ts';
+import { Demand } from '../../src/ports/backpressure.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
+import type { SplitRules } from '../../src/ports/offload.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { Upload } from '../../src/ports/vector-stores.ts';
+import { blobOf, newFileId } from '../../src/vector-stores/ids.ts';
+import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
+import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
+import { validate } from '../core/validate.ts';
+
+/** Bytes of a file, and of the form around it. */
+export const maxUpload = 100 * 1024 * 1024;
+export const maxForm = maxUpload + 1024 * 1024;
+/** An upload that nobody took over is gone after this long. */
+const keptMs = 7 * 24 * 3600 * 1000;
+
+const formRules = { required: ['file'], maxParts: 32, maxFieldBytes: 64 * 1024, maxFileBytes: maxUpload };
+
+type StoredFile = Pick<Upload, 'filename' | 'bytes' | 'mediaType' | 'format'>;
+interface Form {
+  readonly file?: StoredFile;
+  readonly chunking_strategy?: unknown;
+  readonly attributes?: unknown;
+}
+
+export const receiveUpload = (
+  { blobs }: Pick<Ports, 'blobs'>,
+  exchange: Exchange,
+  model: Model | undefined,
+): Observable<Upload> =>
+  defer(() => {
+    const file = newFileId();
+    const blob = blobOf(file);
+    let handedOver = false;
+    return parseMultipart(exchange, formRules).pipe(
+      mergeMap((part) => received(blobs, part, blob)),
+      reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
+      map((form) => {
+        const { chunking_strategy, attributes } = formFields(withoutFile(form));
+        if (form.file === undefined) throw fail('invalid_request', 'file is required');
+        const upload = {
+          ...form.file,
+          file,
+          blob,
+          chunking: readChunking(chunking_strategy, model),
+          attributes: attributes ?? {},
+        };
+        handedOver = true;
+        return upload;
+      }),
+      finalize(() => {
+        if (handedOver) return;
+        blobs
+          .remove(blob)
+          .catch((error) => exchange.log.warn({ err: error }, 'a refused upload was not removed'));
+      }),
+    );
+  });
+
+const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Observable<Form> => {
+  if (part.kind === 'file') {
+    if (part.name === 'file') return stored(blobs, part, blob);
+    part.discard();
+    return of({});
+  }
+  if (part.name === 'file') throw fail('invalid_request', 'file must be a file: send it with a filename');
+  if (part.name !== 'chunking_strategy' && part.name !== 'attributes') return of({});
+  return of({ [part.name]: parsed(part.value, part.name) });
+};
+
+const stored = (blobs: Ports['blobs'], part: MultipartFile, blob: string): Observable<Form> =>
+  defer(() => {
+    const demand = new Demand();
+    const seen = new UploadFormat();
+    const bytes = part.chunks(demand).pipe(
+      map((chunk) => {
+        seen.push(chunk);
+        return chunk;
+      }),
+    );
+    const options = { mediaType: 'application/octet-stream', expiresAt: Date.now() + keptMs, demand };
+    return blobs.write(blob, bytes, options).pipe(
+      map(({ size }) => {
+        const filename = readFilename(part.filename);
+        const verdict = seen.verdict(filename, part.mediaType);
+        if (!verdict.readable) throw fail('invalid_request', `file: ${verdict.reason}`);
+        return { file: { filename, bytes: size, mediaType: verdict.mediaType, format: verdict.format } };
+      }),
+    );
+  });
+
+/** The last part of a path, without what does not print. */
+const readFilename = (sent: string): string => {
+  const bytes = Buffer.from(sent, 'latin1');
+  const isBytes = /^[\0-\xff]*$/.test(sent) && isUtf8(bytes);
+  const name = basename((isBytes ? bytes.toString() : sent).replaceAll('\\', '/'));
+  const printed = name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '').trim();
+  return printed === '' ? 'file' : printed.slice(0, 255);
+};
+
+const formFields = validate(
+  Type.Object({
+    chunking_strategy: Type.Optional(ChunkingStrategy),
+    attributes: Type.Optional(Attributes),
+  }),
+);
+
+const withoutFile = ({ file: _, ...fields }: Form): Omit<Form, 'file'> => fields;
+
+const parsed = (text: string, field: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw fail('invalid_request', `${field} must be JSON`);
+  }
+};
+
+const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
+
+/** Passages are never longer than the model reads. */
+const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
+  const longest = model?.context_length ?? Number.POSITIVE_INFINITY;
+  if (asked === undefined || asked.type === 'auto') {
+    const maxTokens = Math.min(usual.maxTokens, longest);
+    return { maxTokens, overlapTokens: Math.min(usual.overlapTokens, Math.floor(maxTokens / 4)) };
+  }
+  const path = 'chunking_strategy.static';
+  if (asked.static === undefined) throw fail('invalid_request', `${path} is required`);
+  const { max_chunk_size_tokens: maxTokens, chunk_overlap_tokens: overlapTokens } = asked.static;
+  if (maxTokens > longest)
+    throw fail(
+      'invalid_request',
+      `${path}.max_chunk_size_tokens must be at most ${longest}, what the model reads`,
+    );
+  if (overlapTokens > maxTokens / 2)
+    throw fail(
+      'invalid_request',
+      `${path}.chunk_overlap_tokens must be at most half of max_chunk_size_tokens`,
+    );
+  return { maxTokens, overlapTokens };
+};

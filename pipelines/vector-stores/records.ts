@@ -1,0 +1,61 @@
+/** Vector stores themselves: create, list, get and delete. Another subscription's is not there. */
+import { defer, from, map, switchMap } from 'rxjs';
+import { CreateVectorStore } from '../../schemas/vector-store.ts';
+import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import { parseJson } from '../core/parse-json.ts';
+import { validate } from '../core/validate.ts';
+import { defaultEmbeddings } from './embed-query.ts';
+import { listJson, readPage } from './page.ts';
+import { vectorStoreJson } from './shapes.ts';
+
+const createVectorStore = validate(CreateVectorStore);
+
+type Needed = Pick<Ports, 'collections' | 'catalog' | 'offload'>;
+
+/** POST /vector_store: a name, a description and metadata in, all optional; the empty store out. */
+export const vectorStoreCreate =
+  ({ collections, catalog, offload }: Needed): KeyedPipeline =>
+  (exchange, { subscription }) =>
+    // 400 413
+    parseJson(offload, exchange).pipe(
+      map(createVectorStore), // 400 names the field
+      switchMap(({ name, description, metadata, embedding_model }) =>
+        collections.create(subscription, {
+          name: name ?? null,
+          description: description ?? null,
+          metadata: metadata ?? {},
+          model: defaultEmbeddings(catalog, embedding_model), // 404, 503 without any
+        }),
+      ),
+      map((view) => jsonAnswer(vectorStoreJson(view), 201)),
+    );
+
+/** GET /vector_store: a page of the subscription's. */
+export const vectorStoreList =
+  ({ collections }: Needed): KeyedPipeline =>
+  (exchange, { subscription }) =>
+    defer(() => {
+      const page = readPage(new URLSearchParams(exchange.query)); // 400 names the parameter
+      return from(collections.list(subscription, { ...page, limit: page.limit + 1 })).pipe(
+        map((views) => jsonAnswer(listJson(views.map(vectorStoreJson), page))),
+      );
+    });
+
+/** GET /vector_store/{id} */
+export const vectorStoreGet =
+  ({ collections }: Needed): KeyedPipeline =>
+  ({ params: { id = '' } }, { subscription }) =>
+    // 400 when there is none
+    defer(() => collections.get(subscription, id, 'id')).pipe(
+      switchMap((collection) => collections.view(collection)),
+      map((view) => jsonAnswer(vectorStoreJson(view))),
+    );
+
+/** DELETE /vector_store/{id}: everything in it goes too. */
+export const vectorStoreDelete =
+  ({ collections }: Needed): KeyedPipeline =>
+  ({ params: { id = '' } }, { subscription }) =>
+    defer(() => collections.remove(subscription, id)).pipe(
+      map(() => jsonAnswer({ id, object: 'vector_store.deleted', deleted: true })),
+    );

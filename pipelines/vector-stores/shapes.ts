@@ -1,0 +1,91 @@
+/** Records of vector stores, files and items in; the JSON objects that clients see out. */
+import type {
+  SearchResult,
+  VectorStore,
+  VectorStoreFile,
+  VectorStoreItem,
+} from '../../schemas/vector-store.ts';
+import type { CollectionRecord } from '../../schemas/vector-store-records.ts';
+import type { CollectionView, FileView, FoundPassage } from '../../src/ports/vector-stores.ts';
+import type { Passage } from '../../src/ports/vectors.ts';
+
+const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);
+
+const bytesPerNumber = 4;
+const vectorBytes = (items: number, { dimensions }: CollectionRecord): number =>
+  items * (dimensions ?? 0) * bytesPerNumber;
+
+export const vectorStoreJson = ({ collection, files, items }: CollectionView): VectorStore => {
+  const { inProgress, completed, failed } = files;
+  return {
+    id: collection.id,
+    object: 'vector_store',
+    name: collection.name,
+    description: collection.description,
+    created_at: seconds(collection.created),
+    last_active_at: seconds(collection.lastActive),
+    status: inProgress > 0 ? 'in_progress' : 'completed',
+    usage_bytes: vectorBytes(items, collection),
+    file_counts: {
+      in_progress: inProgress,
+      completed,
+      failed,
+      cancelled: 0,
+      total: inProgress + completed + failed,
+    },
+    item_count: items,
+    metadata: collection.metadata,
+    expires_at: null,
+    embedding_model: collection.model,
+  };
+};
+
+export const fileJson = (collection: CollectionRecord, { file, items }: FileView): VectorStoreFile => ({
+  id: file.id,
+  object: 'vector_store.file',
+  vector_store_id: file.collection,
+  filename: file.filename,
+  bytes: file.bytes,
+  usage_bytes: vectorBytes(file.items, collection),
+  media_type: file.mediaType,
+  created_at: seconds(file.created),
+  status: file.status,
+  last_error: file.error,
+  attributes: file.attributes,
+  chunking_strategy: {
+    type: 'static',
+    static: {
+      max_chunk_size_tokens: file.chunking.maxTokens,
+      chunk_overlap_tokens: file.chunking.overlapTokens,
+    },
+  },
+  item_count: file.items,
+  item_ids: [...items],
+});
+
+export const itemJson = (store: string, passage: Passage): VectorStoreItem => ({
+  id: passage.id,
+  object: 'vector_store.item',
+  vector_store_id: store,
+  file_id: passage.file,
+  filename: passage.filename,
+  description: passage.description,
+  content: [{ type: 'text', text: passage.text }],
+  index: passage.index,
+  created_at: seconds(passage.createdAt),
+  updated_at: seconds(passage.updatedAt),
+});
+
+/** What points away from the query is as far from it as what has nothing to do with it. */
+export const scoreOf = (similarity: number): number => Math.min(1, Math.max(0, similarity));
+
+export const resultJson = (found: FoundPassage): SearchResult => ({
+  id: found.id,
+  file_id: found.file,
+  filename: found.filename,
+  score: scoreOf(found.similarity),
+  description: found.description,
+  attributes: found.attributes,
+  content: [{ type: 'text', text: found.text }],
+  index: found.index,
+});

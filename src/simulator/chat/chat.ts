@@ -1,0 +1,50 @@
+/** A chat call in; the simulator's answers to it out, as a stream of parts. */
+import { defer, type Observable } from 'rxjs';
+import { fail } from '../../errors.ts';
+import type { ChatCall, Parts, TokenUsage } from '../../ports/chat.ts';
+import type { Flow } from '../../ports/engine.ts';
+import type { Ticker } from '../ticker.ts';
+import { promptTokens, readConversation } from './conversation.ts';
+import { planAnswer, seedOf } from './plan.ts';
+import { play } from './playback.ts';
+import type { ThinkingModel } from './thinking.ts';
+
+export interface ChatPace {
+  /** Tokens a second of each answer; infinite for as fast as the reader takes them. */
+  readonly rate: number;
+  /** Milliseconds before the first token. */
+  readonly first: number;
+}
+
+const answerLimit = 128;
+
+export const simulateChat = (
+  model: ThinkingModel,
+  call: ChatCall,
+  flow: Flow,
+  pace: ChatPace,
+  ticker: Ticker,
+): Observable<Parts> =>
+  defer(() => {
+    if (call.n > answerLimit) throw fail('invalid_request', `n must be at most ${answerLimit}`);
+    const conversation = readConversation(call);
+    const { directives } = conversation;
+    const seed = seedOf(call, conversation);
+    const script = {
+      answers: Array.from({ length: call.n }, (_, choice) =>
+        planAnswer(model, call, conversation, seed, choice),
+      ),
+      first: directives.first ?? pace.first,
+      interval: 1000 / (directives.rate ?? pace.rate),
+      faults: directives.faults,
+      usage: directives.usage === 'off' ? undefined : countUsage(call, directives.cached ?? 0),
+    };
+    return play(script, ticker, flow);
+  });
+
+function countUsage(call: ChatCall, cached: number): (completion: number, reasoning: number) => TokenUsage {
+  return (completion, reasoning) => {
+    const prompt = promptTokens(call);
+    return { prompt, completion, cached: Math.min(cached, prompt), reasoning };
+  };
+}

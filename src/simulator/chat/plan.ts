@@ -1,0 +1,84 @@
+/** A chat call and what was understood of it in; one answer, planned from thinking to finish, out. */
+import { fail } from '../../errors.ts';
+import type { ChatCall } from '../../ports/chat.ts';
+import { hashText, Random } from '../random.ts';
+import { SchemaProblem } from '../schema/budget.ts';
+import { schemaInstance } from '../schema/instance.ts';
+import { splitTokens } from '../tokens.ts';
+import { Answer, type Section } from './completion.ts';
+import type { Conversation } from './conversation.ts';
+import { answerText, continuation, statement, thoughtText } from './prose.ts';
+import { resume } from './resume.ts';
+import { type ThinkingModel, thinkingTokens } from './thinking.ts';
+import { makeToolCalls } from './tool-calls.ts';
+
+/** Thinking, text and tools draw from generators of their own: the text is the same with thinking and without. */
+export function planAnswer(
+  model: ThinkingModel,
+  call: ChatCall,
+  conversation: Conversation,
+  seed: number,
+  choice: number,
+): Answer {
+  const { directives } = conversation;
+  const random = new Random(hashText(`answer ${choice}`, seed));
+  const sections: Section[] = [];
+  const thinking = thinkingTokens(model, call, directives.reasoning);
+  if (thinking > 0) {
+    const tokens = thoughtText(conversation.topics, random.fork('thinking'), thinking);
+    sections.push({ type: 'reasoning', tokens });
+  }
+  const calls = call.continueFinal ? [] : makeToolCalls(call, conversation, random.fork('tools'));
+  if (calls.length === 0 || directives.text !== undefined) {
+    sections.push({ type: 'text', tokens: textTokens(call, conversation, random.fork('text')) });
+  }
+  for (const { id, name, arguments: text } of calls) {
+    sections.push({ type: 'call', id, name, tokens: splitTokens(text) });
+  }
+  return new Answer({
+    choice,
+    sections,
+    finish: directives.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),
+    maxTokens: call.maxTokens,
+    stop: call.stop,
+    logprobs: call.logprobs && { top: call.logprobs.top, random: random.fork('logprobs') },
+  });
+}
+
+/** Without a seed the conversation is the seed: the same question has the same answer, unless chance is asked for. */
+export function seedOf(call: ChatCall, conversation: Conversation): number {
+  const seed = conversation.directives.seed ?? call.sampling.seed;
+  if (seed === 'random') return Math.floor(Math.random() * 0x100000000);
+  return seed === undefined ? conversation.hash : hashText(`seed ${seed}`, conversation.hash);
+}
+
+/** A begun answer is carried on where it left off if it is ours, and as well as can be if it is not. */
+function textTokens(call: ChatCall, conversation: Conversation, random: Random): Iterator<string, undefined> {
+  const { begun, topics, directives } = conversation;
+  const whole = wholeText(call, conversation, random);
+  if (begun === '') return whole;
+  return resume(whole, begun) ?? continuation(begun, topics, random.fork(begun), directives.tokens);
+}
+
+function wholeText(call: ChatCall, conversation: Conversation, random: Random): Iterator<string, undefined> {
+  const { directives, question, topics } = conversation;
+  if (directives.text !== undefined) return splitTokens(directives.text);
+  if (directives.echo) return splitTokens(question);
+  switch (call.format.type) {
+    case 'text':
+      return answerText(conversation, random, directives.tokens);
+    case 'json_object':
+      return splitTokens(JSON.stringify({ topics, answer: statement(topics, random) }));
+    case 'json_schema':
+      return splitTokens(JSON.stringify(instanceOf(call.format.schema, conversation, random)));
+  }
+}
+
+function instanceOf(schema: unknown, conversation: Conversation, random: Random): unknown {
+  try {
+    return schemaInstance(schema, random, conversation);
+  } catch (thrown) {
+    if (!(thrown instanceof SchemaProblem)) throw thrown;
+    throw fail('invalid_request', `response_format.json_schema.schema ${thrown.message}`, { cause: thrown });
+  }
+}

@@ -1,0 +1,71 @@
+/** An embedding call in; lexical vectors out, a few milliseconds' worth a turn of the event loop. */
+import { defer, map, type Observable, of, switchMap } from 'rxjs';
+import type { Model } from '../../../schemas/catalog.ts';
+import { cutVector, writeVector } from '../../engines/vectors.ts';
+import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/embedding.ts';
+import { loadEncoding } from '../../tokens/encoding.ts';
+import { inTurns } from '../in-ticks.ts';
+import type { Ticker } from '../ticker.ts';
+import { countTokens } from '../tokens.ts';
+import { readWishes, wished } from '../wishes.ts';
+import { embedText, type VectorShape } from './embed-text.ts';
+
+/** Of a model whose row does not say. */
+const usualDimensions = 384;
+
+export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
+  defer(() => {
+    const [opening] = call.inputs;
+    const wishes = readWishes(typeof opening === 'string' ? opening : '', 'input');
+    const inputs = typeof opening === 'string' ? [wishes.rest, ...call.inputs.slice(1)] : call.inputs;
+    return textsOf(inputs).pipe(
+      switchMap((texts) => inTurns(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
+      map(({ first, results }) => ({
+        first,
+        vectors: results,
+        tokens: wishes.directives.usage === 'off' ? undefined : tokensOf(call.inputs, first, results.length),
+      })),
+      wished(wishes, ticker),
+    );
+  });
+
+const embedInput = (model: Model, { encoding, dimensions }: EmbeddingCall, text: string): VectorJson => {
+  const vector = embedText(meant(model, text), shapeOf(model));
+  return writeVector(dimensions === undefined ? vector : cutVector(vector, dimensions), encoding);
+};
+
+const shapeOf = ({ capabilities }: Model): VectorShape => ({
+  dimensions: capabilities?.embedding?.dimensions ?? usualDimensions,
+  nested: capabilities?.embedding?.truncatable ?? false,
+});
+
+/** An instruction tells how to read the text; it is no subject of it. */
+const meant = ({ capabilities }: Model, text: string): string => {
+  const { query_instruction: instruction, instruction_marker: marker } = capabilities?.embedding ?? {};
+  if (instruction !== undefined && text.startsWith(instruction)) return text.slice(instruction.length);
+  if (marker === undefined || !text.startsWith(marker)) return text;
+  const end = text.indexOf('\n');
+  return end < 0 ? text : text.slice(end + 1);
+};
+
+const tokensOf = (inputs: readonly EmbeddingInput[], first: number, count: number): number =>
+  inputs
+    .slice(first, first + count)
+    .reduce((total, input) => total + (typeof input === 'string' ? countTokens(input) : input.length), 0);
+
+/** Token ids are read by the vocabulary most clients make them with; an id outside of it is a word of its own. */
+const textsOf = (inputs: readonly EmbeddingInput[]): Observable<readonly string[]> => {
+  if (inputs.every((input) => typeof input === 'string')) return of(inputs);
+  return defer(() => loadEncoding('cl100k_base')).pipe(
+    map((encoding) =>
+      inputs.map((input) => {
+        if (typeof input === 'string') return input;
+        try {
+          return encoding.decode(input);
+        } catch {
+          return input.map((id) => `token${id}`).join(' ');
+        }
+      }),
+    ),
+  );
+};

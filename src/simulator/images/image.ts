@@ -1,0 +1,39 @@
+/** An image call in; pictures of its prompt out, drawn one after the other, a few calls at a time. */
+import { randomBytes } from 'node:crypto';
+import { concatMap, defer, map, type Observable, range } from 'rxjs';
+import { plainMedia } from '../../media/plain-media.ts';
+import type { Drawn } from '../../ports/image.ts';
+import { offloaded } from '../../ports/offload.ts';
+import { Turnstile } from '../../semaphore.ts';
+import type { Ticker } from '../ticker.ts';
+import { readWishes, wished } from '../wishes.ts';
+import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
+
+/** Drawings at once, and those that may wait for them; each is a few threads' work and some pictures' memory. */
+const atOnce = 2;
+const mostWaiting = 256;
+
+export type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
+
+/** One for all calls of a simulator. */
+export const createImageStudio = (): DrawImages => {
+  const turnstile = new Turnstile(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
+  return (call, ticker) =>
+    defer(() => {
+      const wishes = readWishes(call.prompt, 'prompt');
+      const seed = call.seed ?? randomBytes(8).readBigInt64BE();
+      const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
+      return range(0, call.n).pipe(
+        concatMap((index) =>
+          offloaded((signal) => turnstile.pass(signal, () => draw(drawing, index))).pipe(
+            map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
+          ),
+        ),
+        wished(wishes, ticker),
+      );
+    });
+};
+
+/** The library is loaded when something is to be drawn: it costs a start more than the rest of the simulator. */
+const draw = async (call: DrawingCall, index: number): Promise<Buffer> =>
+  drawImage((await import('sharp')).default, call, index);

@@ -1,0 +1,42 @@
+/** A number of pieces to make in; the pieces out, as fast as the reader takes them, a few milliseconds' worth a turn of the event loop. */
+import { Observable } from 'rxjs';
+import type { Demand } from '../../ports/backpressure.ts';
+
+const turnMilliseconds = 3;
+
+export const madePieces = (
+  count: number,
+  make: (index: number) => Uint8Array,
+  demand: Demand,
+): Observable<Uint8Array> =>
+  new Observable((subscriber) => {
+    let next = 0;
+    let paused = false;
+    let turn: NodeJS.Immediate | undefined;
+    const later = (): void => {
+      turn ??= setImmediate(run);
+    };
+    const run = (): void => {
+      turn = undefined;
+      const until = performance.now() + turnMilliseconds;
+      while (!paused && next < count && performance.now() < until && !subscriber.closed)
+        subscriber.next(make(next++));
+      if (next >= count) subscriber.complete();
+      else if (!paused && !subscriber.closed) later();
+    };
+    const source = {
+      pause: () => {
+        paused = true;
+      },
+      resume: () => {
+        paused = false;
+        later();
+      },
+    };
+    demand.attach(source);
+    later();
+    return () => {
+      demand.detach(source);
+      clearImmediate(turn);
+    };
+  });

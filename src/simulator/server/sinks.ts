@@ -1,0 +1,92 @@
+/** Parts of one answer in; an HTTP response out, streamed or whole, failures and lost connections included. */
+import type { ServerResponse } from 'node:http';
+import type { ApiError } from '../../errors.ts';
+import type { Demand } from '../../ports/backpressure.ts';
+import type { Parts } from '../../ports/chat.ts';
+import { ChunkWriter, type StreamHead } from './chunks.ts';
+import type { Quirks } from './quirks.ts';
+import { sendError, sendEventsHead, sendJson } from './send.ts';
+import { WholeAnswer } from './whole.ts';
+
+export interface Sink {
+  write(parts: Parts): void;
+  end(): void;
+  fail(error: ApiError): void;
+  lose(how: 'reset' | 'end'): void;
+}
+
+export class StreamSink implements Sink {
+  readonly #response: ServerResponse;
+  readonly #demand: Demand;
+  readonly #quirks: Quirks;
+  readonly #writer: ChunkWriter;
+
+  constructor(head: StreamHead, response: ServerResponse, demand: Demand, quirks: Quirks) {
+    this.#response = response;
+    this.#demand = demand;
+    this.#quirks = quirks;
+    this.#writer = new ChunkWriter(head, quirks);
+    response.on('drain', () => demand.resume());
+  }
+
+  write(parts: Parts): void {
+    if (!this.#response.headersSent) sendEventsHead(this.#response);
+    const packet = this.#writer.write(parts);
+    if (packet.length > 0 && !this.#response.write(packet)) this.#demand.pause();
+  }
+
+  end(): void {
+    if (!this.#response.headersSent) sendEventsHead(this.#response);
+    this.#response.end(this.#writer.end());
+  }
+
+  /** Before the first byte the status tells; afterwards an error object in the stream does. */
+  fail(error: ApiError): void {
+    if (!this.#response.headersSent) {
+      sendError(this.#response, error, this.#quirks);
+      return;
+    }
+    this.write([{ type: 'failure', error }]);
+    this.end();
+  }
+
+  lose(how: 'reset' | 'end'): void {
+    if (how === 'end' && this.#response.headersSent) this.#response.end();
+    else reset(this.#response);
+  }
+}
+
+export class WholeSink implements Sink {
+  readonly #head: StreamHead;
+  readonly #response: ServerResponse;
+  readonly #quirks: Quirks;
+  readonly #answer = new WholeAnswer();
+
+  constructor(head: StreamHead, response: ServerResponse, quirks: Quirks) {
+    this.#head = head;
+    this.#response = response;
+    this.#quirks = quirks;
+  }
+
+  write(parts: Parts): void {
+    this.#answer.add(parts);
+  }
+
+  end(): void {
+    sendJson(this.#response, this.#answer.json(this.#head, this.#quirks));
+  }
+
+  fail(error: ApiError): void {
+    sendError(this.#response, error, this.#quirks);
+  }
+
+  lose(): void {
+    reset(this.#response);
+  }
+}
+
+/** What was written before is handed to the system first: the client reads it, then the reset. */
+function reset(response: ServerResponse): void {
+  const { socket } = response;
+  socket?.write('', () => socket.resetAndDestroy());
+}

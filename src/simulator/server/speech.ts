@@ -1,0 +1,121 @@
+/** A speech request of an OpenAI-like engine in; sound out: samples as they are made, or a file of them. */
+import type { ServerResponse } from 'node:http';
+import { map, type Observable } from 'rxjs';
+import { createCodec } from '../../codec/codec.ts';
+import { asApiError, fail } from '../../errors.ts';
+import { Demand } from '../../ports/backpressure.ts';
+import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/speech.ts';
+import { ConnectionLost } from '../faults.ts';
+import { SpeechMemory } from '../speech/memory.ts';
+import { Speaker, type SpeechParts, simulateSpeech } from '../speech/speech.ts';
+import type { Ticker } from '../ticker.ts';
+import { isObject } from './fields.ts';
+import type { Quirks } from './quirks.ts';
+import { sendError } from './send.ts';
+
+/** What makes sound and hears it, of one server. */
+export class SoundStudio implements SpeechParts {
+  readonly speaker = new Speaker();
+  readonly memory = new SpeechMemory();
+  readonly codec = createCodec();
+  readonly ticker: Ticker;
+  /** Pieces of text a second. */
+  readonly rate: number;
+
+  constructor(ticker: Ticker, rate: number) {
+    this.ticker = ticker;
+    this.rate = rate;
+  }
+}
+
+export interface SpeechRequest {
+  readonly model: string;
+  readonly call: SpeechCall;
+  readonly format: string;
+}
+
+interface Format {
+  readonly mediaType: string;
+  /** Undefined: samples as they are. */
+  readonly encoder: readonly string[] | undefined;
+}
+
+const formats: Readonly<Record<string, Format>> = {
+  pcm: { mediaType: 'audio/pcm', encoder: undefined },
+  mp3: { mediaType: 'audio/mpeg', encoder: ['-c:a', 'libmp3lame', '-b:a', '96k', '-f', 'mp3'] },
+  opus: { mediaType: 'audio/opus', encoder: ['-c:a', 'libopus', '-f', 'ogg'] },
+  flac: { mediaType: 'audio/flac', encoder: ['-f', 'flac'] },
+  wav: { mediaType: 'audio/wav', encoder: ['-f', 'wav'] },
+  aac: { mediaType: 'audio/aac', encoder: ['-c:a', 'aac', '-f', 'adts'] },
+};
+
+export function readSpeech(body: unknown): SpeechRequest {
+  if (!isObject(body) || typeof body.input !== 'string' || typeof body.model !== 'string')
+    throw fail('invalid_request', 'model and input must be strings');
+  const format = typeof body.response_format === 'string' ? body.response_format : 'mp3';
+  if (!Object.hasOwn(formats, format))
+    throw fail('invalid_request', `response_format must be one of ${Object.keys(formats).join(', ')}`);
+  const call: SpeechCall = {
+    input: body.input,
+    voice: voiceOf(body),
+    instructions: undefined,
+    language: undefined,
+    seed: undefined,
+    temperature: undefined,
+    topP: undefined,
+    topK: undefined,
+  };
+  return { model: body.model, call, format };
+}
+
+/** Every name is a voice; a description or a clip is one as well. */
+const voiceOf = (body: Readonly<Record<string, unknown>>): SpeechVoice => {
+  const { voice, instructions, ref_audio: clip } = body;
+  if (typeof clip === 'string') return { kind: 'design', description: clip };
+  if (typeof voice === 'string') return { kind: 'builtin', id: voice };
+  return typeof instructions === 'string'
+    ? { kind: 'design', description: instructions }
+    : { kind: 'builtin', id: 'ada' };
+};
+
+const maxBytes = 256 * 1024 * 1024;
+const timeoutMs = 10 * 60_000;
+
+/** A failure before the first byte is an answer of its own; after it the connection is lost. */
+export function answerSpeech(
+  { call, format }: SpeechRequest,
+  studio: SoundStudio,
+  response: ServerResponse,
+  quirks: Quirks,
+): void {
+  const { mediaType = '', encoder } = formats[format] ?? {};
+  const demand = new Demand();
+  response.on('drain', () => demand.resume());
+  const speaking = sound(call, studio, encoder, demand).subscribe({
+    next: (bytes) => {
+      if (!response.headersSent) response.writeHead(200, { 'content-type': mediaType });
+      if (!response.write(bytes)) demand.pause();
+    },
+    error: (thrown: unknown) => {
+      const error = asApiError(thrown);
+      if (response.headersSent || error.cause instanceof ConnectionLost) response.destroy();
+      else sendError(response, error, quirks);
+    },
+    complete: () => response.end(),
+  });
+  response.on('close', () => speaking.unsubscribe());
+}
+
+const sound = (
+  call: SpeechCall,
+  studio: SoundStudio,
+  encoder: readonly string[] | undefined,
+  demand: Demand,
+): Observable<Buffer> => {
+  const inputDemand = encoder === undefined ? demand : new Demand();
+  const samples = simulateSpeech(call, { demand: inputDemand }, studio).pipe(map((spoken) => spoken.samples));
+  if (encoder === undefined) return samples;
+  const inputArguments = ['-f', 's16le', '-ar', String(speechRate), '-ac', '1'];
+  const conversion = { inputArguments, inputDemand, arguments: encoder, maxBytes, timeoutMs };
+  return studio.codec.convert(samples, conversion, demand);
+};

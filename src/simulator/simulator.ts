@@ -1,0 +1,63 @@
+/** The built-in engine: answers every kind of call without a model, the same way each time, at a set pace. */
+import type { Codec } from '../ports/codec.ts';
+import type { Engine } from '../ports/engine.ts';
+import { type ChatPace, simulateChat } from './chat/chat.ts';
+import { simulateDecisions } from './embeddings/decide.ts';
+import { simulateEmbeddings } from './embeddings/embed.ts';
+import { createImageStudio } from './images/image.ts';
+import { simulateMusic } from './renders/music.ts';
+import { simulateVideo } from './renders/video.ts';
+import { SpeechMemory } from './speech/memory.ts';
+import { Speaker, simulateSpeech } from './speech/speech.ts';
+import { simulateTranscription } from './speech/transcribe.ts';
+import { type Clock, systemClock, Ticker } from './ticker.ts';
+
+export interface SimulatorOptions {
+  /** Tokens a second of each answer; `Number.POSITIVE_INFINITY` for as fast as the reader takes them. */
+  readonly rate?: number;
+  /** Milliseconds before the first token. */
+  readonly first?: number;
+  readonly clock?: Clock;
+  /** Reads recordings and writes videos and songs; without it recordings are told by their length alone, and nothing is rendered. */
+  readonly codec?: Codec;
+  /** Of the time that a real model is expected to take for a video or a song. */
+  readonly renderScale?: number;
+}
+
+/** Long enough to be watched. */
+const defaultRenderScale = 0.1;
+
+/** Fast, and yet one token at a time to the eye. */
+const defaultRate = 200;
+
+export const paceOf = ({ rate = defaultRate, first = 0 }: SimulatorOptions): ChatPace => ({ rate, first });
+
+export function createSimulator(options: SimulatorOptions = {}): Engine {
+  const pace = paceOf(options);
+  const ticker = new Ticker(options.clock ?? systemClock);
+  const drawImages = createImageStudio();
+  const speaker = new Speaker();
+  const memory = new SpeechMemory();
+  return {
+    chat: (model, call, flow) => simulateChat(model, call, flow, pace, ticker),
+    embed: (model, call) => simulateEmbeddings(model, call, ticker),
+    decide: (_model, call) => simulateDecisions(call, ticker),
+    speak: (_model, call, flow) => simulateSpeech(call, flow, { speaker, memory, ticker }),
+    transcribe: (_model, call, flow) =>
+      simulateTranscription(call, flow, { codec: options.codec, memory, ticker, rate: pace.rate }),
+    image: (_model, call) => drawImages(call, ticker),
+    ...(options.codec === undefined ? {} : { render: createRenderer(options.codec, ticker, options) }),
+  };
+}
+
+const createRenderer = (
+  codec: Codec,
+  ticker: Ticker,
+  { renderScale = defaultRenderScale }: SimulatorOptions,
+): NonNullable<Engine['render']> => {
+  const studio = { codec, ticker, timeScale: renderScale };
+  return (model, call, flow) =>
+    call.type === 'video'
+      ? simulateVideo(studio, model, call, flow)
+      : simulateMusic(studio, model, call, flow);
+};

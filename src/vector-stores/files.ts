@@ -1,0 +1,169 @@
+/** Files of vector stores: their records, made, read and removed, and what is told of them. */
+import type { Model } from '../../schemas/catalog.ts';
+import type {
+  CollectionFileRecord,
+  CollectionRecord,
+  IngestionRecord,
+} from '../../schemas/vector-store-records.ts';
+import { fail } from '../errors.ts';
+import type { Caller } from '../ports/exchange.ts';
+import type { StoredRecord } from '../ports/state.ts';
+import type { CollectionView, FileView, RecordPage, Upload } from '../ports/vector-stores.ts';
+import { absent, blobOf } from './ids.ts';
+import { type Ingestion, type IngestionSurroundings, smallBytes } from './ingestion.ts';
+import { countFiles, fileIndex, fileKind } from './records.ts';
+
+/** Of a collection. */
+const maxFiles = 10_000;
+/** Ids of items that a file tells by itself. */
+const toldItems = 100;
+/** Passages embedded at once where the model's row does not say, and at most. */
+const usualBatch = 128;
+const largestBatch = 256;
+
+export class Files {
+  readonly #around: IngestionSurroundings;
+  readonly #ingestion: Ingestion;
+  readonly #waitMs: number;
+
+  /** `waitMs`: how long the request that brings a small file waits for it. */
+  constructor(around: IngestionSurroundings, ingestion: Ingestion, waitMs: number) {
+    this.#around = around;
+    this.#ingestion = ingestion;
+    this.#waitMs = waitMs;
+  }
+
+  async counts(collection: string): Promise<CollectionView['files']> {
+    const { state } = this.#around;
+    const [inProgress, completed, failed] = await Promise.all([
+      countFiles(state, collection, 'in_progress'),
+      countFiles(state, collection, 'completed'),
+      countFiles(state, collection, 'failed'),
+    ]);
+    return { inProgress, completed, failed };
+  }
+
+  async get(collection: CollectionRecord, id: string, field: string): Promise<FileView> {
+    return this.#view((await this.#find(collection, id, field)).value);
+  }
+
+  async list(collection: CollectionRecord, page: RecordPage): Promise<readonly FileView[]> {
+    const query = { owner: collection.id, ...page };
+    const records = await this.#around.state.list<CollectionFileRecord>(fileKind, query);
+    return Promise.all(records.map(({ value }) => this.#view(value)));
+  }
+
+  async add(collection: CollectionRecord, upload: Upload, caller: Caller): Promise<FileView> {
+    const { inProgress, completed, failed } = await this.counts(collection.id);
+    if (inProgress + completed + failed >= maxFiles)
+      throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
+    const model = this.#around.catalog.find(collection.model);
+    const hold = await this.#ingestion.claim(ingestionOf(collection, upload, caller, model));
+    const file = fileOf(collection, upload);
+    try {
+      const record = { id: file.id, owner: collection.id, value: file, index: fileIndex(file) };
+      await this.#around.state.create(fileKind, record);
+    } catch (error) {
+      // Whoever takes it up finds no file, and clears the upload away.
+      hold.drop();
+      throw error;
+    }
+    const settled = this.#ingestion.begin(hold);
+    if (upload.bytes > smallBytes) return { file, items: [] };
+    const outcome = await withinTime(settled, this.#waitMs);
+    if (outcome === 'gone') throw absent('id', 'vector store', collection.id);
+    if (typeof outcome === 'object') {
+      await this.remove(collection, file.id);
+      throw fail('invalid_request', `file: ${outcome.unreadable}`);
+    }
+    return this.get(collection, file.id, 'file');
+  }
+
+  /** With its passages, the upload, and the work on it. */
+  async remove(collection: CollectionRecord, id: string): Promise<void> {
+    const { state, vectors, blobs } = this.#around;
+    await this.#find(collection, id, 'fileid');
+    await state.remove(fileKind, id);
+    await this.#ingestion.forget(id);
+    await vectors.removeFile(collection.id, id);
+    await blobs.remove(blobOf(id));
+  }
+
+  /** One passage less; whoever else counts at the same time makes it try again. */
+  async countDown(id: string): Promise<void> {
+    const { state } = this.#around;
+    for (;;) {
+      const record = await state.get<CollectionFileRecord>(fileKind, id);
+      if (record === undefined || record.value.items === 0) return;
+      const value = { ...record.value, items: record.value.items - 1 };
+      if (await state.update(fileKind, id, record.version, { value, index: fileIndex(value) })) return;
+    }
+  }
+
+  async attributes(id: string): Promise<CollectionFileRecord['attributes']> {
+    const record = await this.#around.state.get<CollectionFileRecord>(fileKind, id);
+    return record?.value.attributes ?? {};
+  }
+
+  async #find(
+    collection: CollectionRecord,
+    id: string,
+    field: string,
+  ): Promise<StoredRecord<CollectionFileRecord>> {
+    const record = await this.#around.state.get<CollectionFileRecord>(fileKind, id);
+    if (record === undefined || record.owner !== collection.id) throw absent(field, 'file', id);
+    return record;
+  }
+
+  async #view(file: CollectionFileRecord): Promise<FileView> {
+    if (file.status !== 'completed') return { file, items: [] };
+    const page = { limit: toldItems, order: 'asc', file: file.id } as const;
+    const items = await this.#around.vectors.list(file.collection, page);
+    return { file, items: items.map(({ id }) => id) };
+  }
+}
+
+const fileOf = (collection: CollectionRecord, upload: Upload): CollectionFileRecord => ({
+  id: upload.file,
+  collection: collection.id,
+  filename: upload.filename,
+  bytes: upload.bytes,
+  mediaType: upload.mediaType,
+  created: Date.now(),
+  status: 'in_progress',
+  error: null,
+  attributes: upload.attributes,
+  chunking: upload.chunking,
+  items: 0,
+});
+
+const ingestionOf = (
+  collection: CollectionRecord,
+  { file, blob, bytes, format }: Upload,
+  { subscription, key }: Caller,
+  model: Model | undefined,
+): IngestionRecord => ({
+  file,
+  collection: collection.id,
+  subscription,
+  key,
+  blob,
+  bytes,
+  format,
+  batch: Math.min(model?.capabilities?.embedding?.batch ?? usualBatch, largestBatch),
+  done: 0,
+  attempts: 0,
+});
+
+/** Undefined when the time was over first. */
+const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, undefined).unref();
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+};

@@ -1,0 +1,123 @@
+/** A stored upload in; its passages out one after another, the same each time, with no more of a long text in memory than a window of it. */
+import { lastValueFrom, reduce } from 'rxjs';
+import type {
+  CollectionFileRecord,
+  FileFormat,
+  IngestionRecord,
+} from '../../schemas/vector-store-records.ts';
+import { ApiError, fail } from '../errors.ts';
+import { decodeWindows } from '../offload/text-encoding.ts';
+import { Demand } from '../ports/backpressure.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';
+import { tokenCounter } from '../tokens/count.ts';
+import { splitText } from './split.ts';
+
+/** Bytes of text that are read at once. */
+const windowBytes = 1024 * 1024;
+/** Text of a document that is not read in windows. */
+const maxCharacters = 16 * 1024 * 1024;
+/** Parting this much holds the event loop for about a millisecond; more goes to a thread. */
+const splitInLine = 4096;
+
+/** The file itself is at fault: trying again would change nothing. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}
+
+export interface PassageSource {
+  readonly blobs: Pick<Blobs, 'read' | 'stat'>;
+  readonly offload: Pick<Offload, 'documentText' | 'splitText'>;
+}
+
+export async function* readPassages(
+  source: PassageSource,
+  ingestion: IngestionRecord,
+  file: CollectionFileRecord,
+  tokenizer: string,
+  signal: AbortSignal,
+): AsyncGenerator<string, undefined> {
+  let rest = '';
+  let covered = 0;
+  for await (const { text, final } of windowsOf(source, ingestion, file, signal)) {
+    const window = { text: rest + text, covered, final };
+    const split = await splitWindow(source.offload, window, file, tokenizer, signal);
+    yield* split.passages;
+    rest = split.rest;
+    covered = split.covered;
+  }
+}
+
+const splitWindow = async (
+  offload: PassageSource['offload'],
+  window: TextWindow,
+  { chunking }: CollectionFileRecord,
+  tokenizer: string,
+  signal: AbortSignal,
+): Promise<SplitText> =>
+  window.text.length <= splitInLine
+    ? splitText(window, chunking, await tokenCounter(tokenizer))
+    : offload.splitText(window, chunking, tokenizer, signal);
+
+interface TextPiece {
+  readonly text: string;
+  readonly final: boolean;
+}
+
+async function* windowsOf(
+  { blobs, offload }: PassageSource,
+  { blob, format }: IngestionRecord,
+  { filename, bytes }: CollectionFileRecord,
+  signal: AbortSignal,
+): AsyncGenerator<TextPiece, undefined> {
+  if (format.kind === 'document') {
+    const whole = await readBytes(blobs, blob, 0, bytes);
+    const text = await documentText(offload, whole, filename, signal);
+    for (let start = 0; start < text.length; start += windowBytes)
+      yield { text: text.slice(start, start + windowBytes), final: start + windowBytes >= text.length };
+    return;
+  }
+  const decode = decoderOf(format);
+  for (let start = 0; start < bytes; start += windowBytes) {
+    const final = start + windowBytes >= bytes;
+    const piece = await readBytes(blobs, blob, start, Math.min(start + windowBytes, bytes));
+    signal.throwIfAborted();
+    yield { text: decode(piece, final), final };
+  }
+}
+
+const documentText = async (
+  offload: PassageSource['offload'],
+  bytes: Uint8Array,
+  filename: string,
+  signal: AbortSignal,
+): Promise<string> => {
+  try {
+    return await offload.documentText(bytes, filename, { maxCharacters, signal });
+  } catch (reason) {
+    if (reason instanceof ApiError && reason.kind === 'invalid_request')
+      throw new UnreadableFile(reason.message, { cause: reason });
+    throw reason;
+  }
+};
+
+const decoderOf = ({ encoding }: Extract<FileFormat, { kind: 'text' }>) => {
+  if (encoding === 'windows-1252') return decodeWindows;
+  const decoder = new TextDecoder(encoding);
+  return (bytes: Buffer, final: boolean): string => decoder.decode(bytes, { stream: !final });
+};
+
+/** A range at a time: what is not asked for is not read. */
+const readBytes = async (
+  blobs: PassageSource['blobs'],
+  name: string,
+  start: number,
+  end: number,
+): Promise<Buffer<ArrayBuffer>> => {
+  const bytes = Buffer.alloc(end - start);
+  const length = await lastValueFrom(
+    blobs.read(name, new Demand(), { start, end }).pipe(reduce((at, piece) => at + piece.copy(bytes, at), 0)),
+  );
+  if (length < bytes.length) throw fail('internal', 'The upload is shorter than it was');
+  return bytes;
+};

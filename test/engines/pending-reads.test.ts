@@ -1,0 +1,72 @@
+/** Reads that wait lie in memory of their own, some of it used before: they come back in order and as they were. */
+import * as fc from 'fast-check';
+import t from 'tap';
+import { HeldReads } from '../../src/engines/pending-reads.ts';
+
+const sizes = fc.constantFrom(1, 700, 16 * 1024 - 1, 16 * 1024, 40_000, 64 * 1024, 64 * 1024 + 1);
+const step = fc.oneof(
+  fc.record({ add: sizes, line: fc.nat({ max: 2 }) }),
+  fc.record({ pass: fc.constant(true), line: fc.nat({ max: 2 }) }),
+  fc.record({ clear: fc.constant(true), line: fc.nat({ max: 2 }) }),
+);
+
+t.test('several lines at once', async (t) => {
+  const memory = Buffer.alloc(64 * 1024 + 1);
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+      const lines = [new HeldReads(), new HeldReads(), new HeldReads()];
+      const expected: { fill: number; length: number }[][] = [[], [], []];
+      let fill = 0;
+      for (const each of steps) {
+        const held = lines[each.line];
+        const waiting = expected[each.line];
+        if (held === undefined || waiting === undefined) continue;
+        if ('add' in each) {
+          fill = (fill + 1) % 256;
+          held.add(memory.subarray(0, each.add).fill(fill));
+          waiting.push({ fill, length: each.add });
+          memory.fill(0);
+        } else if ('pass' in each) {
+          const next = waiting.shift();
+          let seen = 0;
+          held.pass((bytes) => {
+            seen++;
+            if (bytes.length !== next?.length || bytes.some((byte) => byte !== next.fill)) seen = 99;
+          });
+          if (seen !== (next === undefined ? 0 : 1)) return false;
+        } else {
+          held.clear();
+          waiting.length = 0;
+        }
+        if (held.bytes !== waiting.reduce((sum, { length }) => sum + length, 0)) return false;
+      }
+      return true;
+    }),
+    { numRuns: 200, endOnFailure: true },
+  );
+  t.pass('agreed');
+});
+
+t.test('as text', async (t) => {
+  const held = new HeldReads();
+  held.add(Buffer.from('{"error":"w'));
+  held.add(Buffer.from('ässer"}'));
+  t.equal(held.text(100), '{"error":"wässer"}');
+  t.equal(held.text(3), '{"e');
+  held.clear();
+  t.equal(held.text(100), '');
+});
+
+t.test('a reader that leaves while it reads', async (t) => {
+  const held = new HeldReads();
+  held.add(Buffer.alloc(20_000, 1));
+  held.add(Buffer.alloc(20_000, 2));
+  held.pass((bytes) => {
+    held.clear();
+    const other = new HeldReads();
+    other.add(Buffer.alloc(20_000, 3));
+    other.add(Buffer.alloc(20_000, 4));
+    t.equal(bytes[19_999], 1, 'what it reads stays until it has read it');
+  });
+  t.equal(held.bytes, 0);
+});

@@ -89,7 +89,7 @@ const errorsText = (errors: Readonly<Record<string, number>>): string =>
     .map(([reason, count]) => `${count} × ${reason}`)
     .join(', ');
 
-/** Three significant figures; a dash where there is none. */
+/** Three significant stats; a dash where there is none. */
 export const figure = (value: number | undefined): string => {
   if (value === undefined) return '–';
   if (Math.abs(value) >= 100) return String(Math.round(value));

@@ -66,7 +66,7 @@ export type DecisionsRequest = Static<typeof DecisionsRequest>;
 
 const Probability = Type.Number({ minimum: 0, maximum: 1 });
 
-const Answer = Type.Union([
+const DecisionAnswer = Type.Union([
   Type.Object({ type: Type.Literal('noul'), noul: Probability }),
   Type.Object({
     type: Type.Literal('choice'),
@@ -82,13 +82,13 @@ const Answer = Type.Union([
     confidence: Probability,
   }),
 ]);
-export type Answer = Static<typeof Answer>;
+export type DecisionAnswer = Static<typeof DecisionAnswer>;
 
 export const DecisionsResponse = Type.Object(
   {
     id: Type.String(),
     model: Type.String(),
-    answers: Type.Record(Type.String(), Answer, { description: 'By the ids of the questions' }),
+    answers: Type.Record(Type.String(), DecisionAnswer, { description: 'By the ids of the questions' }),
     usage: Type.Object({
       input_tokens: Type.Integer({
         minimum: 0,

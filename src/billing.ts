@@ -29,7 +29,7 @@ export const startBilling = async (config: Config, log: Logger): Promise<Running
     });
     const reading = opened.add(await readUsage(config.kafka, receiveUsage(ledger), log));
     const metrics = opened.add(createMetrics());
-    metrics.watch(() => readingFamilies(reading.figures()));
+    metrics.watch(() => readingFamilies(reading.stats()));
     const readiness = createReadiness(billingQuestions(reading, ledger));
     const admin = await openAdmin(chosenAdmin(config), metrics, readiness);
     if (admin !== undefined) opened.add(admin);

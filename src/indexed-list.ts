@@ -1,17 +1,17 @@
 /**
- * Things under way: they come and go by the thousand, in any order, and each knows its own place in the list.
+ * Things under way: they come and go by the thousand, in any order, and each knows its own slot in the list.
  *
  * A Set does the same, at a price: V8 makes a new table for it every so many additions, and each old table, once it is
  * in the old generation, keeps alive the next one and whatever was in it. Nearly every request was carried over there.
  */
-export interface Listed {
-  /** Its roll's own. Starts as `absent`. */
-  place: number;
+export interface Indexed {
+  /** Its list's own. Starts as `unindexed`. */
+  slot: number;
 }
 
-export const absent = -1;
+export const unindexed = -1;
 
-export class Roll<Item extends Listed> {
+export class IndexedList<Item extends Indexed> {
   readonly #items: Item[] = [];
 
   get size(): number {
@@ -19,19 +19,19 @@ export class Roll<Item extends Listed> {
   }
 
   add(item: Item): void {
-    if (item.place !== absent) return;
-    item.place = this.#items.length;
+    if (item.slot !== unindexed) return;
+    item.slot = this.#items.length;
     this.#items.push(item);
   }
 
   delete(item: Item): void {
-    if (item.place === absent) return;
+    if (item.slot === unindexed) return;
     const last = this.#items.pop();
     if (last !== undefined && last !== item) {
-      this.#items[item.place] = last;
-      last.place = item.place;
+      this.#items[item.slot] = last;
+      last.slot = item.slot;
     }
-    item.place = absent;
+    item.slot = unindexed;
   }
 
   /** From the last to the first, so that those visited may leave meanwhile. */

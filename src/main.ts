@@ -113,9 +113,9 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     const { sender } = webhooks;
     const { renders } = config.jobs;
     metrics.watch(() => [
-      ...admissionFamilies(admission.figures()),
+      ...admissionFamilies(admission.stats()),
       ...serviceFamilies({ engines, accounts, jobs, sender, slots: renders }),
-      ...spanFamilies(tracing?.figures()),
+      ...spanFamilies(tracing?.stats()),
     ]);
     const admin = await openAdmin(config.admin, metrics, readiness);
     if (admin !== undefined) opened.add(admin);

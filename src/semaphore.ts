@@ -1,7 +1,7 @@
 /** Work in, its result out: so much of it at once, so much waiting its turn, and no more. */
 import { fail } from './errors.ts';
 
-export class Turnstile {
+export class Semaphore {
   readonly #maxWaiting: number;
   readonly #busy: string;
   readonly #waiting = new Set<() => void>();

@@ -4,7 +4,7 @@ import { EMPTY, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import * as chunks from '../chunks.ts';
@@ -71,7 +71,7 @@ export const exchangeOf = (bytes: Buffer): Exchange => ({
   query: '',
   header: (name) => (name === 'content-type' ? 'application/json' : ''),
   body: { length: bytes.length, whole: () => of(bytes), chunks: () => EMPTY },
-  demand: new Demand(),
+  backpressure: new Backpressure(),
   dialect: 'envelope',
   log: silent,
 });

@@ -9,7 +9,7 @@ import { setPriority } from 'node:os';
 import { lastValueFrom, toArray } from 'rxjs';
 import { findCommand } from '../../src/codec/binary.ts';
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 
 const rounds = 30;
 const sizes = process.argv.slice(2).map(Number);
@@ -30,7 +30,7 @@ const byItself = async (): Promise<void> => {
 
 const byTheCodec = async (): Promise<void> => {
   const conversion = { inputArguments: raw, arguments: encoding, maxBytes: 1e6, timeoutMs: 60_000 };
-  await lastValueFrom(codec.convert(samples, conversion, new Demand()).pipe(toArray()));
+  await lastValueFrom(codec.convert(samples, conversion, new Backpressure()).pipe(toArray()));
 };
 
 const idle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 30));

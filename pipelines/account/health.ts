@@ -3,7 +3,7 @@ import { catchError, defer, forkJoin, map, type Observable, of, timeout } from '
 import type { Health } from '../../schemas/health.ts';
 import { apiVersion } from '../../schemas/openapi.ts';
 import { asApiError, fail } from '../../src/errors.ts';
-import { type Answer, jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 /** Milliseconds after which a store that has not answered counts as down. */
@@ -25,11 +25,11 @@ export const health = (ports: Watched): KeyedPipeline => {
   return () => answer;
 };
 
-export const healthAnswer = (ports: Watched): Observable<Answer> =>
+export const healthAnswer = (ports: Watched): Observable<WholeReply> =>
   storage(ports).pipe(
     map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
     map(refuseDown), // 503
-    map((checks) => jsonAnswer(report(checks))),
+    map((checks) => jsonReply(report(checks))),
   );
 
 /** Nothing goes without records; without files or vectors most does. */

@@ -9,7 +9,7 @@ import {
   type RouteDoc,
   statusMeanings,
 } from '../../schemas/openapi.ts';
-import { jsonTextAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
 
@@ -24,7 +24,7 @@ export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline =
   return () =>
     defer(() => {
       bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl())));
-      return of(jsonTextAnswer(bytes));
+      return of(jsonTextReply(bytes));
     });
 };
 

@@ -2,7 +2,7 @@
 import { defer, from, map } from 'rxjs';
 import type { UsageList } from '../../schemas/usage.ts';
 import { requestRow, totalRow } from '../../src/billing/usage-rows.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { readUsageQuery, type UsageRequest, writeCursor } from './usage-query.ts';
 
@@ -13,7 +13,7 @@ export const usage =
       const query = new URLSearchParams(exchange.query);
       const request = readUsageQuery(query, Date.now()); // 400 names the parameter
       return from(readPage(ledger, subscription, request)).pipe(
-        map((page) => jsonAnswer(listOf(page, request, query))), // 503 while the ledger is away
+        map((page) => jsonReply(listOf(page, request, query))), // 503 while the ledger is away
       );
     });
 

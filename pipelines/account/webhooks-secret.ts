@@ -1,7 +1,7 @@
 /** GET /webhooks/secret: who asks in; the secret that signs the subscription's webhooks out, made at first use. */
 import { defer, map } from 'rxjs';
 import type { WebhookSecret } from '../../schemas/webhooks.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { SecretView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
@@ -18,7 +18,7 @@ export const secretAnswer = ({ secret, createdAt, previousExpiresAt }: SecretVie
     created_at: seconds(createdAt),
     previous_secret_expires_at: previousExpiresAt === undefined ? null : seconds(previousExpiresAt),
   };
-  return jsonAnswer(body, 200, { 'cache-control': 'no-store' });
+  return jsonReply(body, 200, { 'cache-control': 'no-store' });
 };
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);

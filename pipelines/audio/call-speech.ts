@@ -10,12 +10,12 @@ export const callSpeech = (
   { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
   { id: requestId, trace }: Exchange,
   { subscription }: Caller,
-  { model, call, demand }: SpeechTask,
+  { model, call, backpressure }: SpeechTask,
 ): Observable<Spoken> =>
   defer(() => {
     usage.ensureOpen();
     const engine = engines.of(model);
     if (engine.speak === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine does not speak`);
-    return engine.speak(model, call, { requestId, subscription, demand, trace });
+    return engine.speak(model, call, { requestId, subscription, backpressure, trace });
   });

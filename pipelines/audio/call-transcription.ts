@@ -8,7 +8,7 @@ import type { TranscriptionTask } from './read-transcription-request.ts';
 
 export const callTranscription = (
   { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
-  { id: requestId, demand, trace }: Exchange,
+  { id: requestId, backpressure, trace }: Exchange,
   { subscription }: Caller,
   { model, call }: TranscriptionTask,
 ): Observable<Transcribed> =>
@@ -17,5 +17,5 @@ export const callTranscription = (
     const engine = engines.of(model);
     if (engine.transcribe === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine does not transcribe`);
-    return engine.transcribe(model, call, { requestId, subscription, demand, trace });
+    return engine.transcribe(model, call, { requestId, subscription, backpressure, trace });
   });

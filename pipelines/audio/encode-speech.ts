@@ -2,7 +2,7 @@
 import { defer, map, type Observable, type OperatorFunction, reduce, switchMap } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import { type Spoken, speechRate } from '../../src/ports/speech.ts';
 import type { SpeechTask } from './read-speech-request.ts';
@@ -47,7 +47,7 @@ const encoded = (codec: Codec, task: SpeechTask, source: Observable<Spoken>): Ob
         timeoutMs,
         ...(comment === undefined ? {} : { comment }),
       };
-      return codec.convert(Buffer.concat(pieces), conversion, new Demand());
+      return codec.convert(Buffer.concat(pieces), conversion, new Backpressure());
     }),
   );
 

@@ -3,7 +3,7 @@ import { map, Observable, type OperatorFunction, toArray } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { asApiError, errorBody } from '../../src/errors.ts';
-import type { Answer, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import type { Exchange, Head, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { estimatePiece } from '../../src/tokens/prompt.ts';
 import { PacedBytes } from '../core/paced-bytes.ts';
 import { sseEvent } from '../core/sse-event.ts';
@@ -59,8 +59,8 @@ const frameFile =
     source.pipe(
       toArray(),
       map(
-        (pieces): Answer => ({
-          kind: 'answer',
+        (pieces): WholeReply => ({
+          kind: 'whole',
           status: 200,
           headers: {
             'content-type': mediaTypes[task.format],
@@ -107,7 +107,7 @@ const frameEvents =
 
 /** A whole file in one event: its base64 is made while it is sent. */
 const frameOneEvent =
-  ({ demand }: Exchange, task: SpeechTask, count: SpeechCount): OperatorFunction<Buffer, Reply> =>
+  ({ backpressure }: Exchange, task: SpeechTask, count: SpeechCount): OperatorFunction<Buffer, Reply> =>
   (source) =>
     new Observable((subscriber) => {
       const pieces: Buffer[] = [];
@@ -117,7 +117,7 @@ const frameOneEvent =
         error: (error: unknown) => subscriber.error(error),
         complete: () => {
           subscriber.next(eventsHead);
-          paced = new PacedBytes(oneEvent(pieces, doneEvent(task, count)), demand, subscriber);
+          paced = new PacedBytes(oneEvent(pieces, doneEvent(task, count)), backpressure, subscriber);
           paced.start();
         },
       });

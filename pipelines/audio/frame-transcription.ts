@@ -2,7 +2,7 @@
 import { map, Observable, type OperatorFunction, reduce } from 'rxjs';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { asApiError, errorBody } from '../../src/errors.ts';
-import { type Answer, jsonAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { jsonReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
 import { sseEvent } from '../core/sse-event.ts';
 import { streamHead } from '../core/stream-head.ts';
@@ -16,11 +16,11 @@ const frameWhole =
   (source) =>
     source.pipe(
       reduce((text, piece) => text + piece.text, ''),
-      map((text) => (task.format === 'text' ? textAnswer(text) : jsonAnswer({ text, usage: usageOf(task) }))),
+      map((text) => (task.format === 'text' ? textAnswer(text) : jsonReply({ text, usage: usageOf(task) }))),
     );
 
-const textAnswer = (text: string): Answer => ({
-  kind: 'answer',
+const textAnswer = (text: string): WholeReply => ({
+  kind: 'whole',
   status: 200,
   headers: { 'content-type': 'text/plain; charset=utf-8' },
   body: text,

@@ -3,7 +3,7 @@ import { map, type Observable, type OperatorFunction, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechCall } from '../../src/ports/speech.ts';
@@ -21,7 +21,7 @@ export interface SpeechTask {
   /** Samples as they are made are what is wanted: nothing stands between the engine and the client. */
   readonly streams: boolean;
   /** What the engine obeys: the client's where it gets the samples; nobody's where they are gathered first. */
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
 }
 
 /** Of a model that names no limit of its own. */
@@ -31,13 +31,13 @@ const smallestTopP = 0.000001;
 
 export const readSpeechRequest = (
   ports: Pick<Ports, 'media' | 'codec'>,
-  exchange: Pick<Exchange, 'demand'>,
+  exchange: Pick<Exchange, 'backpressure'>,
 ): OperatorFunction<Asked<SpeechFields>, SpeechTask> =>
   switchMap((asked) => readTask(ports, exchange, asked));
 
 const readTask = (
   ports: Pick<Ports, 'media' | 'codec'>,
-  exchange: Pick<Exchange, 'demand'>,
+  exchange: Pick<Exchange, 'backpressure'>,
   { model, body }: Asked<SpeechFields>,
 ): Observable<SpeechTask> => {
   checkInput(model, body.input);
@@ -64,7 +64,7 @@ const readTask = (
       speed,
       sse: body.stream_format === 'sse',
       streams,
-      demand: streams ? exchange.demand : new Demand(),
+      backpressure: streams ? exchange.backpressure : new Backpressure(),
     })),
   );
 };

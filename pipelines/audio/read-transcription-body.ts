@@ -2,7 +2,7 @@
 import { concatMap, map, type Observable, of, reduce, switchMap, throwError } from 'rxjs';
 import { maxRecordingBytes, TranscriptionFields } from '../../schemas/transcription.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { parseJson } from '../core/parse-json.ts';
@@ -92,7 +92,7 @@ const readPart = (part: MultipartPart): Observable<Piece> => {
     part.discard();
     return of({ name: part.name, value: '' });
   }
-  return part.chunks(new Demand()).pipe(
+  return part.chunks(new Backpressure()).pipe(
     reduce<Buffer, Buffer[]>((pieces, piece) => {
       pieces.push(piece);
       return pieces;

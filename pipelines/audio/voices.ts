@@ -2,7 +2,7 @@
 import { defer, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { voicesOf } from '../../src/catalog/voices.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 export const audioVoices =
@@ -14,7 +14,7 @@ export const audioVoices =
         id === null || id === ''
           ? ports.catalog.list().filter(({ kind }) => kind === 'speech') // 502 503
           : [ports.catalog.resolve(id, 'speech').model]; // 404
-      return of(jsonAnswer({ object: 'list', data: models.flatMap(voiceEntries) }));
+      return of(jsonReply({ object: 'list', data: models.flatMap(voiceEntries) }));
     });
 
 const voiceEntries = (model: Model) =>

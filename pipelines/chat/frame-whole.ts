@@ -1,7 +1,7 @@
 /** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
 import type { Observer } from 'rxjs';
 import type { Logprob, Part, Parts, TextPart, TokenUsage } from '../../src/ports/chat.ts';
-import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { remembered } from '../../src/remembered.ts';
 import { PassingStage, type Stage } from '../core/relay.ts';
@@ -130,11 +130,11 @@ const modelJson = remembered<string, string>(mostModels, (model) =>
 const callJson = ({ id, name, text }: Call): string =>
   `{"id":${quoted(id)},"type":"function","function":{"name":${quoted(name)},"arguments":"${text}"}}`;
 
-const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): Answer => {
+const answer = (completion: Completion, choices: readonly Choice[], usage: TokenUsage): WholeReply => {
   const { id, created, model, logprobs, extra = '' } = completion;
   const json = new JsonPieces();
   json.add(`{"id":"${id}","object":"chat.completion","created":${created}${modelJson(model)}`);
   for (const choice of choices) choice.write(json, logprobs);
   json.add(`],"usage":${usageJson(usage)}${extra}}`);
-  return jsonTextAnswer(json.body());
+  return jsonTextReply(json.body());
 };

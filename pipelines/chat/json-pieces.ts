@@ -1,5 +1,5 @@
 /** Pieces of a JSON text in, some of them bytes already; the body of an answer out. */
-import type { AnswerBody } from '../../src/ports/exchange.ts';
+import type { ReplyBody } from '../../src/ports/exchange.ts';
 
 export class JsonPieces {
   /** The last of them is the place of what is still text. */
@@ -21,7 +21,7 @@ export class JsonPieces {
     this.#text = '"';
   }
 
-  body(): AnswerBody {
+  body(): ReplyBody {
     if (this.#pieces === undefined) return this.#text;
     this.#pieces[this.#pieces.length - 1] = this.#text;
     return this.#pieces;

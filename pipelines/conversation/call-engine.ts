@@ -13,11 +13,11 @@ export const callEngine =
       return failed(error);
     }
     const { model, call } = task;
-    const { id: requestId, demand, trace } = exchange;
+    const { id: requestId, backpressure, trace } = exchange;
     return engines.of(model).chat(model, call, {
       requestId,
       subscription: caller.subscription,
-      demand,
+      backpressure,
       trace,
     });
   };

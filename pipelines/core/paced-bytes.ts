@@ -1,6 +1,6 @@
 /** Pieces of a body that is all there in; the same as buffers of a good size out, as fast as the reader takes them. */
 import type { Subscriber } from 'rxjs';
-import type { Demand, DemandListener } from '../../src/ports/backpressure.ts';
+import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 
 const mostGathered = 64 * 1024;
@@ -11,28 +11,28 @@ const turnBytes = 512 * 1024;
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
 export type BodyPiece = string | Uint8Array;
 
-export class PacedBytes implements DemandListener {
+export class PacedBytes implements Pausable {
   readonly #pieces: Iterator<BodyPiece>;
-  readonly #demand: Demand;
+  readonly #backpressure: Backpressure;
   readonly #subscriber: Subscriber<Reply>;
   #paused = false;
   #turn: NodeJS.Immediate | undefined;
   /** A piece that did not fit with those before it. */
   #rest: BodyPiece | undefined;
 
-  constructor(pieces: Iterable<BodyPiece>, demand: Demand, subscriber: Subscriber<Reply>) {
+  constructor(pieces: Iterable<BodyPiece>, backpressure: Backpressure, subscriber: Subscriber<Reply>) {
     this.#pieces = pieces[Symbol.iterator]();
-    this.#demand = demand;
+    this.#backpressure = backpressure;
     this.#subscriber = subscriber;
   }
 
   start(): void {
-    this.#demand.attach(this);
+    this.#backpressure.attach(this);
     if (!this.#paused) this.#send();
   }
 
   stop(): void {
-    this.#demand.detach(this);
+    this.#backpressure.detach(this);
     this.pause();
   }
 

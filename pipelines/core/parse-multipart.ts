@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { defer, ignoreElements, merge, Observable, type Subscriber, tap } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 
 export interface MultipartRules {
@@ -35,7 +35,7 @@ export interface MultipartFile {
   /** As the client declared it. */
   readonly mediaType: string;
   /** To be subscribed to once. Unsubscribing early discards the rest. */
-  chunks(demand: Demand): Observable<Buffer>;
+  chunks(backpressure: Backpressure): Observable<Buffer>;
   discard(): void;
 }
 
@@ -47,16 +47,16 @@ const maxHeaders = 20;
 export const parseMultipart = (exchange: Exchange, rules: MultipartRules): Observable<MultipartPart> =>
   defer(() => {
     const form = openForm(exchange.header('content-type'), rules);
-    const demand = new Demand();
-    return merge(found(form, rules, demand), fed(form, exchange, demand));
+    const backpressure = new Backpressure();
+    return merge(found(form, rules, backpressure), fed(form, exchange, backpressure));
   });
 
 /** The body into the parser, as fast as it takes it. */
-const fed = (form: BusboyInstance, exchange: Exchange, demand: Demand): Observable<never> =>
-  exchange.body.chunks(demand).pipe(
+const fed = (form: BusboyInstance, exchange: Exchange, backpressure: Backpressure): Observable<never> =>
+  exchange.body.chunks(backpressure).pipe(
     tap({
       next: (chunk) => {
-        if (!form.write(chunk)) demand.pause();
+        if (!form.write(chunk)) backpressure.pause();
       },
       complete: () => form.end(),
     }),
@@ -64,10 +64,14 @@ const fed = (form: BusboyInstance, exchange: Exchange, demand: Demand): Observab
   );
 
 /** What the parser finds. */
-const found = (form: BusboyInstance, rules: MultipartRules, demand: Demand): Observable<MultipartPart> =>
+const found = (
+  form: BusboyInstance,
+  rules: MultipartRules,
+  backpressure: Backpressure,
+): Observable<MultipartPart> =>
   new Observable((subscriber) => {
     const reader = new FormReader(form, rules, subscriber);
-    form.on('drain', () => demand.resume());
+    form.on('drain', () => backpressure.resume());
     return () => {
       reader.stop();
       form.removeAllListeners();
@@ -176,21 +180,21 @@ class FormReader {
       name,
       filename: filename ?? '',
       mediaType,
-      chunks: (demand) => this.#chunks(stream, demand),
+      chunks: (backpressure) => this.#chunks(stream, backpressure),
       discard: () => stream.resume(),
     });
   }
 
-  #chunks(stream: BusboyFileStream, demand: Demand): Observable<Buffer> {
+  #chunks(stream: BusboyFileStream, backpressure: Backpressure): Observable<Buffer> {
     return new Observable((subscriber) => {
       const listener = { pause: () => stream.pause(), resume: () => stream.resume() };
       stream.on('data', (chunk: Buffer) => subscriber.next(chunk));
       stream.on('end', () => {
         if (!this.#failed) subscriber.complete();
       });
-      demand.attach(listener);
+      backpressure.attach(listener);
       return () => {
-        demand.detach(listener);
+        backpressure.detach(listener);
         stream.removeAllListeners('data');
         stream.resume();
       };

@@ -13,7 +13,7 @@ export interface CountedDecision extends Decided {
 
 export const callDecisions = (
   { engines, usage, offload }: Pick<Ports, 'engines' | 'usage' | 'offload'>,
-  { id: requestId, demand, trace }: Exchange,
+  { id: requestId, backpressure, trace }: Exchange,
   { subscription }: Caller,
   { model, call }: DecisionTask,
 ): Observable<CountedDecision> =>
@@ -22,7 +22,7 @@ export const callDecisions = (
     const engine = engines.of(model);
     if (engine.decide === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine decides nothing`);
-    return engine.decide(model, call, { requestId, subscription, demand, trace });
+    return engine.decide(model, call, { requestId, subscription, backpressure, trace });
   }).pipe(
     mergeMap((decided) => {
       if (isCounted(decided)) return of(decided);

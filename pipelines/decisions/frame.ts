@@ -1,7 +1,7 @@
 /** Metered decisions in, in any order; one JSON answer out when they have all come. */
 import { map, type OperatorFunction, toArray } from 'rxjs';
-import type { Answer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
-import { type Exchange, jsonAnswer, type Reply } from '../../src/ports/exchange.ts';
+import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
+import { type Exchange, jsonReply, type Reply } from '../../src/ports/exchange.ts';
 import type { CountedDecision } from './call.ts';
 import type { DecisionTask } from './read-request.ts';
 
@@ -10,7 +10,7 @@ export const frameDecisions =
   (source) =>
     source.pipe(
       toArray(),
-      map((decisions) => jsonAnswer(response(exchange, task, decisions))),
+      map((decisions) => jsonReply(response(exchange, task, decisions))),
     );
 
 const response = (
@@ -29,7 +29,7 @@ const response = (
   };
 };
 
-const answer = (question: Question, likely: readonly number[]): Answer => {
+const answer = (question: Question, likely: readonly number[]): DecisionAnswer => {
   switch (question.type) {
     case 'noul':
       return { type: 'noul', noul: likely[0] ?? 0 };

@@ -15,7 +15,7 @@ export interface CountedEmbedded extends Embedded {
 
 export const callEmbeddings = (
   { engines, usage, offload }: Pick<Ports, 'engines' | 'usage' | 'offload'>,
-  { id: requestId, demand, trace }: Pick<Exchange, 'id' | 'demand' | 'trace'>,
+  { id: requestId, backpressure, trace }: Pick<Exchange, 'id' | 'backpressure' | 'trace'>,
   { subscription }: Caller,
   { model, call }: EmbeddingTask,
 ): Observable<CountedEmbedded> =>
@@ -24,7 +24,7 @@ export const callEmbeddings = (
     const engine = engines.of(model);
     if (engine.embed === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine makes no embeddings`);
-    return engine.embed(model, call, { requestId, subscription, demand, trace });
+    return engine.embed(model, call, { requestId, subscription, backpressure, trace });
   }).pipe(
     mergeMap((piece) => {
       const inputs = call.inputs.slice(piece.first, piece.first + piece.vectors.length);

@@ -1,7 +1,7 @@
 /** Metered vectors in, in any order; the answer out when they have all come: one JSON text, or a run of its pieces where it is large. */
 import { Observable, type OperatorFunction } from 'rxjs';
 import type { VectorJson } from '../../src/ports/embedding.ts';
-import { type Exchange, type Head, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { type Exchange, type Head, jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { PacedBytes } from '../core/paced-bytes.ts';
 import type { CountedEmbedded } from './call.ts';
 import type { EmbeddingTask } from './read-request.ts';
@@ -24,12 +24,12 @@ export const frameEmbeddings =
         const start = `{"id":"emb-${exchange.id.slice(exchange.id.indexOf('_') + 1)}","object":"list","data":[`;
         const end = `],"model":${JSON.stringify(model.id)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
         if (size <= smallAnswer) {
-          subscriber.next(jsonTextAnswer(start + vectors.map(itemText).join() + end));
+          subscriber.next(jsonTextReply(start + vectors.map(itemText).join() + end));
           subscriber.complete();
           return;
         }
         subscriber.next(head);
-        paced = new PacedBytes(pieces(start, vectors, end), exchange.demand, subscriber);
+        paced = new PacedBytes(pieces(start, vectors, end), exchange.backpressure, subscriber);
         paced.start();
       };
 

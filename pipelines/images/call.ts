@@ -18,7 +18,7 @@ const headBytes = 48 * 1024;
 
 export const callImages = (
   { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
-  { id: requestId, demand, trace }: Exchange,
+  { id: requestId, backpressure, trace }: Exchange,
   { subscription }: Caller,
   { model, call }: ImageTask,
 ): Observable<MadeImage> =>
@@ -28,7 +28,7 @@ export const callImages = (
     if (engine.image === undefined)
       throw fail('unavailable', `The model ${model.id} is unavailable: its engine makes no images`);
     let made = 0;
-    return engine.image(model, call, { requestId, subscription, demand, trace }).pipe(
+    return engine.image(model, call, { requestId, subscription, backpressure, trace }).pipe(
       take(call.n),
       mergeMap((drawn) => {
         made++;

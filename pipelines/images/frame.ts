@@ -3,7 +3,7 @@ import { Observable, type OperatorFunction } from 'rxjs';
 import { asApiError, errorBody } from '../../src/errors.ts';
 import { sizeText } from '../../src/images/pixel-size.ts';
 import { asBuffer } from '../../src/media/base64.ts';
-import { type Exchange, type Head, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { type Exchange, type Head, jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import type { MediaData } from '../../src/ports/media.ts';
 import { type BodyPiece, PacedBytes } from '../core/paced-bytes.ts';
 import { streamHead } from '../core/stream-head.ts';
@@ -31,7 +31,7 @@ export const frameImages =
       };
       const send = (head: Head, parts: readonly Part[]): void => {
         begin(head);
-        paced = new PacedBytes(piecesOf(parts), exchange.demand, subscriber);
+        paced = new PacedBytes(piecesOf(parts), exchange.backpressure, subscriber);
         paced.start();
       };
       const clock = task.stream ? setTimeout(begin, patienceMs, eventHead) : undefined;
@@ -43,7 +43,7 @@ export const frameImages =
           images.sort((one, other) => one.index - other.index);
           if (task.stream) send(eventHead, eventParts(task, images));
           else if (images.every(({ url }) => url !== undefined)) {
-            subscriber.next(jsonTextAnswer(linksText(task, images)));
+            subscriber.next(jsonTextReply(linksText(task, images)));
             subscriber.complete();
           } else {
             const parts = answerParts(task, images);

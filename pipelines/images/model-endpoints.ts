@@ -3,7 +3,7 @@ import { defer, of } from 'rxjs';
 import { imageEndpoints } from '../../src/catalog/image-entry.ts';
 import { fail } from '../../src/errors.ts';
 import { imageSpecOf } from '../../src/images/spec.ts';
-import { jsonAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 export const imagesModelEndpoints =
@@ -15,5 +15,5 @@ export const imagesModelEndpoints =
       const spec = model?.kind === 'image' ? imageSpecOf(model) : undefined;
       if (model === undefined || spec === undefined)
         throw fail('not_found', `No image model named "${`${author}/${slug}`.slice(0, 200)}" is served`);
-      return of(jsonAnswer(imageEndpoints(model, spec)));
+      return of(jsonReply(imageEndpoints(model, spec)));
     });

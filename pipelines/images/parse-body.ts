@@ -1,7 +1,7 @@
 /** A request with a JSON object or a form in; its fields and the pictures that came with it out. 400 413. */
 import { filter, map, mergeMap, type Observable, of, reduce, tap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { type JsonObject, parseJson } from '../core/parse-json.ts';
@@ -65,7 +65,7 @@ const readFile = (part: MultipartFile, room: number): Observable<ImageFile> => {
   const { name } = part;
   if (!isPicture(name)) throw fail('invalid_request', `${name.slice(0, 100)} must not be a file`);
   const target = Buffer.allocUnsafeSlow(Math.min(room, maxImageBytes));
-  return part.chunks(new Demand()).pipe(
+  return part.chunks(new Backpressure()).pipe(
     reduce((length, chunk) => {
       // A file over its own limit has failed before: this one is over what the others have left.
       if (length + chunk.length > target.length) throw tooLargeTogether();

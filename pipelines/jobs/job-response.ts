@@ -1,7 +1,7 @@
 /** A job, or the id of one, in; its record in the client's own words, or a checked id, out. */
 import { fail } from '../../src/errors.ts';
 import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';
-import { type Answer, type Exchange, jsonAnswer } from '../../src/ports/exchange.ts';
+import { type Exchange, jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { JobType, JobView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
@@ -13,8 +13,8 @@ const openAiClient = /^(?:Async)?(?:Azure)?OpenAI\//;
 export const recordFor = ({ publicUrl }: Addressed, exchange: Exchange, view: JobView): JobJson =>
   renderRecord(view, publicUrl(), openAiClient.test(exchange.header('user-agent')) ? 'openai' : 'plain');
 
-export const answerJob = (ports: Addressed, exchange: Exchange, view: JobView, status = 200): Answer =>
-  jsonAnswer(recordFor(ports, exchange, view), status);
+export const answerJob = (ports: Addressed, exchange: Exchange, view: JobView, status = 200): WholeReply =>
+  jsonReply(recordFor(ports, exchange, view), status);
 
 const ids: Readonly<Record<JobType, RegExp>> = {
   video: /^video_[0-9a-f]{24}$/,

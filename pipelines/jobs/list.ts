@@ -1,7 +1,7 @@
 /** GET /videos and /music: a page in; the subscription's jobs out. */
 import { defer, map } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { JobPage, JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { recordFor } from './job-response.ts';
@@ -19,7 +19,7 @@ export const jobList =
         map((found) => {
           const isBackwards = page.before !== undefined && page.after === undefined;
           const views = isBackwards ? found.slice(-page.limit) : found.slice(0, page.limit);
-          return jsonAnswer({
+          return jsonReply({
             object: 'list',
             data: views.map((view) => recordFor(ports, exchange, view)),
             first_id: views[0]?.job.id ?? null,

@@ -18,7 +18,9 @@ export const musicStream =
       const index = readIndex(new URLSearchParams(exchange.query)); // 400
       return defer(() => ports.jobs.get('music', id, subscription)).pipe(
         switchMap(({ job }) => {
-          const samples = ports.jobs.samples(id, subscription, index, exchange.demand).pipe(map(asBytes));
+          const samples = ports.jobs
+            .samples(id, subscription, index, exchange.backpressure)
+            .pipe(map(asBytes));
           const layout = ports.catalog.find(job.model)?.capabilities?.music?.streaming ?? usualLayout;
           const beginning = headOf(job, layout);
           // A job that has ended may have lost its samples: 404 409 before anything is said.

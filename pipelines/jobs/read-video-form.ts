@@ -1,7 +1,7 @@
 /** A video request as multipart/form-data in; the same as the JSON body would have it out, with a file in the place of a first frame. 400 413. */
 import { concatMap, map, type Observable, of, reduce } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { mediaLimits } from '../../src/video/media-limits.ts';
 import type { JsonObject } from '../core/parse-json.ts';
@@ -47,7 +47,7 @@ const readPart = (part: MultipartPart): Observable<Entry> =>
 const readFile = (part: MultipartFile): Observable<FormFile> => {
   if (part.name !== fileField)
     throw fail('unsupported_parameter', `${part.name.slice(0, 100)} does not take a file`);
-  return part.chunks(new Demand()).pipe(
+  return part.chunks(new Backpressure()).pipe(
     reduce((chunks: Buffer[], chunk) => {
       chunks.push(chunk);
       return chunks;

@@ -1,7 +1,7 @@
 /** DELETE /videos/{id} and /music/{id}: the id of a job in; the cancelled job, or word that a finished one is deleted, out. */
 import { catchError, defer, map } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { answerJob, conflict, readJobId } from './job-response.ts';
@@ -14,7 +14,7 @@ export const jobRemove =
       return defer(() => ports.jobs.remove(type, id, subscription)).pipe(
         map((view) =>
           view === 'deleted'
-            ? jsonAnswer({ id, object: `${type}.deleted`, deleted: true })
+            ? jsonReply({ id, object: `${type}.deleted`, deleted: true })
             : answerJob(ports, exchange, view),
         ),
         catchError((error: unknown) => {

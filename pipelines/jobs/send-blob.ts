@@ -14,7 +14,7 @@ const guards: HeaderList = {
 
 export const sendBlob = (
   blobs: Blobs,
-  exchange: Pick<Exchange, 'header' | 'demand' | 'method'>,
+  exchange: Pick<Exchange, 'header' | 'backpressure' | 'method'>,
   name: string,
   headers: HeaderList = {},
 ): Observable<Reply> => {
@@ -29,7 +29,7 @@ export const sendBlob = (
 
 const reply = (
   blobs: Blobs,
-  { demand, method }: Pick<Exchange, 'demand' | 'method'>,
+  { backpressure, method }: Pick<Exchange, 'backpressure' | 'method'>,
   name: string,
   { mediaType, size }: BlobInfo,
   asked: string,
@@ -53,6 +53,6 @@ const reply = (
     length: end - start,
   };
   if (method === 'HEAD') return of(head);
-  const bytes = blobs.read(name, demand, isPart ? range : undefined);
+  const bytes = blobs.read(name, backpressure, isPart ? range : undefined);
   return concat(of(head), bytes.pipe(map((piece): Reply => ({ kind: 'bytes', bytes: piece }))));
 };

@@ -1,7 +1,7 @@
 /** POST /messages/count_tokens: a conversation in the messages format in; the size of its prompt out. Nothing is generated or billed. */
 import { map } from 'rxjs';
 import { CountTokensRequest } from '../../schemas/messages.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -18,5 +18,5 @@ export const messagesCountTokens =
       map(countTokensRequest), // 400 names the field
       resolveModel(ports.catalog, 'chat'), // 404
       countMessagesTokens(ports.offload), // 400 names the field; 503 when too many wait to be counted
-      map((tokens) => jsonAnswer({ input_tokens: tokens })),
+      map((tokens) => jsonReply({ input_tokens: tokens })),
     );

@@ -1,7 +1,7 @@
 /** Metered parts in; one message out when they have all come. A failure part becomes the error answer. */
 import type { Observer } from 'rxjs';
 import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/ports/chat.ts';
-import { jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { PassingStage, type Stage } from '../core/relay.ts';
 import { type Finish, finishJson, type MessageForm, messageJson } from './message-json.ts';
@@ -25,7 +25,7 @@ class Whole extends PassingStage<Parts, Reply> {
       if (part.type === 'usage') {
         const ending = finishJson(this.#content.finish, this.#form);
         const json = messageJson(this.#form, this.#content.json(), ending, part.usage);
-        this.receiver.next(jsonTextAnswer(json));
+        this.receiver.next(jsonTextReply(json));
         this.receiver.complete();
       } else if (part.type === 'failure') {
         this.receiver.error(part.error);

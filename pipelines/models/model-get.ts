@@ -2,7 +2,7 @@
 import { defer, of } from 'rxjs';
 import { entryText } from '../../src/catalog/entry.ts';
 import { fail } from '../../src/errors.ts';
-import { jsonTextAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 /** A former id is answered with its replacement's entry at once: a redirect would say the same in two round trips. */
@@ -14,5 +14,5 @@ export const modelGet =
       const model = ports.catalog.findPublic(author, slug); // 502 503
       if (model === undefined)
         throw fail('not_found', `No model named "${`${author}/${slug}`.slice(0, 200)}"`);
-      return of(jsonTextAnswer(`{"data":${entryText(model)}}`));
+      return of(jsonTextReply(`{"data":${entryText(model)}}`));
     });

@@ -1,7 +1,7 @@
 /** Models and a page → the JSON text of a model list, made of entries that were rendered once. */
 import type { Model } from '../../schemas/catalog.ts';
 import { entryText } from '../../src/catalog/entry.ts';
-import { type Answer, jsonTextAnswer } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Page } from './model-query.ts';
 
 export interface ListRequest {
@@ -11,11 +11,11 @@ export interface ListRequest {
   readonly page: Page | undefined;
 }
 
-export const listAnswer = (models: readonly Model[], request: ListRequest): Answer => {
+export const listAnswer = (models: readonly Model[], request: ListRequest): WholeReply => {
   const { offset, limit } = request.page ?? { offset: 0, limit: models.length };
   const shown = request.page === undefined ? models : models.slice(offset, offset + limit);
   const next = offset + limit < models.length ? nextPage(request, offset + limit, limit) : null;
-  return jsonTextAnswer(
+  return jsonTextReply(
     `{"object":"list","data":[${shown.map(entryText).join(',')}],"total_count":${models.length},"links":{"next":${JSON.stringify(next)}}}`,
   );
 };

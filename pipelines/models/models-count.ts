@@ -1,6 +1,6 @@
 /** GET /models/count: filters in; the number of models the list would have out. */
 import { defer, of } from 'rxjs';
-import { jsonAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { readFilter } from './model-query.ts';
 
@@ -10,5 +10,5 @@ export const modelsCount =
     defer(() => {
       const filter = readFilter(exchange, new URLSearchParams(exchange.query));
       const count = ports.catalog.list().filter(filter).length; // 502 503
-      return of(jsonAnswer({ data: { count } }));
+      return of(jsonReply({ data: { count } }));
     });

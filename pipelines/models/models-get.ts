@@ -4,7 +4,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import { entryText, messagesModel } from '../../src/catalog/entry.ts';
 import { withoutAlias } from '../../src/catalog/model-names.ts';
 import { fail } from '../../src/errors.ts';
-import { jsonAnswer, jsonTextAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, jsonTextReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 export const modelsGet =
@@ -16,7 +16,7 @@ export const modelsGet =
       const model = find(ports, id); // 502 503
       if (model === undefined || (messages && !isListedChat(model)))
         throw fail('not_found', `No model named "${id.slice(0, 200)}"`);
-      return of(messages ? jsonAnswer(messagesModel(model, id)) : jsonTextAnswer(entryText(model)));
+      return of(messages ? jsonReply(messagesModel(model, id)) : jsonTextReply(entryText(model)));
     });
 
 /** Nothing is shown while the list would not be. */

@@ -4,14 +4,14 @@ import type { MessagesModel } from '../../schemas/model-entry.ts';
 import { messagesModel } from '../../src/catalog/entry.ts';
 import { aliasPrefix } from '../../src/catalog/model-names.ts';
 import { fail } from '../../src/errors.ts';
-import { type Answer, jsonAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type Pipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { listAnswer } from './model-list.ts';
 import { readFilter, readLimit, readPage } from './model-query.ts';
 
 export const modelsList =
   (ports: Ports): Pipeline =>
-  (exchange): Observable<Answer> =>
+  (exchange): Observable<WholeReply> =>
     defer(() => {
       const query = new URLSearchParams(exchange.query);
       if (exchange.dialect === 'messages') return of(messagesList(ports, query)); // 400 limit, cursor
@@ -23,13 +23,13 @@ export const modelsList =
 /** The vendor's own default page. */
 const messagesPage = 20;
 
-const messagesList = (ports: Ports, query: URLSearchParams): Answer => {
+const messagesList = (ports: Ports, query: URLSearchParams): WholeReply => {
   const limit = readLimit(query, messagesPage);
   const models = messagesModels(ports);
   const { start, end } = window(models, query, limit);
   const data = models.slice(start, end);
   const hasMore = query.has('before_id') ? start > 0 : end < models.length;
-  return jsonAnswer({
+  return jsonReply({
     data,
     has_more: hasMore,
     first_id: data[0]?.id ?? null,

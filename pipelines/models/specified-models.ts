@@ -1,7 +1,7 @@
 /** A kind of model and what its entries say in; the route that lists the served models of that kind whose capability spec can be kept to out. */
 import { defer, of } from 'rxjs';
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
-import { jsonAnswer, type Pipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 
 export const specifiedModels =
@@ -19,5 +19,5 @@ export const specifiedModels =
           const spec = model.kind === kind ? specOf(model) : undefined;
           return spec === undefined ? [] : [entryOf(model, spec)];
         });
-      return of(jsonAnswer({ data }));
+      return of(jsonReply({ data }));
     });

@@ -1,7 +1,7 @@
 /** Metered parts in; one response object out when they have all come. A failure part becomes the error answer. */
 import type { Observer } from 'rxjs';
 import type { FinishReason, Parts, TokenUsage } from '../../src/ports/chat.ts';
-import { type Answer, jsonTextAnswer, type Reply } from '../../src/ports/exchange.ts';
+import { jsonTextReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import { PassingStage, type Stage } from '../core/relay.ts';
 import { Output, type Piece } from './output.ts';
 import { endedResponse, incompleteReason, type ResponseForm } from './response-json.ts';
@@ -47,9 +47,9 @@ class Whole extends PassingStage<Parts, Reply> {
     this.#output.grow(piece);
   }
 
-  #answer(usage: TokenUsage): Answer {
+  #answer(usage: TokenUsage): WholeReply {
     const reason = incompleteReason(this.#finish);
     this.#output.end(reason === undefined ? 'completed' : 'incomplete');
-    return jsonTextAnswer(endedResponse(this.#form, this.#output.json(), reason, usage));
+    return jsonTextReply(endedResponse(this.#form, this.#output.json(), reason, usage));
   }
 }

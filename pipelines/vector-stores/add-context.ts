@@ -47,8 +47,8 @@ const found = (
   query: string,
 ): Observable<readonly FoundPassage[]> => {
   const { exchange, caller } = errand;
-  const { log, demand, trace } = exchange;
-  const own = { id: `${exchange.id}_query`, log, demand, trace };
+  const { log, backpressure, trace } = exchange;
+  const own = { id: `${exchange.id}_query`, log, backpressure, trace };
   return defer(() => ports.collections.get(caller.subscription, id, 'collection')).pipe(
     switchMap((collection) =>
       query === ''

@@ -1,6 +1,6 @@
 /** POST /vector_store/{id}/files: a form with a file in; its record out, completed where the file is small, in progress where it is not. */
 import { defer, map, switchMap } from 'rxjs';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { receiveUpload } from './receive-upload.ts';
 import { fileJson } from './shapes.ts';
@@ -26,7 +26,7 @@ export const vectorStoreAddFile =
           switchMap(async (view) =>
             fileJson(await collections.get(caller.subscription, collection.id, 'id'), view),
           ),
-          map((file) => jsonAnswer(file, 201)),
+          map((file) => jsonReply(file, 201)),
         ),
       ),
     );

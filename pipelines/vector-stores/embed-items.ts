@@ -1,7 +1,7 @@
 /** Batches of passages in, as the ingestion of files hands them over; their vectors out. Each is billed once, however often it is begun. */
 import type { Logger } from 'pino';
 import { EMPTY } from 'rxjs';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Embed } from '../../src/vector-stores/ingest-file.ts';
 import { type EmbedPorts, embedTexts } from './embed-texts.ts';
@@ -15,7 +15,7 @@ export const embedPassages = (ports: EmbedPorts, log: Logger): Embed => {
       signal.throwIfAborted();
       const vectors = embedTexts(
         completedOnly,
-        { exchange: { id, log, demand: new Demand() }, caller, route: filesRoute },
+        { exchange: { id, log, backpressure: new Backpressure() }, caller, route: filesRoute },
         { model, call: { inputs: texts, encoding: 'base64', dimensions: undefined } },
       );
       const abort = (): void => {

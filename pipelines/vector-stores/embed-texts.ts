@@ -15,7 +15,7 @@ export type EmbedPorts = Pick<Ports, 'admission' | 'engines' | 'usage' | 'offloa
 
 /** On whose behalf, and under which name it is billed. */
 export interface Errand {
-  readonly exchange: Pick<Exchange, 'id' | 'log' | 'demand' | 'trace'>;
+  readonly exchange: Pick<Exchange, 'id' | 'log' | 'backpressure' | 'trace'>;
   readonly caller: Caller;
   readonly route: string;
 }

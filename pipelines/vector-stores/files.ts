@@ -1,6 +1,6 @@
 /** Files of a vector store: list, get and delete. */
 import { defer, map, switchMap } from 'rxjs';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { listJson, readPage } from './page.ts';
 import { fileJson } from './shapes.ts';
@@ -16,7 +16,7 @@ export const vectorStoreFiles =
       return defer(() => collections.get(subscription, exchange.params.id ?? '', 'id')).pipe(
         switchMap(async (collection) => {
           const views = await collections.files(collection, { ...page, limit: page.limit + 1 });
-          return jsonAnswer(
+          return jsonReply(
             listJson(
               views.map((view) => fileJson(collection, view)),
               page,
@@ -35,7 +35,7 @@ export const vectorStoreFile =
         collection,
         view: await collections.file(collection, fileid, 'fileid'),
       })),
-      map(({ collection, view }) => jsonAnswer(fileJson(collection, view))),
+      map(({ collection, view }) => jsonReply(fileJson(collection, view))),
     );
 
 /** DELETE /vector_store/{id}/files/{fileid}: its items go too; one that is still being read is stopped. */
@@ -44,5 +44,5 @@ export const vectorStoreFileDelete =
   ({ params: { id = '', fileid = '' } }, { subscription }) =>
     defer(() => collections.get(subscription, id, 'id')).pipe(
       switchMap((collection) => collections.removeFile(collection, fileid)),
-      map(() => jsonAnswer({ id: fileid, object: 'vector_store.file.deleted', deleted: true })),
+      map(() => jsonReply({ id: fileid, object: 'vector_store.file.deleted', deleted: true })),
     );

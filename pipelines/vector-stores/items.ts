@@ -1,7 +1,7 @@
 /** Items of a vector store: list, get, describe anew, delete. */
 import { defer, map, switchMap } from 'rxjs';
 import { UpdateItem } from '../../schemas/vector-store.ts';
-import { type Answer, jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Passage } from '../../src/ports/vectors.ts';
 import { parseJson } from '../core/parse-json.ts';
@@ -33,7 +33,7 @@ export const vectorStoreItems =
           if (file !== undefined) await collections.file(collection, file, 'file_id');
           const items = await collections.items(collection, { ...page, limit: limit + 1 });
           const entries = items.map((item) => itemJson(collection.id, item));
-          return jsonAnswer(listJson(entries, { ...page, limit }));
+          return jsonReply(listJson(entries, { ...page, limit }));
         }),
       );
     });
@@ -44,7 +44,7 @@ export const vectorStoreItem =
   ({ params: { id = '', itemid = '' } }, { subscription }) =>
     defer(() => collections.get(subscription, id, 'id')).pipe(
       switchMap((collection) => collections.item(collection, itemid)),
-      map((item) => jsonAnswer(itemJson(id, item))),
+      map((item) => jsonReply(itemJson(id, item))),
     );
 
 /** PATCH /vector_store/{id}/items/{itemid}: a description in; the item out, found by it from now on. */
@@ -73,7 +73,7 @@ export const vectorStoreItemUpdate =
           ),
         ),
       ),
-      map((item) => jsonAnswer(itemJson(id, item), 202)),
+      map((item) => jsonReply(itemJson(id, item), 202)),
     );
   };
 
@@ -90,4 +90,4 @@ export const vectorStoreItemDelete =
       map(() => nothing),
     );
 
-const nothing: Answer = { kind: 'answer', status: 204, headers: {}, body: '' };
+const nothing: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };

@@ -6,7 +6,7 @@ import Type from 'typebox';
 import type { Model } from '../../schemas/catalog.ts';
 import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -78,15 +78,15 @@ const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Obs
 
 const stored = (blobs: Ports['blobs'], part: MultipartFile, blob: string): Observable<Form> =>
   defer(() => {
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const seen = new UploadFormat();
-    const bytes = part.chunks(demand).pipe(
+    const bytes = part.chunks(backpressure).pipe(
       map((chunk) => {
         seen.push(chunk);
         return chunk;
       }),
     );
-    const options = { mediaType: 'application/octet-stream', expiresAt: Date.now() + keptMs, demand };
+    const options = { mediaType: 'application/octet-stream', expiresAt: Date.now() + keptMs, backpressure };
     return blobs.write(blob, bytes, options).pipe(
       map(({ size }) => {
         const filename = readFilename(part.filename);

@@ -1,7 +1,7 @@
 /** Vector stores themselves: create, list, get and delete. Another subscription's is not there. */
 import { defer, from, map, switchMap } from 'rxjs';
 import { CreateVectorStore } from '../../schemas/vector-store.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
@@ -28,7 +28,7 @@ export const vectorStoreCreate =
           model: defaultEmbeddings(catalog, embedding_model), // 404, 503 without any
         }),
       ),
-      map((view) => jsonAnswer(vectorStoreJson(view), 201)),
+      map((view) => jsonReply(vectorStoreJson(view), 201)),
     );
 
 /** GET /vector_store: a page of the subscription's. */
@@ -38,7 +38,7 @@ export const vectorStoreList =
     defer(() => {
       const page = readPage(new URLSearchParams(exchange.query)); // 400 names the parameter
       return from(collections.list(subscription, { ...page, limit: page.limit + 1 })).pipe(
-        map((views) => jsonAnswer(listJson(views.map(vectorStoreJson), page))),
+        map((views) => jsonReply(listJson(views.map(vectorStoreJson), page))),
       );
     });
 
@@ -49,7 +49,7 @@ export const vectorStoreGet =
     // 400 when there is none
     defer(() => collections.get(subscription, id, 'id')).pipe(
       switchMap((collection) => collections.view(collection)),
-      map((view) => jsonAnswer(vectorStoreJson(view))),
+      map((view) => jsonReply(vectorStoreJson(view))),
     );
 
 /** DELETE /vector_store/{id}: everything in it goes too. */
@@ -57,5 +57,5 @@ export const vectorStoreDelete =
   ({ collections }: Needed): KeyedPipeline =>
   ({ params: { id = '' } }, { subscription }) =>
     defer(() => collections.remove(subscription, id)).pipe(
-      map(() => jsonAnswer({ id, object: 'vector_store.deleted', deleted: true })),
+      map(() => jsonReply({ id, object: 'vector_store.deleted', deleted: true })),
     );

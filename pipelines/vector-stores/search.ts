@@ -2,7 +2,7 @@
 import { defer, map, switchMap } from 'rxjs';
 import { type SearchPage, SearchQueryRequest, SearchRequest } from '../../schemas/vector-store.ts';
 import { fail } from '../../src/errors.ts';
-import { jsonAnswer, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { type JsonObject, parseJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
@@ -36,7 +36,7 @@ export const vectorStoreSearch =
               switchMap((vectors) => ports.collections.search(collection, vectors, optionsOf(search))),
             ),
           ),
-          map((found) => jsonAnswer(pageOf(search, found.map(resultJson)))),
+          map((found) => jsonReply(pageOf(search, found.map(resultJson)))),
         ),
       ),
     );

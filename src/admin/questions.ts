@@ -23,7 +23,7 @@ export interface Billable {
   readonly state: Pick<State, 'check'>;
   readonly usage: Pick<UsageLog, 'ensureOpen'>;
   readonly catalog: Pick<Catalog, 'list'> & { inService(): readonly Needing[] };
-  readonly engines: Pick<Engines, 'health'> & { figures(): ReadonlyMap<string, EngineReplicas> };
+  readonly engines: Pick<Engines, 'health'> & { stats(): ReadonlyMap<string, EngineReplicas> };
 }
 
 /** Can it take billable work: know who asks, keep what is used, and have a model answer. */
@@ -43,11 +43,11 @@ export const workerQuestions = (parts: Billable & { readonly blobs: Pick<Blobs, 
 
 /** Can it count: read from Kafka, and write to the ledger. */
 export const billingQuestions = (
-  reading: Pick<Reading, 'figures'>,
+  reading: Pick<Reading, 'stats'>,
   ledger: Pick<Ledger, 'check'>,
 ): Questions => ({
   kafka: () => {
-    if (!reading.figures().reading) throw new Error('usage cannot be read');
+    if (!reading.stats().reading) throw new Error('usage cannot be read');
   },
   ledger: () => ledger.check(),
 });
@@ -68,8 +68,8 @@ const renders = ({ kind }: Needing): boolean => kind === 'video' || kind === 'mu
  * gateway that gets no work for want of engines would never get any.
  */
 const someEngine = (models: readonly Needing[], engines: Billable['engines']): void => {
-  const [health, figures] = [engines.health(), engines.figures()];
+  const [health, stats] = [engines.health(), engines.stats()];
   const mayAnswer = ({ engine }: Needing): boolean =>
-    health[engine] === 'ok' || figures.get(engine)?.replicas.some(({ resting }) => !resting) === true;
+    health[engine] === 'ok' || stats.get(engine)?.replicas.some(({ resting }) => !resting) === true;
   if (models.length > 0 && !models.some(mayAnswer)) throw new Error('all are down');
 };

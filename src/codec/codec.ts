@@ -3,9 +3,9 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec, Conversion } from '../ports/codec.ts';
-import { Turnstile } from '../semaphore.ts';
+import { Semaphore } from '../semaphore.ts';
 import { type BinaryOptions, type Command, findCommand } from './binary.ts';
 import { countingArguments, readFacts } from './facts.ts';
 import { type InputSource, namedInput, needsFile, type OpenInput, toldInput } from './input.ts';
@@ -55,9 +55,9 @@ const progressTail = 2048;
 export const createCodec = (options: CodecOptions = {}): Codec => {
   const cores = availableParallelism();
   const maxWaiting = options.maxWaiting ?? 128;
-  const runs = new Turnstile(options.maxRuns ?? Math.max(2, cores), maxWaiting, busy);
+  const runs = new Semaphore(options.maxRuns ?? Math.max(2, cores), maxWaiting, busy);
   // These mostly wait for whoever makes the stream, and must not keep others waiting meanwhile.
-  const streams = new Turnstile(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
+  const streams = new Semaphore(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
   const closing = new AbortController();
   const running = new Set<Promise<unknown>>();
   const starters = new Starters();
@@ -77,7 +77,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
   /** Work that gets its turn, and holds it until everything it started is gone. */
   const inTurn = async <T>(
-    turnstile: Turnstile,
+    semaphore: Semaphore,
     wantsFolder: boolean,
     caller: AbortSignal,
     work: (means: Means, folder: string, signal: AbortSignal) => Promise<T>,
@@ -85,7 +85,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
     const signal = AbortSignal.any([caller, closing.signal]);
     const waiting = new AbortController();
     const clock = setTimeout(() => waiting.abort(fail('unavailable', busy)), options.maxWait ?? 30_000);
-    const turn = turnstile
+    const turn = semaphore
       .pass(AbortSignal.any([signal, waiting.signal]), async () => {
         clearTimeout(clock);
         const found = await findOnce();
@@ -105,7 +105,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
   const open = (
     source: InputSource,
-    { inputArguments, inputDemand }: Pick<Conversion, 'inputArguments' | 'inputDemand'>,
+    { inputArguments, inputBackpressure }: Pick<Conversion, 'inputArguments' | 'inputBackpressure'>,
     folder: string,
     signal: AbortSignal,
   ): Promise<OpenInput> | OpenInput =>
@@ -113,7 +113,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
       ? namedInput(source, inputArguments ?? [])
       : toldInput(source, folder, {
           signal,
-          inputDemand,
+          inputBackpressure,
           maxSpoolBytes: options.maxSpoolBytes ?? 512 * mebibyte,
         });
 
@@ -128,8 +128,8 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
           // Pictures are counted, and only those that stand alone are looked at.
           arguments: [...prefix, ...common, '-skip_frame', 'nokey', ...input.arguments, ...counting, '-'],
           input: input.bytes,
-          inputDemand: undefined,
-          demand: new Demand(),
+          inputBackpressure: undefined,
+          backpressure: new Backpressure(),
           maxBytes: maxProgressBytes,
           timeoutMs: options.probeTimeoutMs ?? 60_000,
         };
@@ -148,7 +148,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
       return facts;
     },
 
-    convert: (source, conversion, demand) =>
+    convert: (source, conversion, backpressure) =>
       new Observable((subscriber) => {
         const leaving = new AbortController();
         const { seekableOutput = false, maxBytes, timeoutMs } = conversion;
@@ -167,16 +167,16 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
               ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
             ],
             input: input.bytes,
-            inputDemand: conversion.inputDemand,
-            demand: seekableOutput ? new Demand() : demand,
+            inputBackpressure: conversion.inputBackpressure,
+            backpressure: seekableOutput ? new Backpressure() : backpressure,
             maxBytes,
             timeoutMs,
           };
           await runProcess(starter, task, signal, receive);
-          if (seekableOutput) await readOut(target, { maxBytes, demand, signal }, receive);
+          if (seekableOutput) await readOut(target, { maxBytes, backpressure, signal }, receive);
         };
-        const turnstile = source instanceof Observable ? streams : runs;
-        inTurn(turnstile, wantsFile || seekableOutput, leaving.signal, work).then(
+        const semaphore = source instanceof Observable ? streams : runs;
+        inTurn(semaphore, wantsFile || seekableOutput, leaving.signal, work).then(
           () => subscriber.complete(),
           (error: unknown) => subscriber.error(explained(error, source !== undefined)),
         );

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Observable, Subscription } from 'rxjs';
 import { fail } from '../errors.ts';
 import { headLength } from '../media/media-type.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import { type Demuxer, demuxerFor } from './demuxer.ts';
 
 export interface OpenInput {
@@ -20,7 +20,7 @@ export type InputSource = Observable<Uint8Array> | Uint8Array | undefined;
 export interface InputOptions {
   /** Bytes of a stream that may be spooled to disk. */
   readonly maxSpoolBytes: number;
-  readonly inputDemand: Demand | undefined;
+  readonly inputBackpressure: Backpressure | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -78,12 +78,12 @@ const known = (bytes: Uint8Array): Demuxer => {
 /** The first bytes of what is now in the file. */
 const spool = (source: Observable<Uint8Array>, file: string, options: InputOptions): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
-    const demand = options.inputDemand ?? new Demand();
+    const backpressure = options.inputBackpressure ?? new Backpressure();
     const target = createWriteStream(file, { mode: 0o600, signal: options.signal });
     const head: Uint8Array[] = [];
     let received = 0;
     let feeding: Subscription | undefined;
-    target.on('drain', () => demand.resume());
+    target.on('drain', () => backpressure.resume());
     target.on('error', (error) => {
       feeding?.unsubscribe();
       reject(options.signal.aborted ? options.signal.reason : error);
@@ -97,7 +97,7 @@ const spool = (source: Observable<Uint8Array>, file: string, options: InputOptio
           target.destroy(
             fail('payload_too_large', `is larger than the limit of ${options.maxSpoolBytes} bytes`),
           );
-        else if (!target.write(chunk)) demand.pause();
+        else if (!target.write(chunk)) backpressure.pause();
       },
       error: (error: Error) => target.destroy(error),
       complete: () => target.end(),

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Starter } from './starter.ts';
 
 export interface ProcessTask {
@@ -10,9 +10,9 @@ export interface ProcessTask {
   readonly arguments: readonly string[];
   readonly input: Observable<Uint8Array> | Uint8Array | undefined;
   /** Paused while the process is behind with an input that is a stream. */
-  readonly inputDemand: Demand | undefined;
+  readonly inputBackpressure: Backpressure | undefined;
   /** Holds back the output. */
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   readonly maxBytes: number;
   readonly timeoutMs: number;
 }
@@ -59,7 +59,7 @@ export const runProcess = async (
   // One that had nothing to say may have closed it before both of its pipes were known here.
   const closed = output.closed ? undefined : once(output, 'close');
   const feeding = feed(input, task, (error) => stop(() => error));
-  task.demand.attach(reader);
+  task.backpressure.attach(reader);
   if (signal.aborted) abort();
   else signal.addEventListener('abort', abort, { once: true });
   try {
@@ -75,7 +75,7 @@ export const runProcess = async (
   } finally {
     clearTimeout(clock);
     signal.removeEventListener('abort', abort);
-    task.demand.detach(reader);
+    task.backpressure.detach(reader);
     feeding?.unsubscribe();
     input.destroy();
     output.destroy();
@@ -84,17 +84,17 @@ export const runProcess = async (
 
 const feed = (
   target: Socket,
-  { input, inputDemand = new Demand() }: ProcessTask,
+  { input, inputBackpressure = new Backpressure() }: ProcessTask,
   fail: (error: unknown) => void,
 ): Subscription | undefined => {
   if (!(input instanceof Observable)) {
     target.end(input ?? '');
     return undefined;
   }
-  target.on('drain', () => inputDemand.resume());
+  target.on('drain', () => inputBackpressure.resume());
   const feeding = input.subscribe({
     next: (bytes) => {
-      if (!target.write(bytes)) inputDemand.pause();
+      if (!target.write(bytes)) inputBackpressure.pause();
     },
     error: fail,
     complete: () => target.end(),

@@ -1,18 +1,18 @@
-/** A file that is done in; its bytes to a receiver, as fast as demand allows. */
+/** A file that is done in; its bytes to a receiver, as fast as backpressure allows. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import { ProcessFailure } from './process.ts';
 
 export interface ReadOutOptions {
   readonly maxBytes: number;
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   readonly signal: AbortSignal;
 }
 
 export const readOut = async (
   file: string,
-  { maxBytes, demand, signal }: ReadOutOptions,
+  { maxBytes, backpressure, signal }: ReadOutOptions,
   receive: (bytes: Buffer) => void,
 ): Promise<void> => {
   const { size } = await stat(file);
@@ -24,9 +24,9 @@ export const readOut = async (
       source.on('data', (bytes) => receive(bytes as Buffer));
       source.on('error', (error) => reject(signal.aborted ? signal.reason : error));
       source.on('end', resolve);
-      demand.attach(listener);
+      backpressure.attach(listener);
     });
   } finally {
-    demand.detach(listener);
+    backpressure.detach(listener);
   }
 };

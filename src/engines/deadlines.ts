@@ -1,7 +1,7 @@
 /** Calls that must not take for ever → told on every tick how late it is. One coarse timer for all of them, none per call or per read. */
-import { type Listed, Roll } from '../indexed-list.ts';
+import { type Indexed, IndexedList } from '../indexed-list.ts';
 
-export interface Expiring extends Listed {
+export interface Expiring extends Indexed {
   /** `now` and what the call was told at its start and reads are of this clock; all of them are up to `tick` old. */
   expire(now: number): void;
   /** Bytes read and not passed on yet. */
@@ -12,7 +12,7 @@ export class Deadlines {
   /** Milliseconds; as old as the last tick, which makes reading it free. */
   now = performance.now();
   readonly tick: number;
-  readonly #calls = new Roll<Expiring>();
+  readonly #calls = new IndexedList<Expiring>();
   #timer: NodeJS.Timeout | undefined;
 
   /** Ticks eight times within the shortest limit, but neither all the time nor hardly ever. */

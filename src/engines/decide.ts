@@ -3,7 +3,7 @@ import { defer, map, mergeMap, Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Flow } from '../ports/engine.ts';
-import type { RequestBody } from './outgoing-body.ts';
+import type { OutgoingBody } from './outgoing-body.ts';
 import { type PickDecoder, PickReader } from './pick-reader.ts';
 import { runBatches } from './run-batches.ts';
 import type { Continuations, DecisionWire, SendRequest } from './wire.ts';
@@ -28,7 +28,7 @@ export const decideOverHttp = (
 ): ((model: Model, call: DecisionCall, flow: Flow) => Observable<Decided>) => {
   const ask = <Result>(
     flow: Flow,
-    request: { readonly path: string; readonly body: RequestBody },
+    request: { readonly path: string; readonly body: OutgoingBody },
     decoder: PickDecoder<Result>,
   ): Observable<Result> =>
     new Observable((subscriber) => {

@@ -1,4 +1,4 @@
-/** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as demand allows. */
+/** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as backpressure allows. */
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { Connections } from './http1/connections.ts';
 import { outgoing } from './http1/outgoing.ts';
 import { fixedLines, requestStart } from './http1/request-head.ts';
-import type { RequestBody } from './outgoing-body.ts';
+import type { OutgoingBody } from './outgoing-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -23,8 +23,8 @@ export interface EngineRequest {
   readonly headers: string[];
   /** Sent as `x-request-id`. */
   readonly requestId?: string;
-  readonly body: RequestBody | null;
-  /** False: the first byte comes with the last, so only the total limit holds, and demand is of no use. */
+  readonly body: OutgoingBody | null;
+  /** False: the first byte comes with the last, so only the total limit holds, and backpressure is of no use. */
   readonly streams: boolean;
   readonly explain: Explain;
 }
@@ -62,7 +62,7 @@ export class Dispatch {
   send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
     const { method, requestId, body, streams, explain } = request;
     const call = streams
-      ? new HttpCall(this.#streams, reader, flow.demand, explain)
+      ? new HttpCall(this.#streams, reader, flow.backpressure, explain)
       : new HttpCall(this.#wholes, reader, undefined, explain);
     try {
       // Only a GET without a body says nothing of its length.

@@ -35,14 +35,14 @@ export interface EngineOptions {
   readonly codec?: Codec;
 }
 
-export interface EngineFigures extends PoolFigures {
+export interface EngineStats extends PoolFigures {
   /** Bytes of answers that were read and wait for slow readers. */
   readonly heldBytes: number;
 }
 
 export interface RunningEngine extends Engine {
   health(): 'ok' | 'down';
-  figures(): EngineFigures;
+  stats(): EngineStats;
   /** Takes no more calls, lets running ones end. */
   close(): Promise<void>;
 }
@@ -96,7 +96,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
         ? fanOut(call, flow, (single, itsFlow) => new ChatAnswer(chatting, model, single, itsFlow))
         : new ChatAnswer(chatting, model, call, flow),
     health: () => pool.health(),
-    figures: () => ({ ...pool.figures(), heldBytes: deadlines.held() }),
+    stats: () => ({ ...pool.stats(), heldBytes: deadlines.held() }),
     close: () => {
       probing.stop();
       return pool.close();

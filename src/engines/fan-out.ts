@@ -1,7 +1,7 @@
 /** A call for n answers → n calls for one answer each, their parts as those of one call. */
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { ChatCall, Part, Parts, TokenUsage } from '../ports/chat.ts';
 import type { Flow } from '../ports/engine.ts';
 
@@ -11,24 +11,24 @@ export const fanOut = (
   answer: (call: ChatCall, flow: Flow) => Observable<Parts>,
 ): Observable<Parts> =>
   defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Demand());
+    const demands = Array.from({ length: call.n }, () => new Backpressure());
     const all = {
       pause: () => {
-        for (const demand of demands) demand.pause();
+        for (const backpressure of demands) backpressure.pause();
       },
       resume: () => {
-        for (const demand of demands) demand.resume();
+        for (const backpressure of demands) backpressure.resume();
       },
     };
-    flow.demand.attach(all);
-    const answers = demands.map((demand, choice) =>
-      answer(single(call, choice), { ...flow, demand }).pipe(
+    flow.backpressure.attach(all);
+    const answers = demands.map((backpressure, choice) =>
+      answer(single(call, choice), { ...flow, backpressure }).pipe(
         map((parts) => parts.map((part) => renumbered(part, choice))),
       ),
     );
     return merge(...answers).pipe(
       asOneAnswer(call.n),
-      finalize(() => flow.demand.detach(all)),
+      finalize(() => flow.backpressure.detach(all)),
     );
   });
 

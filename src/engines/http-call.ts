@@ -1,7 +1,7 @@
 /** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
 
-import { absent } from '../indexed-list.ts';
-import type { Demand, DemandListener } from '../ports/backpressure.ts';
+import { unindexed } from '../indexed-list.ts';
+import type { Backpressure, Pausable } from '../ports/backpressure.ts';
 import type { Deadlines, Expiring } from './deadlines.ts';
 import {
   connectionError,
@@ -11,9 +11,9 @@ import {
   statusError,
   timeoutError,
 } from './engine-error.ts';
-import type { Connection, Exchange } from './http1/connection.ts';
+import type { Connection, ResponseHandler } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
-import { HeldReads } from './pending-reads.ts';
+import { PendingReads } from './pending-reads.ts';
 
 /**
  * Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing
@@ -58,12 +58,12 @@ const ERROR_BODY_LIMIT = 64 * 1024;
 const LINGER_BYTES = 64 * 1024;
 const LINGER_MS = 1000;
 
-export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead, EngineCall {
+export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead, EngineCall {
   contentType = '';
-  place = absent;
+  slot = unindexed;
   readonly #setting: CallSetting;
   readonly #reader: EngineReader;
-  readonly #demand: Demand | undefined;
+  readonly #backpressure: Backpressure | undefined;
   readonly #explain: Explain;
   readonly #begun: number;
   #lastRead: number;
@@ -77,7 +77,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   /** What has just been read, and lies where the next read will. */
   #lent: Buffer | undefined;
   /** Copies of what could not be passed on at once; most calls have none. */
-  #held: HeldReads | undefined;
+  #held: PendingReads | undefined;
   /** The reader asked for a pause. */
   #paused = false;
   /** The connection was told to stop reading. */
@@ -90,16 +90,21 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   #closed = false;
   #lingered = 0;
 
-  /** Without a demand the reader takes everything as it comes. */
-  constructor(setting: CallSetting, reader: EngineReader, demand: Demand | undefined, explain: Explain) {
+  /** Without a backpressure the reader takes everything as it comes. */
+  constructor(
+    setting: CallSetting,
+    reader: EngineReader,
+    backpressure: Backpressure | undefined,
+    explain: Explain,
+  ) {
     this.#setting = setting;
     this.#reader = reader;
-    this.#demand = demand;
+    this.#backpressure = backpressure;
     this.#explain = explain;
     setting.deadlines.add(this);
     this.#begun = setting.deadlines.now;
     this.#lastRead = this.#begun;
-    demand?.attach(this);
+    backpressure?.attach(this);
   }
 
   // ── the reader's side ──────────────────────────────────────────────────────────────────────────
@@ -123,7 +128,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     if (this.#closed) return;
     this.#closed = true;
     this.#held?.clear();
-    this.#demand?.detach(this);
+    this.#backpressure?.detach(this);
     if (this.#ended || this.#error !== undefined) return;
     if (this.#settled) {
       this.#lastRead = this.#setting.deadlines.now;
@@ -181,7 +186,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
   }
 
   #hold(lent: Buffer): void {
-    this.#held ??= new HeldReads();
+    this.#held ??= new PendingReads();
     this.#held.add(lent);
   }
 
@@ -281,7 +286,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
     this.#reader.bytes(lent, this.#ended);
   }
 
-  #passHeld(held: HeldReads): void {
+  #passHeld(held: PendingReads): void {
     const reader = this.#reader;
     while (held.bytes > 0 && this.#open) held.pass((bytes) => reader.bytes(bytes, false));
   }
@@ -293,7 +298,7 @@ export class HttpCall implements Exchange, DemandListener, Expiring, EngineHead,
 
   #passEnd(): void {
     this.#closed = true;
-    this.#demand?.detach(this);
+    this.#backpressure?.detach(this);
     if (this.#error !== undefined) this.#reader.error(this.#error);
     else this.#reader.end();
   }

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A whole text; or texts and media to be sent one after another, every second of which is media: base64, or bytes as they are. */
-export type RequestBody = string | readonly BodyPiece[];
+export type OutgoingBody = string | readonly BodyPiece[];
 
 export type BodyPiece = string | Uint8Array;
 

@@ -6,7 +6,7 @@ const memoryBytes = 64 * 1024;
 const mostSpare = 64;
 const spare: Buffer[] = [];
 
-export class HeldReads {
+export class PendingReads {
   bytes = 0;
   readonly #reads: Buffer[] = [];
 

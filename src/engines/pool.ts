@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
 import { Pace, retryAfter } from '../limits/pace.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { CallSpan } from '../ports/trace.ts';
 import { FairLine, type Waiting } from './capacity.ts';
@@ -120,7 +120,7 @@ export class ReplicaPool {
     return this.#replicas.some((replica) => !replica.out) ? 'ok' : 'down';
   }
 
-  figures(): PoolFigures {
+  stats(): PoolFigures {
     return {
       waiting: this.#line.size,
       replicas: this.#replicas.map(({ url, out, resting, busy }) => ({ url, out, resting, busy })),
@@ -129,7 +129,7 @@ export class ReplicaPool {
 
   /** Asks every replica once; what they say counts like the outcome of a call. */
   probe(request: EngineRequest): readonly EngineCall[] {
-    const flow = { requestId: 'probe', subscription: '', demand: new Demand() };
+    const flow = { requestId: 'probe', subscription: '', backpressure: new Backpressure() };
     return this.#replicas.map((replica) =>
       replica.dispatch.send(request, flow, {
         head: () => undefined,

@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { readWavBeginning } from '../music/wav.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
 import type { Begun } from './render.ts';
@@ -45,45 +45,47 @@ export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
   const streaming = model.capabilities?.music?.streaming;
   if (call.type !== 'music' || streaming?.progressive !== true) return EMPTY;
   return defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Demand());
+    const demands = Array.from({ length: call.n }, () => new Backpressure());
     // One reader holds back all songs.
     const together = {
       pause: () => {
-        for (const demand of demands) demand.pause();
+        for (const backpressure of demands) backpressure.pause();
       },
       resume: () => {
-        for (const demand of demands) demand.resume();
+        for (const backpressure of demands) backpressure.resume();
       },
     };
-    flow.demand.attach(together);
-    return merge(...demands.map((demand, output) => hearSong(hearing, streaming, demand, output))).pipe(
-      finalize(() => flow.demand.detach(together)),
-    );
+    flow.backpressure.attach(together);
+    return merge(
+      ...demands.map((backpressure, output) => hearSong(hearing, streaming, backpressure, output)),
+    ).pipe(finalize(() => flow.backpressure.detach(together)));
   });
 };
 
 const hearSong = (
   { wire, calls, begun, own }: Hearing,
   layout: Layout,
-  demand: Demand,
+  backpressure: Backpressure,
   output: number,
 ): Observable<RenderEvent> =>
   defer(() => {
     let heard = 0;
     return defer(() => {
       let known = heard;
-      return calls.read(begun.replica, `${begun.path}${wire.streamPath(output)}`, { ...own, demand }).pipe(
-        wavSamples(layout),
-        map((bytes) => {
-          const skipped = Math.min(known, bytes.length);
-          known -= skipped;
-          return bytes.subarray(skipped);
-        }),
-        filter((bytes) => bytes.length > 0),
-        tap((bytes) => {
-          heard += bytes.length;
-        }),
-      );
+      return calls
+        .read(begun.replica, `${begun.path}${wire.streamPath(output)}`, { ...own, backpressure })
+        .pipe(
+          wavSamples(layout),
+          map((bytes) => {
+            const skipped = Math.min(known, bytes.length);
+            known -= skipped;
+            return bytes.subarray(skipped);
+          }),
+          filter((bytes) => bytes.length > 0),
+          tap((bytes) => {
+            heard += bytes.length;
+          }),
+        );
     }).pipe(
       retry({ count: tries - 1, delay: pauseMs }),
       catchError(() => EMPTY),

@@ -22,7 +22,7 @@ import {
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
 import { Base64Writer } from '../media/base64-writer.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
@@ -54,7 +54,11 @@ export interface Begun {
 export const renderOverHttp =
   (wire: RenderWire, calls: ReplicaCalls) =>
   (model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent> => {
-    const own: Flow = { requestId: flow.jobId, subscription: flow.subscription, demand: new Demand() };
+    const own: Flow = {
+      requestId: flow.jobId,
+      subscription: flow.subscription,
+      backpressure: new Backpressure(),
+    };
     const create = (media: readonly Base64[]): Observable<Begun> => {
       const tried: Replica[] = [];
       return defer(() => {
@@ -145,7 +149,7 @@ const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly Bas
     ...(call.type === 'video' ? call.inputs : []).map((input) =>
       defer(() => {
         const empty = new Base64Writer(longestInput, undefined);
-        return flow.input(input, new Demand()).pipe(
+        return flow.input(input, new Backpressure()).pipe(
           reduce((writer, piece) => {
             writer.write(piece);
             return writer;
@@ -171,10 +175,10 @@ const fetchOutputs = (
           subscriber.next({
             ...output,
             type: 'output',
-            bytes: (demand) => {
+            bytes: (backpressure) => {
               taken = true;
               return calls
-                .read(replica, `${path}${wire.contentPath(output.index)}`, { ...own, demand })
+                .read(replica, `${path}${wire.contentPath(output.index)}`, { ...own, backpressure })
                 .pipe(finalize(() => subscriber.complete()));
             },
           });

@@ -5,14 +5,14 @@ import type { Flow } from '../ports/engine.ts';
 import type { EngineRequest } from './dispatch.ts';
 import type { EngineError } from './engine-error.ts';
 import type { EngineReader } from './http-call.ts';
-import type { RequestBody } from './outgoing-body.ts';
+import type { OutgoingBody } from './outgoing-body.ts';
 import type { ReplicaPool } from './pool.ts';
 import type { Replica } from './replica.ts';
 
 export interface ReplicaRequest {
   readonly method: EngineRequest['method'];
   readonly path: string;
-  readonly body?: RequestBody;
+  readonly body?: OutgoingBody;
 }
 
 export interface ReplicaCalls {
@@ -20,7 +20,7 @@ export interface ReplicaCalls {
   pick(tried: readonly Replica[]): Replica | undefined;
   /** The whole answer, in one piece. */
   ask(replica: Replica, request: ReplicaRequest, flow: Flow): Observable<Buffer>;
-  /** An answer of any length, as fast as the flow's demand allows. */
+  /** An answer of any length, as fast as the flow's backpressure allows. */
   read(replica: Replica, path: string, flow: Flow): Observable<Buffer>;
 }
 

@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
@@ -39,14 +39,18 @@ export const speakOverHttp = (wire: SpeechWire, send: SendRequest, codec: Codec 
       throw fail('internal', `The speech of model ${model.id} cannot be decoded on this server`);
     if (format === 'pcm')
       return defer(() => {
-        const demand = new Demand();
-        const source = sound(model, call, { ...flow, demand });
+        const backpressure = new Backpressure();
+        const source = sound(model, call, { ...flow, backpressure });
         const inputArguments = ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
-        return codec.convert(source, { ...toSamples, inputArguments, inputDemand: demand }, flow.demand);
+        return codec.convert(
+          source,
+          { ...toSamples, inputArguments, inputBackpressure: backpressure },
+          flow.backpressure,
+        );
       }).pipe(wholeSamples);
     return sound(model, call, flow).pipe(
       gathered,
-      switchMap((file) => decoded(codec, file, ['-f', demuxers[format]], flow.demand)),
+      switchMap((file) => decoded(codec, file, ['-f', demuxers[format]], flow.backpressure)),
       wholeSamples,
     );
   };
@@ -81,9 +85,9 @@ const decoded = (
   codec: Codec,
   file: Buffer,
   inputArguments: readonly string[],
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Buffer> =>
-  codec.convert(file, { ...toSamples, inputArguments }, demand).pipe(
+  codec.convert(file, { ...toSamples, inputArguments }, backpressure).pipe(
     catchError((error: unknown) => {
       throw error instanceof ApiError && error.kind === 'invalid_request'
         ? fail('engine_unreachable', 'The engine sent sound that cannot be decoded', { cause: error })

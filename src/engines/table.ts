@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engine.ts';
-import { createEngine, type EngineFigures, type EngineOptions, type RunningEngine } from './engine.ts';
+import { createEngine, type EngineOptions, type EngineStats, type RunningEngine } from './engine.ts';
 
 export type EngineRows = Readonly<Record<string, EngineRow>>;
 
@@ -15,7 +15,7 @@ export interface EngineTable extends Engines {
   /** Unchanged rows keep their connections and what they know of their replicas; calls on removed ones run to their end. Throws, changing nothing, when a row cannot work. */
   replace(rows: EngineRows): void;
   /** By name; the built-in simulator has none. */
-  figures(): ReadonlyMap<string, EngineFigures>;
+  stats(): ReadonlyMap<string, EngineStats>;
 }
 
 interface Entry {
@@ -46,7 +46,7 @@ export const createEngines = (rows: EngineRows, options: EngineTableOptions): En
       ...(table.has(SIMULATOR) ? {} : { [SIMULATOR]: 'ok' as const }),
       ...Object.fromEntries([...table].map(([name, entry]) => [name, entry.engine.health()])),
     }),
-    figures: () => new Map([...table].map(([name, { engine }]) => [name, engine.figures()])),
+    stats: () => new Map([...table].map(([name, { engine }]) => [name, engine.stats()])),
     replace: (next) => {
       const old = table;
       table = build(next, old, options);

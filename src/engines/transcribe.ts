@@ -2,7 +2,7 @@
 import { defer, map, Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
@@ -56,7 +56,7 @@ const readable = (codec: Codec | undefined, model: Model, audio: Recording): Obs
       maxBytes,
       timeoutMs,
     };
-    return codec.convert(audio.bytes, conversion, new Demand()).pipe(
+    return codec.convert(audio.bytes, conversion, new Backpressure()).pipe(
       toArray(),
       map((pieces) => ({ bytes: Buffer.concat(pieces), container: first, seconds: audio.seconds })),
     );

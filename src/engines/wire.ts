@@ -12,13 +12,13 @@ import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { EngineCall, EngineReader } from './http-call.ts';
-import type { RequestBody } from './outgoing-body.ts';
+import type { OutgoingBody } from './outgoing-body.ts';
 import type { PickDecoder } from './pick-reader.ts';
 
 export interface Wire {
   /** Below a replica's base address. */
   readonly chatPath: string;
-  encodeChat(model: Model, call: ChatCall, row: EngineRow): RequestBody;
+  encodeChat(model: Model, call: ChatCall, row: EngineRow): OutgoingBody;
   decodeStream(model: Model, call: ChatCall): StreamDecoder;
   /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
   decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
@@ -40,10 +40,10 @@ export interface Wire {
 
 export interface WholeRequest {
   readonly path: string;
-  readonly body: RequestBody;
+  readonly body: OutgoingBody;
   /** JSON unless told. */
   readonly contentType?: string;
-  /** The answer comes bit by bit, as fast as demand allows; whole unless told. */
+  /** The answer comes bit by bit, as fast as backpressure allows; whole unless told. */
   readonly streams?: boolean;
 }
 
@@ -52,7 +52,7 @@ export type SendRequest = (request: WholeRequest, flow: Flow, reader: EngineRead
 
 export interface EmbeddingWire {
   readonly path: string;
-  encode(model: Model, call: EmbeddingCall): RequestBody;
+  encode(model: Model, call: EmbeddingCall): OutgoingBody;
   /** Vectors come out as the call asked for them, one for each of its inputs. */
   decode(call: EmbeddingCall, inputs: number): PickDecoder<Omit<Embedded, 'first'>>;
   /** A refusal that a smaller batch or a shorter input may not meet. */
@@ -79,7 +79,7 @@ export interface RenderWire {
   /** Where jobs are made; one is below it, by its id. */
   path(call: RenderCall): string;
   /** `media`: base64 of the call's inputs, in their order. */
-  encode(model: Model, call: RenderCall, media: readonly Base64[]): RequestBody;
+  encode(model: Model, call: RenderCall, media: readonly Base64[]): OutgoingBody;
   /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
   decode(call: RenderCall, body: Buffer): EngineJob;
   /** Below a job: the bytes of an output, and a song as WAV while it renders. */
@@ -100,7 +100,7 @@ export interface EngineJob {
 export interface SpeechWire {
   readonly path: string;
   /** Asks for the format that the model's row names. */
-  encode(model: Model, call: SpeechCall): RequestBody;
+  encode(model: Model, call: SpeechCall): OutgoingBody;
   /** The failure that stands where sound should be. */
   failureOf(body: string): ApiError | undefined;
 }
@@ -111,7 +111,7 @@ export interface TranscriptionWire {
     model: Model,
     call: TranscriptionCall,
     stream: boolean,
-  ): { readonly body: RequestBody; readonly contentType: string };
+  ): { readonly body: OutgoingBody; readonly contentType: string };
   /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
   decodeWhole(body: Buffer): string;
   decodeStream(): TranscriptDecoder;
@@ -131,13 +131,13 @@ export interface TranscriptDecoder {
 export interface DecisionWire {
   readonly questions: {
     readonly path: string;
-    encode(model: Model, call: DecisionCall): RequestBody;
+    encode(model: Model, call: DecisionCall): OutgoingBody;
     decode(call: DecisionCall): PickDecoder<readonly Decided[]>;
   };
   readonly continuations: {
     readonly path: string;
     /** Scores every answer after the same prompt. */
-    encode(model: Model, prompt: string, answers: readonly AllowedAnswer[]): RequestBody;
+    encode(model: Model, prompt: string, answers: readonly AllowedAnswer[]): OutgoingBody;
     decode(answers: readonly AllowedAnswer[]): PickDecoder<Continuations>;
   };
 }

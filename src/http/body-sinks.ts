@@ -1,6 +1,6 @@
 /** Pieces of a request body in; what one kind of reader makes of them out. */
 import type { Subscriber } from 'rxjs';
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 
 export interface Sink {
   readonly paused: boolean;
@@ -86,15 +86,15 @@ export class Gather implements Sink {
 export class Pass implements Sink {
   readonly held = 0;
   readonly #subscriber: Subscriber<Buffer>;
-  readonly #demand: Demand;
+  readonly #backpressure: Backpressure;
 
-  constructor(subscriber: Subscriber<Buffer>, demand: Demand) {
+  constructor(subscriber: Subscriber<Buffer>, backpressure: Backpressure) {
     this.#subscriber = subscriber;
-    this.#demand = demand;
+    this.#backpressure = backpressure;
   }
 
   get paused(): boolean {
-    return this.#demand.paused;
+    return this.#backpressure.paused;
   }
 
   piece(chunk: Uint8Array, lent: boolean): void {

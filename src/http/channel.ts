@@ -1,5 +1,5 @@
 /** One request as a server library hands it over, and the way back to its client: all that the edge asks of a server. */
-import type { Answer, Head, HeaderName } from '../ports/exchange.ts';
+import type { Head, HeaderName, WholeReply } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
 export interface Channel {
@@ -26,7 +26,7 @@ export interface Channel {
   excuse(): void;
 
   /** The whole response. */
-  answer(answer: Answer, frame: Frame): void;
+  answer(answer: WholeReply, frame: Frame): void;
   /**
    * The head of a stream and its first bytes, if any came with it. False: the socket is full.
    * A stream of known length may be over, and `sent` called, with its last byte; it is never given more.

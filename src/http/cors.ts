@@ -1,5 +1,5 @@
 /** What browsers of any origin are told: the headers of every response, and the answer to a preflight. */
-import type { Answer } from '../ports/exchange.ts';
+import type { WholeReply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
 
 export const allowOrigin = '*';
@@ -8,10 +8,10 @@ export const exposedHeaders = 'x-request-id, request-id, retry-after, x-usage-se
 const usualHeaders = 'authorization, x-api-key, content-type, anthropic-version, anthropic-beta';
 const wellFormed = /^[\w!#$%&'*+.^`|~ ,-]{1,1024}$/;
 
-export const preflight = (channel: Channel, methods: string): Answer => {
+export const preflight = (channel: Channel, methods: string): WholeReply => {
   const asked = channel.header('access-control-request-headers');
   return {
-    kind: 'answer',
+    kind: 'whole',
     status: 204,
     headers: {
       allow: methods,

@@ -1,7 +1,7 @@
 /** What all requests of one edge share. */
 import type { Logger } from 'pino';
-import type { Listed, Roll } from '../indexed-list.ts';
-import type { RouteFigures } from '../metrics/route-stats.ts';
+import type { Indexed, IndexedList } from '../indexed-list.ts';
+import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -10,7 +10,7 @@ import type { RouteTable } from './route-table.ts';
 export interface EdgeCore {
   readonly routes: RouteTable;
   /** Answers to paths and methods that no route has. */
-  readonly unrouted: RouteFigures;
+  readonly unrouted: RouteStats;
   readonly cuts: Record<CutReason, number>;
   readonly keys: Keys;
   readonly log: Logger;
@@ -19,7 +19,7 @@ export interface EdgeCore {
   readonly tracing: Tracing | undefined;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
-  readonly open: Roll<OpenResponse>;
+  readonly open: IndexedList<OpenResponse>;
   /** Milliseconds, brought up to date by the edge's one timer: exact enough for time-outs, free to read. */
   now: number;
   /** Whether requests are logged, looked up as often as the time is. */
@@ -32,7 +32,7 @@ export interface EdgeCore {
 /** Why an answer did not come to its end. */
 export type CutReason = 'client left' | 'reader stalled' | 'failed' | 'shutting down';
 
-export interface OpenResponse extends Listed {
+export interface OpenResponse extends Indexed {
   /** Its reader is behind. */
   readonly full: boolean;
   /** Bytes kept for its reader, and of the request's body as far as it has come. */

@@ -22,7 +22,7 @@ export const edgeFamilies = (core: EdgeCore, connections: number): readonly Fami
       name: 'sluice_http_responses_total',
       help: 'Answers by route and status; 499 where the client left before there was one.',
       type: 'counter',
-      samples: [core.unrouted, ...core.routes.figures].flatMap((figures) => figures.samples()),
+      samples: [core.unrouted, ...core.routes.stats].flatMap((stats) => stats.samples()),
     },
     {
       name: 'sluice_http_cut_total',

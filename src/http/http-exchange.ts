@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
 import { passedOn } from '../tracing/trace-context.ts';
@@ -16,7 +16,7 @@ export class HttpExchange implements Exchange {
   readonly id: string;
   readonly params: Params;
   readonly body: IncomingBody;
-  readonly demand = new Demand();
+  readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
   stream: Breakable | undefined;
   readonly #channel: Channel;

@@ -2,9 +2,9 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
-import { Roll } from '../indexed-list.ts';
+import { IndexedList } from '../indexed-list.ts';
 import type { Family } from '../metrics/exposition.ts';
-import { RouteFigures } from '../metrics/route-stats.ts';
+import { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
 import { linkTo, readTls, whyRefused } from './address.ts';
@@ -61,14 +61,14 @@ export interface DrainOptions {
 export const listen = async (options: EdgeOptions): Promise<Edge> => {
   const core: EdgeCore = {
     routes: new RouteTable(options.routes),
-    unrouted: new RouteFigures('other', 'other'),
+    unrouted: new RouteStats('other', 'other'),
     cuts: noCuts(),
     keys: options.keys,
     log: options.log,
     limits: options.limits,
     tracing: options.tracing,
     nextId: requestIds(),
-    open: new Roll(),
+    open: new IndexedList(),
     now: performance.now(),
     logging: options.log.isLevelEnabled('info'),
     draining: false,

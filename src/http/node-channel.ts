@@ -1,6 +1,6 @@
 /** One request of node:http as a channel. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Answer, Head, HeaderList, HeaderName } from '../ports/exchange.ts';
+import type { Head, HeaderList, HeaderName, WholeReply } from '../ports/exchange.ts';
 import { bytesOf } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
@@ -73,7 +73,7 @@ export class NodeChannel implements Channel {
 
   excuse(): void {}
 
-  answer(answer: Answer, frame: Frame): void {
+  answer(answer: WholeReply, frame: Frame): void {
     const body = bytesOf(answer.body);
     const headers = headerList(answer.headers, frame);
     const length = frame.bodiless ? frame.length : body.byteLength;

@@ -1,7 +1,7 @@
 /** Pieces of a request body as the socket gives them in; the body whole or as a stream that can be paused out. */
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import { fail } from '../errors.ts';
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
 import { Source } from '../source.ts';
 import { BodyPace } from './body-pace.ts';
@@ -67,12 +67,12 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     return new Whole(this, lent);
   }
 
-  chunks(demand: Demand): Observable<Buffer> {
+  chunks(backpressure: Backpressure): Observable<Buffer> {
     return new Observable<Buffer>((subscriber) => {
-      const sink = new Pass(subscriber, demand);
+      const sink = new Pass(subscriber, backpressure);
       const listener = { pause: () => {}, resume: () => this.#flush() };
-      demand.attach(listener);
-      subscriber.add(() => demand.detach(listener));
+      backpressure.attach(listener);
+      subscriber.add(() => backpressure.detach(listener));
       this.open(subscriber, sink);
     });
   }

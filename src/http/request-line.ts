@@ -1,6 +1,6 @@
 /** A request and what became of it in; one line of the log out. Made only where requests are logged. */
 import type { Logger } from 'pino';
-import type { AnswerBody, Exchange } from '../ports/exchange.ts';
+import type { Exchange, ReplyBody } from '../ports/exchange.ts';
 import { lengthOf } from './answer-bytes.ts';
 
 export class RequestLine {
@@ -12,7 +12,7 @@ export class RequestLine {
     this.#log = log;
   }
 
-  count(bytes: AnswerBody): void {
+  count(bytes: ReplyBody): void {
     this.#bytes += lengthOf(bytes);
   }
 

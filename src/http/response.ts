@@ -1,9 +1,9 @@
-/** The replies of a pipeline in; one HTTP response on its channel out, with demand, abort, keep-alive and time-outs. */
+/** The replies of a pipeline in; one HTTP response on its channel out, with backpressure, abort, keep-alive and time-outs. */
 import { Subscriber } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
-import { absent } from '../indexed-list.ts';
+import { unindexed } from '../indexed-list.ts';
 import { clientLeft } from '../metrics/route-stats.ts';
-import type { Answer, Head, Reply } from '../ports/exchange.ts';
+import type { Head, Reply, WholeReply } from '../ports/exchange.ts';
 import { lengthOf } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
@@ -16,7 +16,7 @@ import type { ServedRoute } from './route-table.ts';
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
 
 export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, OpenResponse {
-  place = absent;
+  slot = unindexed;
   readonly #core: EdgeCore;
   readonly #channel: Channel;
   readonly #exchange: HttpExchange;
@@ -71,7 +71,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   }
 
   #count(status: number): void {
-    (this.#route?.figures ?? this.#core.unrouted).count(status);
+    (this.#route?.stats ?? this.#core.unrouted).count(status);
   }
 
   // ── what is told of it while it runs ─────────────────────────────────────────────────────────────
@@ -121,7 +121,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
       case 'bytes':
         this.#write(reply.bytes);
         break;
-      case 'answer':
+      case 'whole':
         this.#answer(reply);
         break;
       case 'head':
@@ -145,7 +145,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   writable(): void {
     this.#full = false;
-    this.#exchange.demand.resume();
+    this.#exchange.backpressure.resume();
   }
 
   sent(): void {
@@ -195,7 +195,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
 
   // ── writing ──────────────────────────────────────────────────────────────────────────────────────
 
-  #answer(answer: Answer): void {
+  #answer(answer: WholeReply): void {
     if (this.#phase === 'streaming') {
       this.#fail(new Error('The pipeline answered after a head'));
       return;
@@ -237,7 +237,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     if (head.length === undefined) this.#keepAlive = head.keepAlive;
     if (this.bodiless) {
       this.#phase = 'ended';
-      this.#channel.answer({ kind: 'answer', status: head.status, headers: head.headers, body: '' }, this);
+      this.#channel.answer({ kind: 'whole', status: head.status, headers: head.headers, body: '' }, this);
       this.#leavePipeline();
     } else this.#filled(this.#channel.start(head, this, bytes));
   }
@@ -245,7 +245,7 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
   #filled(room: boolean): void {
     if (room || this.#full) return;
     this.#full = true;
-    this.#exchange.demand.pause();
+    this.#exchange.backpressure.pause();
   }
 
   #end(): void {
@@ -266,10 +266,10 @@ export class Response extends Subscriber<Reply> implements ChannelOwner, Frame, 
     else if (this.#phase === 'waiting') this.#answer(this.#errorAnswer(error));
   }
 
-  #errorAnswer(error: ApiError): Answer {
+  #errorAnswer(error: ApiError): WholeReply {
     const body = errorJson(error, this.#exchange.dialect, this.#exchange.id);
     return {
-      kind: 'answer',
+      kind: 'whole',
       status: error.status,
       headers: { 'content-type': 'application/json', ...error.headers },
       body,

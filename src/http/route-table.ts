@@ -1,12 +1,12 @@
 /** The routes in; for a method and path out: the route and its parameters, or what is wrong with them. */
 import type { Method, Route } from '../../pipelines/route.ts';
 import { fail } from '../errors.ts';
-import { RouteFigures } from '../metrics/route-stats.ts';
+import { RouteStats } from '../metrics/route-stats.ts';
 
 export type Params = Readonly<Record<string, string>>;
 
 /** A route and the count of its answers. */
-export type ServedRoute = Route & { readonly figures: RouteFigures };
+export type ServedRoute = Route & { readonly stats: RouteStats };
 
 /** The routes of one path, and what its parameters are in this request. */
 export interface Found {
@@ -35,7 +35,7 @@ const none: Params = {};
 export class RouteTable {
   readonly #statics = new Map<string, Found>();
   readonly #tree: Node = newNode();
-  readonly figures: RouteFigures[] = [];
+  readonly stats: RouteStats[] = [];
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#add(route);
@@ -73,9 +73,9 @@ export class RouteTable {
     if (isRest) node.rest = entry;
     else node.here = entry;
     checkClash(route, names, entry);
-    const figures = new RouteFigures(route.method, route.path);
-    this.figures.push(figures);
-    const served = { ...route, figures };
+    const stats = new RouteStats(route.method, route.path);
+    this.stats.push(stats);
+    const served = { ...route, stats };
     entry.byMethod.set(route.method, served);
     if (route.method === 'GET') entry.byMethod.set('HEAD', served);
     entry.allow = order.filter((method) => method === 'OPTIONS' || entry.byMethod.has(method)).join(', ');

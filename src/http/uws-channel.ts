@@ -1,6 +1,6 @@
 /** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Answer, AnswerBody, Head, HeaderName, KeptHeader } from '../ports/exchange.ts';
+import type { Head, HeaderName, KeptHeader, ReplyBody, WholeReply } from '../ports/exchange.ts';
 import { bytesOf, sizeOf, writeTo } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { statusLine } from './common-headers.ts';
@@ -36,7 +36,7 @@ const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
 const headLines = new HeadLines();
 const utf8 = (text: string | Uint8Array): Uint8Array =>
   text.length > pieceBytes ? bytesOf(text) : shortUtf8(text);
-const shortUtf8 = (body: AnswerBody): Uint8Array =>
+const shortUtf8 = (body: ReplyBody): Uint8Array =>
   body instanceof Uint8Array ? body : memory.subarray(0, writeTo(memory, body));
 
 type Kept = { readonly [name in HeaderName]?: string } & {
@@ -141,7 +141,7 @@ export class UwsChannel implements Channel {
     this.#response.resume();
   }
 
-  answer(answer: Answer, frame: Frame): void {
+  answer(answer: WholeReply, frame: Frame): void {
     this.#cork(() => {
       const response = this.#response;
       // 200 is what it says by itself.
@@ -181,7 +181,7 @@ export class UwsChannel implements Channel {
   }
 
   /** Written as part of the head, the answer is whole and the response still open. */
-  #linger(answer: Answer, frame: Frame): void {
+  #linger(answer: WholeReply, frame: Frame): void {
     const body = bytesOf(answer.body);
     const text = frame.bodiless ? '' : body.toString();
     this.#response.writeHeader('connection', utf8(`close\r\ncontent-length: ${body.length}\r\n\r\n${text}`));

@@ -2,7 +2,7 @@
 import type { Sharp, SharpOptions } from 'sharp';
 import { fail } from '../errors.ts';
 import type { Pictures } from '../ports/pictures.ts';
-import { Turnstile } from '../semaphore.ts';
+import { Semaphore } from '../semaphore.ts';
 
 export interface PicturesOptions {
   /** Pictures decoded at once: the threads are the same that write files. */
@@ -20,14 +20,14 @@ const mostComparedPixels = 2 ** 22;
 const opaque = 255;
 
 export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
-  const turnstile = new Turnstile(atOnce, maxWaiting, busy);
+  const semaphore = new Semaphore(atOnce, maxWaiting, busy);
   const look = <T>(
     bytes: Buffer,
     limitInputPixels: number,
     signal: AbortSignal,
     see: (picture: Sharp) => Promise<T>,
   ): Promise<T> =>
-    turnstile.pass(signal, async () => {
+    semaphore.pass(signal, async () => {
       const { default: sharp } = await import('sharp');
       const options: SharpOptions = { limitInputPixels, failOn: 'error', sequentialRead: true };
       try {

@@ -139,10 +139,10 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
       return 'deleted';
     },
 
-    samples: (id, subscription, output, demand): Observable<Uint8Array> =>
+    samples: (id, subscription, output, backpressure): Observable<Uint8Array> =>
       defer(() => from(find('music', id, subscription))).pipe(
         switchMap(({ value }) =>
-          listen({ store, blobs, notices, now, lookMs: settings.lookMs ?? 500 }, value, output, demand),
+          listen({ store, blobs, notices, now, lookMs: settings.lookMs ?? 500 }, value, output, backpressure),
         ),
       ),
 

@@ -2,7 +2,7 @@
 import { concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { outputsOf } from './call.ts';
 import type { Notices } from './notices.ts';
@@ -24,7 +24,7 @@ export const listen = (
   { store, blobs, notices, now, lookMs }: ListenParts,
   job: JobRecord,
   output: number,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Uint8Array> =>
   defer(() => {
     const problem = refusal(job, output, now());
@@ -57,7 +57,7 @@ export const listen = (
     const piece = defer(() => from(next())).pipe(
       concatMap((name) => {
         ended = name === undefined;
-        return name === undefined ? EMPTY : blobs.read(name, demand);
+        return name === undefined ? EMPTY : blobs.read(name, backpressure);
       }),
       map((bytes): Uint8Array => bytes),
     );

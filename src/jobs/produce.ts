@@ -2,7 +2,7 @@
 import { firstValueFrom, map, merge, mergeMap, Observable, throwError, timer, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
@@ -33,19 +33,19 @@ export const produce = async (production: Production): Promise<readonly JobOutpu
   const { engine, model, job, blobs, signal, longestMs } = production;
   if (engine.render === undefined)
     throw new RenderError('engine_unavailable', `The engine of ${model.id} renders nothing`);
-  const demand = new Demand();
+  const backpressure = new Backpressure();
   const samples = new SampleWriter({
     blobs,
     job: job.id,
     attempt: job.attempts,
     now: production.now,
-    demand,
+    backpressure,
     written: production.sampled,
   });
   const events = engine.render(model, job.call as RenderCall, {
     jobId: job.id,
     subscription: job.subscription,
-    demand,
+    backpressure,
     input: (input, reading) => blobs.read(input.blob, reading),
   });
   try {
@@ -74,11 +74,11 @@ const take = (
 };
 
 const keep = (output: RenderOutput, { blobs, job, now, keptMs }: Production): Observable<JobOutput> => {
-  const demand = new Demand();
+  const backpressure = new Backpressure();
   const blob = outputName(job, output);
   return blobs
-    .write(blob, output.bytes(demand), {
-      demand,
+    .write(blob, output.bytes(backpressure), {
+      backpressure,
       mediaType: output.mediaType,
       expiresAt: now() + keptMs + strayMs,
     })

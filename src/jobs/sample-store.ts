@@ -3,7 +3,7 @@
  * hears them from the start: `samples/<job>/<attempt>/<output>/<number>`.
  */
 
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { samplesKeptMs } from './transitions.ts';
 
@@ -43,7 +43,7 @@ export interface SampleWriterOptions {
   readonly attempt: number;
   readonly now: () => number;
   /** Of the renderer. */
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   /** A piece can be read. */
   readonly written: () => void;
 }
@@ -68,7 +68,7 @@ export class SampleWriter {
     if (waiting === undefined) this.#waiting.set(output, [bytes]);
     else waiting.push(bytes);
     this.#bytes += bytes.length;
-    if (this.#bytes > backlog) this.#options.demand.pause();
+    if (this.#bytes > backlog) this.#options.backpressure.pause();
     if (this.#bytes >= enough) this.#write();
     else this.#timer ??= setTimeout(() => this.#write(), patience);
   }
@@ -99,7 +99,7 @@ export class SampleWriter {
   }
 
   async #writeAll(): Promise<void> {
-    const { blobs, job, attempt, now, demand, written } = this.#options;
+    const { blobs, job, attempt, now, backpressure, written } = this.#options;
     try {
       for (;;) {
         const [output] = this.#waiting.keys();
@@ -112,14 +112,14 @@ export class SampleWriter {
         });
         this.#numbers.set(output, number + 1);
         this.#bytes = Math.max(0, this.#bytes - bytes.length);
-        if (this.#bytes <= backlog / 2) demand.resume();
+        if (this.#bytes <= backlog / 2) backpressure.resume();
         written();
       }
     } catch (error) {
       // The song itself is not lost with it: whoever listens hears no more of it.
       this.#failure = error;
       this.drop();
-      demand.resume();
+      backpressure.resume();
     }
   }
 

@@ -7,7 +7,7 @@ export const withOwnLimits = (admission: Admission, book: LimitsBook): Admission
     const limits = book.of(request.subscription, request.model, request.limits);
     return admission.admit(limits === request.limits ? request : { ...request, limits });
   },
-  figures: () => admission.figures(),
+  stats: () => admission.stats(),
   check: () => admission.check(),
   close: () => admission.close(),
 });

@@ -3,7 +3,7 @@ import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
-import { Turnstile } from '../semaphore.ts';
+import { Semaphore } from '../semaphore.ts';
 import { Base64Writer } from './base64-writer.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
 import { encodedMedia, tooLarge } from './encoded-media.ts';
@@ -24,7 +24,7 @@ const maxRedirects = 3;
 
 export const createMedia = (options: MediaOptions): Media => {
   const guardedFetch = createGuardedFetch(options);
-  const turnstile = new Turnstile(options.maxFetches ?? 32, options.maxWaiting ?? 256);
+  const semaphore = new Semaphore(options.maxFetches ?? 32, options.maxWaiting ?? 256);
 
   return {
     read: (url, rule) =>
@@ -39,7 +39,7 @@ export const createMedia = (options: MediaOptions): Media => {
           throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
         }
         return offloaded((signal) =>
-          turnstile.pass(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
+          semaphore.pass(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
         );
       }),
     decode: (base64, rule) => encodedMedia(base64, undefined, rule),

@@ -3,13 +3,13 @@ import { Histogram } from './histogram.ts';
 
 const everyMs = 20;
 
-export interface EventLoopFigures {
+export interface EventLoopStats {
   /** From the start on, so that it does not matter who looks how often. */
   readonly late: Histogram;
   close(): void;
 }
 
-export const watchEventLoop = (): EventLoopFigures => {
+export const watchEventLoop = (): EventLoopStats => {
   const late = new Histogram();
   let due = performance.now() + everyMs;
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 /** What a gateway holds in; its metrics out, gathered when somebody asks. */
-import type { AdmissionFigures } from '../ports/admission.ts';
+import type { AdmissionStats } from '../ports/admission.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import type { Family } from './exposition.ts';
 import { Operations } from './operations.ts';
@@ -75,21 +75,21 @@ const operationFamilies = (operations: Operations): readonly Family[] => [
   },
 ];
 
-export const admissionFamilies = (figures: AdmissionFigures): readonly Family[] => [
-  gauge('sluice_admission_running', 'Operations that hold a slot.', figures.running),
-  gauge('sluice_admission_waiting', 'Operations that wait for a slot.', figures.waiting),
+export const admissionFamilies = (stats: AdmissionStats): readonly Family[] => [
+  gauge('sluice_admission_running', 'Operations that hold a slot.', stats.running),
+  gauge('sluice_admission_waiting', 'Operations that wait for a slot.', stats.waiting),
   gauge(
     'sluice_admission_shared',
     '1 while limits are counted over all replicas, as far as they share a service.',
-    figures.shared ? 1 : 0,
+    stats.shared ? 1 : 0,
   ),
   {
     name: 'sluice_admission_refused_total',
     help: 'Operations refused with 429, by what was full.',
     type: 'counter',
     samples: [
-      { labels: { full: 'window' }, value: figures.refusedByRate },
-      { labels: { full: 'queue' }, value: figures.refusedByQueue },
+      { labels: { full: 'window' }, value: stats.refusedByRate },
+      { labels: { full: 'queue' }, value: stats.refusedByQueue },
     ],
   },
 ];

@@ -5,7 +5,7 @@ import { Histogram, type Sample } from './histogram.ts';
 /** Pairs of route and model that are told apart; what comes beyond is counted together. */
 const mostPairs = 500;
 
-interface Figures {
+interface Stats {
   readonly labels: { readonly route: string; readonly model: string };
   readonly outcomes: Record<UsageEvent['outcome'], number>;
   readonly tokens: { prompt: number; cached: number; completion: number; reasoning: number };
@@ -16,21 +16,21 @@ interface Figures {
 }
 
 export class Operations {
-  readonly #models = new Map<string, Map<string, Figures>>();
+  readonly #models = new Map<string, Map<string, Stats>>();
   #pairs = 0;
 
   add(event: UsageEvent): void {
-    const figures = this.#figuresOf(event.route, event.model);
-    figures.outcomes[event.outcome]++;
+    const stats = this.#figuresOf(event.route, event.model);
+    stats.outcomes[event.outcome]++;
     const { quantities } = event;
-    figures.tokens.prompt += quantities.prompt_tokens;
-    figures.tokens.cached += quantities.cached_tokens;
-    figures.tokens.completion += quantities.completion_tokens;
-    figures.tokens.reasoning += quantities.reasoning_tokens;
-    if (event.outcome !== 'failed') figures.cost += Number(event.cost);
-    figures.queued.observe(event.queued_ms);
-    if (event.first_token_ms !== null) figures.firstToken.observe(event.first_token_ms);
-    figures.total.observe(event.total_ms);
+    stats.tokens.prompt += quantities.prompt_tokens;
+    stats.tokens.cached += quantities.cached_tokens;
+    stats.tokens.completion += quantities.completion_tokens;
+    stats.tokens.reasoning += quantities.reasoning_tokens;
+    if (event.outcome !== 'failed') stats.cost += Number(event.cost);
+    stats.queued.observe(event.queued_ms);
+    if (event.first_token_ms !== null) stats.firstToken.observe(event.first_token_ms);
+    stats.total.observe(event.total_ms);
   }
 
   ended(): readonly Sample[] {
@@ -50,14 +50,14 @@ export class Operations {
   }
 
   histogram(name: string, which: 'queued' | 'firstToken' | 'total'): readonly Sample[] {
-    return this.#all().flatMap((figures) => figures[which].samples(name, figures.labels));
+    return this.#all().flatMap((stats) => stats[which].samples(name, stats.labels));
   }
 
-  #all(): readonly Figures[] {
+  #all(): readonly Stats[] {
     return [...this.#models.values()].flatMap((routes) => [...routes.values()]);
   }
 
-  #figuresOf(route: string, model: string): Figures {
+  #figuresOf(route: string, model: string): Stats {
     let routes = this.#models.get(model);
     const known = routes?.get(route);
     if (known !== undefined) return known;
@@ -66,7 +66,7 @@ export class Operations {
       routes = new Map();
       this.#models.set(model, routes);
     }
-    const figures: Figures = {
+    const stats: Stats = {
       labels: { route, model },
       outcomes: { completed: 0, failed: 0, cancelled: 0 },
       tokens: { prompt: 0, cached: 0, completion: 0, reasoning: 0 },
@@ -76,7 +76,7 @@ export class Operations {
       total: new Histogram(),
     };
     this.#pairs++;
-    routes.set(route, figures);
-    return figures;
+    routes.set(route, stats);
+    return stats;
   }
 }

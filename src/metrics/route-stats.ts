@@ -6,7 +6,7 @@ const mostStatus = 599;
 /** No answer was given: the client left before there was one. */
 export const clientLeft = 499;
 
-export class RouteFigures {
+export class RouteStats {
   readonly #labels: { readonly method: string; readonly route: string };
   readonly #answers = new Float64Array(mostStatus + 1);
 

@@ -9,11 +9,11 @@ import { gauge } from './process.ts';
 import { readingFamilies } from './reading-families.ts';
 
 export interface Service {
-  readonly engines: Pick<Engines, 'health'> & { figures(): ReadonlyMap<string, EngineState> };
+  readonly engines: Pick<Engines, 'health'> & { stats(): ReadonlyMap<string, EngineState> };
   readonly accounts: {
     /** Bytes of usage on disk that are not shipped yet; whether more may come. */
     readonly usage: { lag(): number } & Pick<UsageLog, 'ensureOpen'>;
-    readonly reading: Pick<Reading, 'figures'> | undefined;
+    readonly reading: Pick<Reading, 'stats'> | undefined;
   };
   readonly jobs: { rendering(): number };
   readonly sender: {
@@ -25,14 +25,14 @@ export interface Service {
 }
 
 export const serviceFamilies = ({ engines, accounts, jobs, sender, slots }: Service): readonly Family[] => [
-  ...engineFamilies(engines.health(), engines.figures()),
+  ...engineFamilies(engines.health(), engines.stats()),
   gauge('sluice_journal_lag_bytes', 'Usage on disk that is not shipped yet.', accounts.usage.lag()),
   gauge(
     'sluice_journal_open',
     '1 while usage can be kept; 0 while billable requests are refused because it cannot.',
     isOpen(accounts.usage) ? 1 : 0,
   ),
-  ...readingFamilies(accounts.reading?.figures()),
+  ...readingFamilies(accounts.reading?.stats()),
   gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
   gauge('sluice_render_slots', 'Videos and songs that it may render at once.', slots),
   gauge('sluice_webhook_attempts', 'Webhook deliveries under way.', sender.sending),

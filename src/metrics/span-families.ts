@@ -1,18 +1,18 @@
 /** How the sending of spans goes in; its metrics out. */
-import type { SpanFigures } from '../ports/trace.ts';
+import type { SpanStats } from '../ports/trace.ts';
 import type { Family } from './exposition.ts';
 import { counter, gauge } from './process.ts';
 
 /** None where nothing is recorded. */
-export const spanFamilies = (figures: SpanFigures | undefined): readonly Family[] =>
-  figures === undefined
+export const spanFamilies = (stats: SpanStats | undefined): readonly Family[] =>
+  stats === undefined
     ? []
     : [
-        counter('sluice_spans_exported_total', 'Spans that the collector took.', figures.exported),
+        counter('sluice_spans_exported_total', 'Spans that the collector took.', stats.exported),
         counter(
           'sluice_spans_dropped_total',
           'Spans that the collector refused, or that it was too far away or too slow for.',
-          figures.dropped,
+          stats.dropped,
         ),
-        gauge('sluice_spans_queued', 'Spans that wait to be sent.', figures.queued),
+        gauge('sluice_spans_queued', 'Spans that wait to be sent.', stats.queued),
       ];

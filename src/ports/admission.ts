@@ -25,7 +25,7 @@ export interface Lease {
 }
 
 /** What admission has done since it was opened, and what it holds now; of this process alone. */
-export interface AdmissionFigures {
+export interface AdmissionStats {
   readonly running: number;
   readonly waiting: number;
   readonly admitted: number;
@@ -48,7 +48,7 @@ export interface Admission {
    * it, and unsubscribing leaves the line. Errors with `rate_limited` (429 with `retry-after`) or `unavailable`.
    */
   admit(request: AdmissionRequest): Lease | Observable<Lease>;
-  figures(): AdmissionFigures;
+  stats(): AdmissionStats;
   /** Resolves when the service behind it answers; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;

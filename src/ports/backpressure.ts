@@ -1,14 +1,14 @@
-/** Demand flows up beside the data: the reader's end calls pause and resume, the source's end obeys. */
+/** Backpressure flows up beside the data: the reader's end calls pause and resume, the source's end obeys. */
 
-export interface DemandListener {
+export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
 /** One per request. The reader may pause before a source is attached: the source then starts paused. */
-export class Demand implements DemandListener {
+export class Backpressure implements Pausable {
   #paused = false;
-  #source: DemandListener | undefined;
+  #source: Pausable | undefined;
 
   get paused(): boolean {
     return this.#paused;
@@ -27,12 +27,12 @@ export class Demand implements DemandListener {
   }
 
   /** The source that obeys from now on; a later one takes over (a retry on another replica, say). */
-  attach(source: DemandListener): void {
+  attach(source: Pausable): void {
     this.#source = source;
     if (this.#paused) source.pause();
   }
 
-  detach(source: DemandListener): void {
+  detach(source: Pausable): void {
     if (this.#source === source) this.#source = undefined;
   }
 }

@@ -1,6 +1,6 @@
 /** Files by name: images, videos, songs, uploads; written and read as streams, handed out by links that expire. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 
 export interface BlobInfo {
   readonly mediaType: string;
@@ -26,19 +26,19 @@ export interface ByteRange {
  */
 export interface Blobs {
   /**
-   * Emits once, when every byte is safe. `demand` holds the source back while the store is behind. Until then, and when
+   * Emits once, when every byte is safe. `backpressure` holds the source back while the store is behind. Until then, and when
    * the source fails or the subscriber leaves, there is nothing under the name.
    */
   write(
     name: string,
     bytes: Observable<Uint8Array>,
-    options: BlobOptions & { readonly demand: Demand },
+    options: BlobOptions & { readonly backpressure: Backpressure },
   ): Observable<BlobInfo>;
   /** The same for bytes that are all there. */
   put(name: string, bytes: Uint8Array, options: BlobOptions): Promise<void>;
   stat(name: string): Promise<BlobInfo | undefined>;
-  /** As fast as `demand` allows; errors with `not_found` when there is nothing under the name. */
-  read(name: string, demand: Demand, range?: ByteRange): Observable<Buffer>;
+  /** As fast as `backpressure` allows; errors with `not_found` when there is nothing under the name. */
+  read(name: string, backpressure: Backpressure, range?: ByteRange): Observable<Buffer>;
   /** Nothing under the name is fine. */
   remove(name: string): Promise<void>;
   /** An absolute address that anybody may GET for so long. */

@@ -1,6 +1,6 @@
 /** Sound and moving pictures: what a file holds, and the same in another format; outside the event loop, bounded in time, memory and parallel runs. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 
 export interface MediaFacts {
   /** Read from the bytes: wav, mp3, flac, m4a, ogg, webm, aac, mp4, mov … */
@@ -24,7 +24,7 @@ export interface Conversion {
   readonly maxBytes: number;
   readonly timeoutMs: number;
   /** Paused while the process is behind with an input that comes as a stream. */
-  readonly inputDemand?: Demand;
+  readonly inputBackpressure?: Backpressure;
   /** Written into the tags of the output: anybody's text, never read as an option. */
   readonly comment?: string;
   /** The format has to go back in what it wrote (an mp4 with its index in front): nothing comes out before the end. */
@@ -35,7 +35,7 @@ export interface Codec {
   /** Rejects with `invalid_request` that says why the bytes cannot be read, without the field. */
   probe(bytes: Uint8Array, signal?: AbortSignal): Promise<MediaFacts>;
   /**
-   * Input bytes in, output bytes out as they are made, held back while `demand` is paused. Without input it is for
+   * Input bytes in, output bytes out as they are made, held back while `backpressure` is paused. Without input it is for
    * `inputArguments` to name a source (`-f lavfi -i …`); with them, `-f` must name the format of the input; without
    * them the format is told from the bytes, and a stream is spooled to a file before it is read. Fails with
    * `invalid_request` when the input cannot be decoded or the output is larger than `maxBytes`, with `unavailable` when
@@ -44,7 +44,7 @@ export interface Codec {
   convert(
     input: Observable<Uint8Array> | Uint8Array | undefined,
     conversion: Conversion,
-    demand: Demand,
+    backpressure: Backpressure,
   ): Observable<Buffer>;
   close(): Promise<void>;
 }

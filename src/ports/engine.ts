@@ -1,7 +1,7 @@
 /** The models behind the gateway: one call in, a stream of parts out. */
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 import type { ChatCall, Parts } from './chat.ts';
 import type { Decided, DecisionCall } from './decision.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
@@ -16,7 +16,7 @@ export interface Flow {
   readonly requestId: string;
   /** Whose call it is: those of different subscriptions take turns where an engine is full. */
   readonly subscription: string;
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;
 }
@@ -33,7 +33,7 @@ export interface Engine {
    * fewer than were asked for. Absent: the engine draws nothing.
    */
   image?(model: Model, call: ImageCall, flow: Flow): Observable<Drawn>;
-  /** Speech piece by piece, held back by demand; errors at any point. Absent: the engine does not speak. */
+  /** Speech piece by piece, held back by backpressure; errors at any point. Absent: the engine does not speak. */
   speak?(model: Model, call: SpeechCall, flow: Flow): Observable<Spoken>;
   /** The transcript piece by piece; errors at any point. Absent: the engine does not listen. */
   transcribe?(model: Model, call: TranscriptionCall, flow: Flow): Observable<Transcribed>;

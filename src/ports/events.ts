@@ -44,7 +44,7 @@ export type Receiver = (
 ) => Promise<readonly Rejected[]>;
 
 /** How the reading of a topic goes. */
-export interface ReadingFigures {
+export interface ReadingStats {
   /** False while the service cannot be read from. */
   readonly reading: boolean;
   /** Batches that were taken, and their messages. */
@@ -65,6 +65,6 @@ export interface Lag {
 
 /** Reads in the background until it is closed. */
 export interface Reading {
-  figures(): ReadingFigures;
+  stats(): ReadingStats;
   close(): Promise<void>;
 }

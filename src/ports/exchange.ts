@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { ApiError, ErrorDialect } from '../errors.ts';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 import type { Trace } from './trace.ts';
 
 export interface Exchange {
@@ -19,7 +19,7 @@ export interface Exchange {
   header(name: HeaderName): string;
   readonly body: IncomingBody;
   /** What the client is ready to take: paused while its socket is full. */
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   /** Shape of errors on this request. */
   readonly dialect: ErrorDialect;
   readonly log: Logger;
@@ -58,10 +58,10 @@ export interface IncomingBody {
    */
   whole(lent?: boolean): Observable<Buffer>;
   /**
-   * The body as it arrives, each piece the receiver's to keep. `demand.pause()` stops reading the socket.
+   * The body as it arrives, each piece the receiver's to keep. `backpressure.pause()` stops reading the socket.
    * Fails as `whole` does. Unsubscribing discards the rest.
    */
-  chunks(demand: Demand): Observable<Buffer>;
+  chunks(backpressure: Backpressure): Observable<Buffer>;
 }
 
 /** Who asks. Everything stored or billed belongs to the subscription. */
@@ -81,17 +81,17 @@ export interface KeyedRequest {
  * An error before either becomes the error answer of the route; after `head` it cuts the connection,
  * so a pipeline that streams turns expected failures into bytes.
  */
-export type Reply = Answer | Head | Bytes;
+export type Reply = WholeReply | Head | Bytes;
 
-export interface Answer {
-  readonly kind: 'answer';
+export interface WholeReply {
+  readonly kind: 'whole';
   readonly status: number;
   readonly headers: HeaderList;
-  readonly body: AnswerBody;
+  readonly body: ReplyBody;
 }
 
 /** In pieces where some of it is bytes already: joining them is the business of whoever writes them. */
-export type AnswerBody = string | Uint8Array | readonly (string | Uint8Array)[];
+export type ReplyBody = string | Uint8Array | readonly (string | Uint8Array)[];
 
 export interface Head {
   readonly kind: 'head';
@@ -118,16 +118,16 @@ export type KeyedPipeline = (exchange: Exchange, caller: Caller) => Observable<R
 
 const jsonHeaders: HeaderList = { 'content-type': 'application/json' };
 
-export const jsonAnswer = (value: unknown, status = 200, headers?: HeaderList): Answer => ({
-  kind: 'answer',
+export const jsonReply = (value: unknown, status = 200, headers?: HeaderList): WholeReply => ({
+  kind: 'whole',
   status,
   headers: headers === undefined ? jsonHeaders : { ...jsonHeaders, ...headers },
   body: JSON.stringify(value),
 });
 
 /** An answer whose JSON is already text. */
-export const jsonTextAnswer = (body: AnswerBody): Answer => ({
-  kind: 'answer',
+export const jsonTextReply = (body: ReplyBody): WholeReply => ({
+  kind: 'whole',
   status: 200,
   headers: jsonHeaders,
   body,

@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobRecord } from '../../schemas/jobs.ts';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 import type { Caller } from './exchange.ts';
 import type { RenderCall } from './render.ts';
 
@@ -47,11 +47,16 @@ export interface Jobs {
   /** The cancelled job, or `deleted` when it had ended before. Rejects with `not_found`, or `conflict` when it moved meanwhile. */
   remove(type: JobType, id: string, subscription: string): Promise<JobView | 'deleted'>;
   /**
-   * A song's samples from their beginning, as they are rendered, at the pace of `demand`; completes when the song ends,
+   * A song's samples from their beginning, as they are rendered, at the pace of `backpressure`; completes when the song ends,
    * for whatever reason. Errors with `not_found` or `conflict` before the first bytes, and otherwise when the
    * render was begun again.
    */
-  samples(id: string, subscription: string, output: number, demand: Demand): Observable<Uint8Array>;
+  samples(
+    id: string,
+    subscription: string,
+    output: number,
+    backpressure: Backpressure,
+  ): Observable<Uint8Array>;
   close(): Promise<void>;
 }
 

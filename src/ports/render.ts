@@ -1,6 +1,6 @@
 /** The house's own words for renders: videos and songs that take a while, asked for as plain JSON so that any worker can do them. */
 import type { Observable } from 'rxjs';
-import type { Demand } from './backpressure.ts';
+import type { Backpressure } from './backpressure.ts';
 
 export type RenderCall = VideoCall | MusicCall;
 
@@ -50,7 +50,7 @@ export interface RenderOutput {
   readonly width?: number;
   readonly height?: number;
   /** To be subscribed to once. */
-  bytes(demand: Demand): Observable<Uint8Array>;
+  bytes(backpressure: Backpressure): Observable<Uint8Array>;
 }
 
 export type RenderEvent =
@@ -85,7 +85,7 @@ export class RenderError extends Error {
 export interface RenderFlow {
   readonly jobId: string;
   readonly subscription: string;
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   /** Bytes of an input. */
-  input(input: RenderInput, demand: Demand): Observable<Buffer>;
+  input(input: RenderInput, backpressure: Backpressure): Observable<Buffer>;
 }

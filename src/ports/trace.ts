@@ -44,11 +44,11 @@ export interface Tracing {
   begin(request: TracedRequest): Trace;
   /** The log, with what passes told to the trace of its request. */
   watching(usage: UsageLog): UsageLog;
-  figures(): SpanFigures;
+  stats(): SpanStats;
   close(): Promise<void>;
 }
 
-export interface SpanFigures {
+export interface SpanStats {
   readonly exported: number;
   /** The collector refused them, could not be reached, or was behind. */
   readonly dropped: number;

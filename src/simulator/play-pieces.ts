@@ -1,6 +1,6 @@
 /** Pieces of an answer in, as they are made; the same out at the set pace, only while the reader wants them, with the faults that were wished for. */
 import { Observable } from 'rxjs';
-import type { Demand } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { Directives } from './directives.ts';
 import { failureOf } from './faults.ts';
 import type { Task, Ticker } from './ticker.ts';
@@ -22,7 +22,7 @@ export const playPieces = <T>(
   open: () => Supply<T>,
   { faults, first = 0, rate = Number.POSITIVE_INFINITY }: Directives,
   ticker: Ticker,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<T> =>
   new Observable((subscriber) => {
     const supply = open();
@@ -84,9 +84,9 @@ export const playPieces = <T>(
       },
     };
     ticker.add(task);
-    demand.attach(listener);
+    backpressure.attach(listener);
     return () => {
-      demand.detach(listener);
+      backpressure.detach(listener);
       ticker.remove(task);
       supply.stop();
     };

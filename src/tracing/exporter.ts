@@ -1,7 +1,7 @@
 /** Finished spans in; batches of them at a collector out, later and never at the cost of a request. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { SpanFigures } from '../ports/trace.ts';
+import type { SpanStats } from '../ports/trace.ts';
 import { exportRequest, type Resource } from './otlp-json.ts';
 import type { Span } from './span.ts';
 
@@ -48,7 +48,7 @@ export class Exporter {
     else if (this.#queue.push(span) % batchSize === 0) setImmediate(() => this.#send());
   }
 
-  figures(): SpanFigures {
+  stats(): SpanStats {
     return { exported: this.#exported, dropped: this.#dropped, queued: this.#queue.length };
   }
 

@@ -47,7 +47,7 @@ export const createTracing = (settings: TracingSettings, options: TracingOptions
       ensureOpen: () => usage.ensureOpen(),
       close: () => usage.close(),
     }),
-    figures: () => exporter.figures(),
+    stats: () => exporter.stats(),
     close: () => exporter.close(),
   };
 };

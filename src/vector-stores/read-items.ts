@@ -7,7 +7,7 @@ import type {
 } from '../../schemas/vector-store-records.ts';
 import { ApiError, fail } from '../errors.ts';
 import { decodeWindows } from '../offload/text-encoding.ts';
-import { Demand } from '../ports/backpressure.ts';
+import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';
 import { tokenCounter } from '../tokens/count.ts';
@@ -116,7 +116,9 @@ const readBytes = async (
 ): Promise<Buffer<ArrayBuffer>> => {
   const bytes = Buffer.alloc(end - start);
   const length = await lastValueFrom(
-    blobs.read(name, new Demand(), { start, end }).pipe(reduce((at, piece) => at + piece.copy(bytes, at), 0)),
+    blobs
+      .read(name, new Backpressure(), { start, end })
+      .pipe(reduce((at, piece) => at + piece.copy(bytes, at), 0)),
   );
   if (length < bytes.length) throw fail('internal', 'The upload is shorter than it was');
   return bytes;

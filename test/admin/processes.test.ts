@@ -58,7 +58,7 @@ t.test('engines that models need', async (t) => {
     catalog: { list: () => [], inService: () => models },
     engines: {
       health: () => ({ simulator: 'ok' as const, pool: health }),
-      figures: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
+      stats: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
     },
   });
   const chat = (engine: string): Needing => ({ kind: 'chat', engine });

@@ -228,9 +228,9 @@ t.test('a collector that is slow, refuses or is away costs spans and nothing els
   const run = async (url: string, count: number) => {
     const exporter = new Exporter({ ...settings, url });
     for (let n = 0; n < count; n++) exporter.add(span());
-    const before = exporter.figures();
+    const before = exporter.stats();
     await exporter.close();
-    return { before, after: exporter.figures() };
+    return { before, after: exporter.stats() };
   };
   const url = `${collector.url}/v1/traces`;
   collector.answers.push({ status: 503, headers: { 'retry-after': '0' } }, { status: 429 });

@@ -4,7 +4,7 @@ import t from 'tap';
 import { FairLine } from '../../src/engines/capacity.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { silent } from '../engines/collect.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
@@ -16,7 +16,11 @@ const call = (engine: RunningEngine, subscription: string, name: string) => {
   const outcome: { error?: ApiError; ended: boolean } = { ended: false };
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: `name:${name};` }] }];
   const running = engine
-    .chat(sampleModel(), sampleCall({ messages }), { requestId: name, subscription, demand: new Demand() })
+    .chat(sampleModel(), sampleCall({ messages }), {
+      requestId: name,
+      subscription,
+      backpressure: new Backpressure(),
+    })
     .subscribe({
       error: (error: unknown) => {
         outcome.error = asApiError(error);
@@ -167,7 +171,7 @@ models:
     };
     const statuses = await Promise.all(Array.from({ length: 4 }, ask));
     t.ok(statuses.every((status) => status >= 500));
-    t.match(gateway.ports.admission.figures(), { running: 0, waiting: 0, admitted: 4 });
+    t.match(gateway.ports.admission.stats(), { running: 0, waiting: 0, admitted: 4 });
     t.ok(
       gateway.logLines.some((line) => line.msg === 'admitted after waiting' && line.model === 'far/chat'),
       'waits are in the log',

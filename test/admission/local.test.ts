@@ -104,7 +104,7 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
   t.strictSame(order, [...order.keys()]);
   t.equal(order.length, 1000);
   t.equal(depths.size, 1, 'all on the same level');
-  t.match(admission.figures(), { running: 0, waiting: 0, admitted: 1001, waited: 1000 });
+  t.match(admission.stats(), { running: 0, waiting: 0, admitted: 1001, waited: 1000 });
 });
 
 t.test('the wall clock may be set at will', async (t) => {

@@ -245,7 +245,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       await service.stop();
     });
     for (const replica of replicas) await replica.check();
-    await eventually(async () => replicas.every((replica) => replica.figures().replicas === 2));
+    await eventually(async () => replicas.every((replica) => replica.stats().replicas === 2));
     return { service, replicas, log };
   };
 
@@ -257,16 +257,16 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       for (const runner of runners) t.equal(await runner.word(), 'admitted');
       const waiter = new Visitor(replicas[0], asked);
       await replicas[0].check();
-      t.equal(replicas[0].figures().waiting, 1);
+      t.equal(replicas[0].stats().waiting, 1);
       await service.restart();
       await eventually(async () => {
         const checked = await Promise.allSettled(replicas.map((replica) => replica.check()));
         return (
           checked.every(({ status }) => status === 'fulfilled') &&
-          replicas.every((replica) => replica.figures().shared)
+          replicas.every((replica) => replica.stats().shared)
         );
       });
-      t.match(replicas[0].figures(), { running: 1, waiting: 1 }, fallback);
+      t.match(replicas[0].stats(), { running: 1, waiting: 1 }, fallback);
       runners[1]?.release();
       t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
       runners[0]?.release();
@@ -285,9 +285,9 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       message: 'Requests cannot be admitted at the moment',
       retryAfter: 1,
     });
-    t.match(one.figures(), { shared: false, running: 0, waiting: 0 });
+    t.match(one.stats(), { shared: false, running: 0, waiting: 0 });
     service.process?.kill('SIGCONT');
-    await eventually(async () => replicas.every((replica) => replica.figures().shared));
+    await eventually(async () => replicas.every((replica) => replica.stats().shared));
     t.equal(await new Visitor(one, request()).word(), 'admitted');
     t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
     t.match(log, [
@@ -305,17 +305,17 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     service.process?.kill('SIGKILL');
     const visitors = [1, 2, 3].map(() => new Visitor(one, asked));
     t.equal(await visitors[0]?.word(), 'admitted', 'half of four, and one runs already');
-    await eventually(async () => one.figures().waiting === 2);
-    t.match(one.figures(), { shared: false, replicas: 2, running: 2, waiting: 2 });
+    await eventually(async () => one.stats().waiting === 2);
+    t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
     before.release();
     t.match(await visitors[1]?.settled(), { kind: 'admitted', position: 1 });
     const elsewhere = [1, 2].map(() => new Visitor(other, asked));
     for (const each of elsewhere) t.equal(await each.word(), 'admitted');
 
     await service.restart();
-    await eventually(async () => replicas.every((replica) => replica.figures().shared));
+    await eventually(async () => replicas.every((replica) => replica.stats().shared));
     for (const replica of replicas) await replica.check();
-    t.match(one.figures(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
+    t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
     elsewhere[0]?.release();
     t.match(await visitors[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
     for (const each of [...visitors, elsewhere[1]]) each?.release();
@@ -341,7 +341,7 @@ t.test('chosen by configuration, checked at start', async (t) => {
   });
   const silent = pino({ level: 'silent' });
   const alone = await openAdmission({ redisUrl: undefined, admission: { fallback: 'local' } }, silent);
-  t.match(alone.figures(), { shared: false, replicas: 1 });
+  t.match(alone.stats(), { shared: false, replicas: 1 });
   await alone.close();
   const nobody = { redisUrl: 'redis://127.0.0.1:1', admission: { fallback: 'local' as const } };
   await t.rejects(openAdmission(nobody, silent), {

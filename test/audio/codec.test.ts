@@ -11,7 +11,7 @@ import { concat, from, lastValueFrom, NEVER, Observable, of, toArray } from 'rxj
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {
@@ -174,7 +174,7 @@ t.test('conversion', async (t) => {
     codec.convert(
       from([sound.subarray(0, 1000), sound.subarray(1000)]),
       { arguments: ['-f', 'flac'], ...bounds },
-      new Demand(),
+      new Backpressure(),
     ),
   );
   t.match(
@@ -186,7 +186,7 @@ t.test('conversion', async (t) => {
     codec.convert(
       sound,
       { arguments: ['-f', 'flac'], comment: '-f null\n; rm -rf $(pwd) \0 é', ...bounds },
-      new Demand(),
+      new Backpressure(),
     ),
   );
   t.ok(tagged.includes('-f null\n; rm -rf $(pwd)  é'), 'a comment is text, whatever stands in it');
@@ -221,7 +221,9 @@ t.test('bounds', async (t) => {
     return thrown instanceof ApiError ? `${thrown.status} ${thrown.message}` : String(thrown);
   };
   t.equal(
-    await refused(codec.convert(new Uint8Array(100_000), { ...soundless, maxBytes: 50_000 }, new Demand())),
+    await refused(
+      codec.convert(new Uint8Array(100_000), { ...soundless, maxBytes: 50_000 }, new Backpressure()),
+    ),
     '400 becomes too large when it is converted',
   );
   t.equal(
@@ -229,19 +231,25 @@ t.test('bounds', async (t) => {
       codec.convert(
         new Uint8Array(100_000),
         { ...soundless, maxBytes: 50_000, seekableOutput: true, arguments: ['-f', 'wav'] },
-        new Demand(),
+        new Backpressure(),
       ),
     ),
     '400 becomes too large when it is converted',
   );
   t.equal(
     await refused(
-      codec.convert(concat(of(new Uint8Array(10)), NEVER), { ...soundless, timeoutMs: 300 }, new Demand()),
+      codec.convert(
+        concat(of(new Uint8Array(10)), NEVER),
+        { ...soundless, timeoutMs: 300 },
+        new Backpressure(),
+      ),
     ),
     '503 takes too long to convert',
   );
   t.equal(
-    await refused(codec.convert(Buffer.from('text'), { arguments: ['-f', 'wav'], ...bounds }, new Demand())),
+    await refused(
+      codec.convert(Buffer.from('text'), { arguments: ['-f', 'wav'], ...bounds }, new Backpressure()),
+    ),
     unknown,
   );
   t.match(
@@ -250,7 +258,7 @@ t.test('bounds', async (t) => {
         codec.convert(
           undefined,
           { ...bounds, inputArguments: ['-f', 'lavfi', '-i', 'nonsense'], arguments: ['-f', 'wav'] },
-          new Demand(),
+          new Backpressure(),
         ),
       ),
     ),
@@ -259,7 +267,7 @@ t.test('bounds', async (t) => {
   );
 
   const narrow = createCodec({ maxStreams: 1, maxWaiting: 1, maxWait: 200 });
-  const endless = () => narrow.convert(NEVER, soundless, new Demand());
+  const endless = () => narrow.convert(NEVER, soundless, new Backpressure());
   const running = endless().subscribe();
   await eventually(() => ffmpegs().length === 1, 'a process runs');
   const waiting = refused(endless());
@@ -284,27 +292,27 @@ t.test('bounds', async (t) => {
   t.same(folders(), []);
 });
 
-t.test('output waits for demand, input for the process', async (t) => {
-  const demand = new Demand();
-  const inputDemand = new Demand();
-  demand.pause();
+t.test('output waits for backpressure, input for the process', async (t) => {
+  const backpressure = new Backpressure();
+  const inputBackpressure = new Backpressure();
+  backpressure.pause();
   let sent = 0;
   let paused = 0;
   const source = new Observable<Uint8Array>((subscriber) => {
     const chunk = new Uint8Array(48_000);
     const more = () => {
-      while (!inputDemand.paused && sent < 400) {
+      while (!inputBackpressure.paused && sent < 400) {
         sent++;
         subscriber.next(chunk);
       }
       if (sent >= 400) subscriber.complete();
     };
-    inputDemand.attach({ pause: () => paused++, resume: more });
+    inputBackpressure.attach({ pause: () => paused++, resume: more });
     more();
   });
   let received = 0;
   const done = new Promise<void>((resolve, reject) => {
-    codec.convert(source, { ...soundless, inputDemand }, demand).subscribe({
+    codec.convert(source, { ...soundless, inputBackpressure }, backpressure).subscribe({
       next: (bytes) => {
         received += bytes.length;
       },
@@ -317,7 +325,7 @@ t.test('output waits for demand, input for the process', async (t) => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   t.equal(received, 0, 'nothing comes before it is wanted');
   t.ok(held < 60 && sent < 60, `only ${sent} of 400 pieces went in`);
-  demand.resume();
+  backpressure.resume();
   await done;
   t.equal(received, 400 * 48_000);
   t.equal(sent, 400);
@@ -332,7 +340,13 @@ t.test('a process may be over before a busy loop has seen its pipes', async (t) 
   const short = { ...bounds, inputArguments: ['-f', 'lavfi', '-i', 'sine=duration=0.1'] };
   const made = await Promise.all(
     [false, true, false, true].map((seekableOutput) =>
-      all(codec.convert(undefined, { ...short, seekableOutput, arguments: ['-f', 's16le'] }, new Demand())),
+      all(
+        codec.convert(
+          undefined,
+          { ...short, seekableOutput, arguments: ['-f', 's16le'] },
+          new Backpressure(),
+        ),
+      ),
     ),
   );
   t.same(
@@ -343,7 +357,9 @@ t.test('a process may be over before a busy loop has seen its pipes', async (t) 
 
 t.test('whatever is killed, nothing is left behind', async (t) => {
   const own = createCodec();
-  const broken = t.rejects(all(own.convert(NEVER, soundless, new Demand())), { name: 'ProcessFailure' });
+  const broken = t.rejects(all(own.convert(NEVER, soundless, new Backpressure())), {
+    name: 'ProcessFailure',
+  });
   await eventually(() => ffmpegs().length === 1, 'a process runs');
   const [ffmpeg] = ffmpegs();
   for (const starter of starters()) process.kill(starter, 'SIGKILL');

@@ -1,6 +1,6 @@
 /** A process that converts to a file for as long as it lives, and so hears nothing of pipes that close. */
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 
 createCodec()
   .convert(
@@ -12,6 +12,6 @@ createCodec()
       timeoutMs: 60_000,
       seekableOutput: true,
     },
-    new Demand(),
+    new Backpressure(),
   )
   .subscribe();

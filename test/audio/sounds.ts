@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseBuffer } from 'music-metadata';
 import { lastValueFrom, toArray } from 'rxjs';
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Conversion } from '../../src/ports/codec.ts';
 
 export const codec = createCodec();
@@ -27,7 +27,9 @@ const run = async (
 ) =>
   Buffer.concat(
     await lastValueFrom(
-      codec.convert(source, { ...limits, seekableOutput: true, ...conversion }, new Demand()).pipe(toArray()),
+      codec
+        .convert(source, { ...limits, seekableOutput: true, ...conversion }, new Backpressure())
+        .pipe(toArray()),
     ),
   );
 

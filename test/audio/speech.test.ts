@@ -1,7 +1,7 @@
 /** Speech at a real socket, spoken by the simulator: formats measured, speed, voices, streams, faults, bills. */
 import { tap } from 'rxjs';
 import t from 'tap';
-import type { Demand } from '../../src/ports/backpressure.ts';
+import type { Backpressure } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, startSounding } from './sound-gateway.ts';
 import { codec, described, ffmpegs, loudness, samplesOf, tone, wave } from './sounds.ts';
@@ -230,7 +230,7 @@ t.test(
 t.test('a slow reader holds the engine back', async (t) => {
   const { engines } = gateway.ports;
   const original = engines.of;
-  let demand: Demand | undefined;
+  let backpressure: Backpressure | undefined;
   let made = 0;
   engines.of = (model) => {
     const engine = original(model);
@@ -239,7 +239,7 @@ t.test('a slow reader holds the engine back', async (t) => {
     return {
       ...engine,
       speak: (asked, call, flow) => {
-        demand = flow.demand;
+        backpressure = flow.backpressure;
         return say(asked, call, flow).pipe(
           tap(({ samples }) => {
             made += samples.length;
@@ -254,7 +254,7 @@ t.test('a slow reader holds the engine back', async (t) => {
   const response = await speak({ input: `${input} `.repeat(66), voice: 'dan', response_format: 'pcm' });
   const reader = response.body?.getReader();
   let received = (await reader?.read())?.value?.length ?? 0;
-  await eventually(() => demand?.paused === true, 'the engine is held back');
+  await eventually(() => backpressure?.paused === true, 'the engine is held back');
   const held = made;
   for (let chunk = await reader?.read(); chunk?.done === false; chunk = await reader?.read())
     received += chunk.value.length;

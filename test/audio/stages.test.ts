@@ -8,7 +8,7 @@ import { meterSeconds } from '../../pipelines/audio/meter-seconds.ts';
 import type { SpeechTask } from '../../pipelines/audio/read-speech-request.ts';
 import { transcriptionWire } from '../../src/engines/wires/openai/transcription.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
 import type { Spoken } from '../../src/ports/speech.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
@@ -81,7 +81,14 @@ t.test('encodeSpeech', async (t) => {
       },
     };
     const task: SpeechTask = {
-      ...{ model: model(), format: 'mp3', speed: 3, sse: false, streams: false, demand: new Demand() },
+      ...{
+        model: model(),
+        format: 'mp3',
+        speed: 3,
+        sse: false,
+        streams: false,
+        backpressure: new Backpressure(),
+      },
       call: {
         ...{
           input: 'Hi',
@@ -206,28 +213,28 @@ t.test('playPieces', async (t) => {
   const played = (supply: Supply<string>, wishes: object) => {
     const { clock, pass } = clockOf();
     const seen: string[] = [];
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const subscription = playPieces(
       () => supply,
       { faults: [], ...wishes },
       new Ticker(clock),
-      demand,
+      backpressure,
     ).subscribe({
       next: (piece) => seen.push(piece),
       error: (error: Error) => seen.push(error.message),
       complete: () => seen.push('end'),
     });
-    return { seen, pass, demand, subscription };
+    return { seen, pass, backpressure, subscription };
   };
   const even = played(supplyOf('abcd'), { rate: 10, first: 1000 });
   even.pass(999);
   t.same(even.seen, []);
   even.pass(250);
   t.equal(even.seen.join(''), 'abc');
-  even.demand.pause();
+  even.backpressure.pause();
   even.pass(10_000);
   t.equal(even.seen.join(''), 'abc', 'nothing while nobody reads');
-  even.demand.resume();
+  even.backpressure.resume();
   even.pass(300);
   t.equal(even.seen.join(''), 'abcdend');
   const faulty = played(supplyOf('abcd'), {

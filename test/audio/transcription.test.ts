@@ -178,7 +178,7 @@ t.test('who leaves', async (t) => {
       ['file', fileOf(sound)],
     ] as const;
     const call = postForm(fields, leaving.signal);
-    if (cost === '0') await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
+    if (cost === '0') await eventually(() => gateway.ports.admission.stats().running > 0, 'it runs');
     else await (await call).body?.getReader().read();
     leaving.abort();
     await call.catch(() => undefined);

@@ -12,7 +12,7 @@ import { S3Client, type S3Settings } from '../../src/adapters/blobs/s3-client.ts
 import { sweepBucket } from '../../src/adapters/blobs/s3-sweep.ts';
 import { loadConfig } from '../../src/config.ts';
 import { fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { blobsContract } from '../contracts/blobs.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
@@ -47,7 +47,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
     const blobs = openS3Blobs(settings, log);
     t.teardown(() => blobs.close());
     const bytes = new Subject<Buffer>();
-    const writing = blobs.write('left', bytes, { ...png, demand: new Demand() }).subscribe();
+    const writing = blobs.write('left', bytes, { ...png, backpressure: new Backpressure() }).subscribe();
     bytes.next(Buffer.alloc(9 * 1024 * 1024));
     const seen = (count: number) => eventually(async () => (await uploads('left')) === count);
     t.ok(await seen(1), 'it has begun');
@@ -206,7 +206,7 @@ t.test('a store that breaks connections, refuses or is gone', async (t) => {
   const refusing = await play(t, (_request, response) => refuse(response, 403, 'AccessDenied'));
   await t.rejects(refusing.blobs.put('a', Buffer.from('x'), png), away);
   await t.rejects(refusing.blobs.stat('a'), away);
-  await t.rejects(firstValueFrom(refusing.blobs.read('a', new Demand()).pipe(toArray())), away);
+  await t.rejects(firstValueFrom(refusing.blobs.read('a', new Backpressure()).pipe(toArray())), away);
   await t.rejects(openBlobs({ dataDir: '/nowhere', s3: refusing.settings }, around), {
     message: /refuses the key for the bucket "bucket"$/,
   });
@@ -231,7 +231,7 @@ t.test('an upload whose part fails is given up and taken back', async (t) => {
     } else response.writeHead(200, { etag: `"${part}"` }).end();
   });
   const bytes = new Subject<Buffer>();
-  const written = lastValueFrom(blobs.write('big', bytes, { ...png, demand: new Demand() }));
+  const written = lastValueFrom(blobs.write('big', bytes, { ...png, backpressure: new Backpressure() }));
   for (let piece = 0; piece < 20; piece++) bytes.next(Buffer.alloc(1024 * 1024));
   bytes.complete();
   await t.rejects(written, away);
@@ -253,7 +253,10 @@ t.test('an upload that fails at its end, though it said 200', async (t) => {
       response.writeHead(200).end('<Error><Code>InternalError</Code></Error>');
     else response.writeHead(200, { etag: '"1"' }).end();
   });
-  const written = blobs.write('big', of(Buffer.alloc(9 * 1024 * 1024)), { ...png, demand: new Demand() });
+  const written = blobs.write('big', of(Buffer.alloc(9 * 1024 * 1024)), {
+    ...png,
+    backpressure: new Backpressure(),
+  });
   await t.rejects(lastValueFrom(written), away);
 });
 
@@ -264,7 +267,7 @@ t.test('a reader that goes ends the download', async (t) => {
       response.writeHead(200, { 'content-length': '100000000' });
       response.write(Buffer.alloc(100_000));
     }).then(({ blobs }) => {
-      const reading = blobs.read('a', new Demand()).subscribe(() => reading.unsubscribe());
+      const reading = blobs.read('a', new Backpressure()).subscribe(() => reading.unsubscribe());
     });
   });
   await gone;

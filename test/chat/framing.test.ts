@@ -208,7 +208,7 @@ t.test('chunks add up to the whole answer', async () => {
         if (replies.length > parts.length + 1) throw new Error('more than one write per arrival');
         const chunks = chunksOf(replies);
         const whole = await lastValueFrom(from(parts).pipe(through(frameChatWhole, form)));
-        const answer: unknown = whole.kind === 'answer' && JSON.parse(String(whole.body));
+        const answer: unknown = whole.kind === 'whole' && JSON.parse(String(whole.body));
         if (!isCompletion.Check(answer)) throw new Error(JSON.stringify(isCompletion.Errors(answer)));
         assert.deepEqual(rebuilt(chunks, form), answer);
         const last = chunks.at(-1);
@@ -225,7 +225,7 @@ t.test('text that came as bytes is written as such, and reads the same', async (
     part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
   const bodyOf = async (parts: Parts, choices: number) => {
     const whole = await lastValueFrom(of(parts).pipe(through(frameChatWhole, completion({ choices }))));
-    return whole.kind === 'answer' ? whole.body : undefined;
+    return whole.kind === 'whole' ? whole.body : undefined;
   };
   const answers: readonly (readonly [choices: number, pieces: number, parts: Parts])[] = [
     [1, 3, [said(0, 'naïve 水'), finish(), usage(1, 2)]],

@@ -9,7 +9,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange, Reply } from '../../src/ports/exchange.ts';
@@ -170,7 +170,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
           leases.push(granted);
           return of(granted);
         }),
-      figures: unused,
+      stats: unused,
       check: () => Promise.resolve(),
       ...closes,
     },
@@ -259,7 +259,7 @@ export const exchange = (body: unknown = {}): Exchange => {
     query: '',
     header: (name) => (name === 'content-type' ? 'application/json' : ''),
     body: { length: bytes.length, whole: () => of(bytes), chunks: () => of(bytes) },
-    demand: new Demand(),
+    backpressure: new Backpressure(),
     dialect: 'envelope',
     log: silent,
   };
@@ -293,7 +293,7 @@ export const callMadeBy = async (asked: Promise<unknown>, { calls }: House): Pro
 /** The one answer of a request that is not streamed. */
 export const bodyOf = <Body>(replies: readonly Reply[]): Body => {
   const [answer] = replies;
-  if (answer?.kind !== 'answer' || replies.length !== 1) throw new Error('not one answer');
+  if (answer?.kind !== 'whole' || replies.length !== 1) throw new Error('not one answer');
   return JSON.parse(String(answer.body)) as Body;
 };
 

@@ -298,7 +298,7 @@ t.test('special tokens in a prompt are text like any other', async (t) => {
 
 t.test('the answer carries the model it was given by', async (t) => {
   const [reply] = await ask({ messages: [user] });
-  t.match(reply?.kind === 'answer' && JSON.parse(String(reply.body)), {
+  t.match(reply?.kind === 'whole' && JSON.parse(String(reply.body)), {
     model: 'mock/chat',
     id: 'chatcmpl-0123',
   });

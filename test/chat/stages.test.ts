@@ -404,7 +404,7 @@ const call = plainCall({ stream: true });
 const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefined, framing: undefined };
 
 t.test('callEngine', async (t) => {
-  t.test('hands the call and the reader’s demand to the engine of the model', async (t) => {
+  t.test('hands the call and the reader’s backpressure to the engine of the model', async (t) => {
     const at = house();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
@@ -417,7 +417,12 @@ t.test('callEngine', async (t) => {
       {
         model: task.model,
         call,
-        flow: { requestId: 'req_0123', subscription: 'sub_1', demand: asking.demand, trace: undefined },
+        flow: {
+          requestId: 'req_0123',
+          subscription: 'sub_1',
+          backpressure: asking.backpressure,
+          trace: undefined,
+        },
       },
     ]);
   });

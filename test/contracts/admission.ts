@@ -42,8 +42,8 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
       return visitors;
     };
     const words = (visitors: readonly Visitor[]) => Promise.all(visitors.map((each) => each.word()));
-    const figures = () => {
-      const [one, other] = replicas.map((replica) => replica.figures());
+    const stats = () => {
+      const [one, other] = replicas.map((replica) => replica.stats());
       return one === undefined || other === undefined || replicas[0] === replicas[1]
         ? one
         : {
@@ -63,7 +63,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
       visit,
       visitAll,
       words,
-      figures,
+      stats,
       pass: (ms: number) => clock.advance(ms, settle),
     };
   };
@@ -85,13 +85,13 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
   });
 
   t.test('first come, first served; leaving the line costs nobody anything', async (t) => {
-    const { visitAll, pass, settle, figures } = await house(t);
+    const { visitAll, pass, settle, stats } = await house(t);
     const [first, second, third, fourth] = await visitAll(4);
     assert(first && second && third && fourth);
-    t.match(figures(), { running: 1, waiting: 3 });
+    t.match(stats(), { running: 1, waiting: 3 });
     third.leave();
     await settle();
-    t.match(figures(), { running: 1, waiting: 2 });
+    t.match(stats(), { running: 1, waiting: 2 });
     await pass(1500);
     first.release();
     first.release();
@@ -103,7 +103,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     fourth.release();
     t.equal(third.outcome, undefined);
     await settle();
-    t.match(figures(), { running: 0, waiting: 0, admitted: 3, waited: 2, waitedMs: 3500, refusedByRate: 0 });
+    t.match(stats(), { running: 0, waiting: 0, admitted: 3, waited: 2, waitedMs: 3500, refusedByRate: 0 });
   });
 
   t.test('subscriptions and models are apart, whatever they are called', async (t) => {
@@ -157,7 +157,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
   });
 
   t.test('one that cannot start in the time it may wait is told at once', async (t) => {
-    const { visitAll, words, pass, figures } = await house(t);
+    const { visitAll, words, pass, stats } = await house(t);
     const asked = request({ requestsPerMinute: 3 });
     const [first, second] = await visitAll(2, asked);
     assert(first && second);
@@ -165,13 +165,13 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     await second.settled();
     const more = await visitAll(2, asked);
     t.strictSame(await words(more.slice(1)), ['429 60'], 'two have started, one is ahead');
-    t.match(figures(), { waiting: 1 });
+    t.match(stats(), { waiting: 1 });
     await pass(29_999);
     t.equal(more[0]?.outcome, undefined);
   });
 
   t.test('the line is bounded in length and time, and the estimate follows the holds', async (t) => {
-    const { visit, visitAll, words, pass, figures } = await house(t, { queueLength: 2 });
+    const { visit, visitAll, words, pass, stats } = await house(t, { queueLength: 2 });
     const [first] = await visitAll(1);
     await pass(4000);
     first?.release();
@@ -182,7 +182,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(third.outcome, undefined);
     await pass(1);
     t.strictSame(await words([third, fourth]), ['429 60', '429 30'], 'one was still ahead, then none');
-    t.match(figures(), { running: 1, waiting: 0, refusedByQueue: 3 });
+    t.match(stats(), { running: 1, waiting: 0, refusedByQueue: 3 });
     second.release();
     t.equal(await visit().word(), 'admitted');
   });
@@ -194,7 +194,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     );
     t.match(await visitors[5]?.settled(), { kind: 'refused', status: 429, retryAfter: 1 });
     await settle();
-    t.match(replicas[0].figures(), { running: 3, waiting: 2, refusedByQueue: 1 });
+    t.match(replicas[0].stats(), { running: 3, waiting: 2, refusedByQueue: 1 });
     visitors[1]?.leave();
     await settle();
     const next = new Visitor(replicas[0], request({}, 'c'));
@@ -205,7 +205,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
   });
 
   t.test('numbers that change hold for all from the next request on', async (t) => {
-    const { visit, visitAll, words, settle, figures } = await house(t);
+    const { visit, visitAll, words, settle, stats } = await house(t);
     const [first, second, third] = await visitAll(3);
     assert(first && second && third);
     const raised = visit(request({ concurrency: 3 }));
@@ -215,7 +215,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     await settle();
     first.release();
     await settle();
-    t.match(figures(), { running: 2, waiting: 2 }, 'nobody starts above the new number');
+    t.match(stats(), { running: 2, waiting: 2 }, 'nobody starts above the new number');
     second.release();
     t.equal(await raised.word(), 'admitted');
     t.equal(lowered.outcome, undefined);
@@ -227,13 +227,13 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
   });
 
   t.test('what is released again and again frees one slot', async (t) => {
-    const { visitAll, settle, figures } = await house(t);
+    const { visitAll, settle, stats } = await house(t);
     const visitors = await visitAll(4, request({ concurrency: 2 }));
     for (let times = 0; times < 5; times++) visitors[0]?.release();
     await visitors[2]?.settled();
     await settle();
     t.equal(visitors[3]?.outcome, undefined);
-    t.match(figures(), { running: 2, waiting: 1 });
+    t.match(stats(), { running: 2, waiting: 1 });
   });
 
   t.test('leaving at the very moment one is admitted leaves nothing behind', async (t) => {

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { firstValueFrom, lastValueFrom, Observable, of, Subject, toArray } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../src/errors.ts';
-import { Demand, type DemandListener } from '../../src/ports/backpressure.ts';
+import { Backpressure, type Pausable } from '../../src/ports/backpressure.ts';
 import type { BlobOptions, Blobs, ByteRange } from '../../src/ports/blobs.ts';
 
 const missing = fail('not_found', 'There is no such file');
@@ -19,7 +19,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   /** Each test works under names of its own. */
   const newName = () => `contract/case-${++names}.bin`;
   const readAll = async (name: string, range?: ByteRange): Promise<Buffer> =>
-    Buffer.concat(await firstValueFrom(blobs.read(name, new Demand(), range).pipe(toArray())));
+    Buffer.concat(await firstValueFrom(blobs.read(name, new Backpressure(), range).pipe(toArray())));
 
   t.test('bytes are kept under a name, replaced, and removed', async (t) => {
     const name = newName();
@@ -54,7 +54,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('nothing is a blob too', async (t) => {
     const [put, written] = [newName(), newName()];
     await blobs.put(put, Buffer.alloc(0), png);
-    await lastValueFrom(blobs.write(written, of(), { ...png, demand: new Demand() }));
+    await lastValueFrom(blobs.write(written, of(), { ...png, backpressure: new Backpressure() }));
     for (const name of [put, written]) {
       t.strictSame(await blobs.stat(name), { mediaType: 'image/png', size: 0 });
       t.equal((await readAll(name)).length, 0);
@@ -64,7 +64,9 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('a stream of any length arrives whole, its source held back', async (t) => {
     const name = newName();
     const source = new PacedSource(13_000_003, 50_000);
-    const info = await lastValueFrom(blobs.write(name, source.bytes(), { ...png, demand: source.demand }));
+    const info = await lastValueFrom(
+      blobs.write(name, source.bytes(), { ...png, backpressure: source.backpressure }),
+    );
     t.strictSame(info, { mediaType: 'image/png', size: source.size });
     t.strictSame(await blobs.stat(name), info);
     t.ok(source.pauses > 0, 'the source was paused');
@@ -78,7 +80,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('there is nothing under the name until every byte is there', async (t) => {
     const name = newName();
     const bytes = new Subject<Buffer>();
-    const written = lastValueFrom(blobs.write(name, bytes, { ...png, demand: new Demand() }));
+    const written = lastValueFrom(blobs.write(name, bytes, { ...png, backpressure: new Backpressure() }));
     bytes.next(Buffer.alloc(100_000));
     t.equal(await blobs.stat(name), undefined);
     bytes.complete();
@@ -89,7 +91,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('a source that fails leaves nothing, and its failure is passed on', async (t) => {
     const name = newName();
     const bytes = new Subject<Buffer>();
-    const written = lastValueFrom(blobs.write(name, bytes, { ...png, demand: new Demand() }));
+    const written = lastValueFrom(blobs.write(name, bytes, { ...png, backpressure: new Backpressure() }));
     bytes.next(randomBytes(6_000_000));
     const failure = new Error('the source broke');
     bytes.error(failure);
@@ -100,7 +102,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('who leaves takes the source along and leaves nothing', async (t) => {
     const name = newName();
     const bytes = new Subject<Buffer>();
-    const subscription = blobs.write(name, bytes, { ...png, demand: new Demand() }).subscribe();
+    const subscription = blobs.write(name, bytes, { ...png, backpressure: new Backpressure() }).subscribe();
     bytes.next(randomBytes(1000));
     t.ok(bytes.observed);
     subscription.unsubscribe();
@@ -112,16 +114,16 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     const name = newName();
     const bytes = randomBytes(3_000_000);
     await blobs.put(name, bytes, png);
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const got: Buffer[] = [];
     let afterPause = 0;
     await new Promise<void>((resolve, reject) => {
-      blobs.read(name, demand).subscribe({
+      blobs.read(name, backpressure).subscribe({
         next: (piece) => {
-          if (demand.paused) afterPause += 1;
+          if (backpressure.paused) afterPause += 1;
           got.push(piece);
-          demand.pause();
-          setImmediate(() => setImmediate(() => demand.resume()));
+          backpressure.pause();
+          setImmediate(() => setImmediate(() => backpressure.resume()));
         },
         error: reject,
         complete: resolve,
@@ -134,7 +136,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   t.test('a reader may leave in the middle', async (t) => {
     const name = newName();
     await blobs.put(name, randomBytes(1_000_000), png);
-    const piece = await firstValueFrom(blobs.read(name, new Demand()));
+    const piece = await firstValueFrom(blobs.read(name, new Backpressure()));
     t.ok(piece.length > 0);
   });
 
@@ -177,9 +179,9 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   });
 };
 
-/** A source that obeys demand, turn by turn, and remembers what it sent. */
-class PacedSource implements DemandListener {
-  readonly demand = new Demand();
+/** A source that obeys backpressure, turn by turn, and remembers what it sent. */
+class PacedSource implements Pausable {
+  readonly backpressure = new Backpressure();
   readonly size: number;
   pauses = 0;
   readonly #piece: number;
@@ -209,7 +211,7 @@ class PacedSource implements DemandListener {
   bytes(): Observable<Buffer> {
     return new Observable((subscriber) => {
       let left = this.size;
-      this.demand.attach(this);
+      this.backpressure.attach(this);
       this.#send = () => {
         while (!this.#paused && left > 0) {
           const piece = randomBytes(Math.min(this.#piece, left));

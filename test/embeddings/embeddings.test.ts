@@ -327,7 +327,7 @@ t.test('a client that leaves', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/embeddings', { model, input: '/sim first=1m\nHi' }, leaving.signal);
-  await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
+  await eventually(() => gateway.ports.admission.stats().running > 0, 'it runs');
   leaving.abort();
   await t.rejects(asked);
   await eventually(() => events.length > before, 'its event');

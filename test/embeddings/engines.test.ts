@@ -543,7 +543,7 @@ t.test('all batches end together', async (t) => {
       quantities: { prompt_tokens: 7, inputs: 1 },
       cost: '0.000007',
     });
-    t.equal(gateway.ports.admission.figures().running, 0);
+    t.equal(gateway.ports.admission.stats().running, 0);
   });
 });
 

@@ -7,7 +7,7 @@ import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
 import { decisionFailures } from '../../pipelines/decisions/failures.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
 import { type ErrorKind, fail } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
@@ -111,26 +111,26 @@ t.test('decisionFailures', async (t) => {
 t.test('PacedBytes', async (t) => {
   const started = (
     pieces: Iterable<string | Uint8Array>,
-    onBytes: (demand: Demand) => void = () => undefined,
+    onBytes: (backpressure: Backpressure) => void = () => undefined,
   ) => {
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const sent: Buffer[] = [];
     let ended = false;
     const subscription = new Observable<Reply>((subscriber) => {
-      const paced = new PacedBytes(pieces, demand, subscriber);
+      const paced = new PacedBytes(pieces, backpressure, subscriber);
       paced.start();
       return () => paced.stop();
     }).subscribe({
       next: (reply) => {
         if (reply.kind === 'bytes') sent.push(Buffer.from(reply.bytes));
-        onBytes(demand);
+        onBytes(backpressure);
       },
       complete: () => {
         ended = true;
       },
     });
     return {
-      demand,
+      backpressure,
       sent,
       subscription,
       text: () => Buffer.concat(sent).toString('latin1'),
@@ -167,18 +167,18 @@ t.test('PacedBytes', async (t) => {
   });
 
   t.test('as the reader takes them', async (t) => {
-    const { demand, sent, ended, subscription } = started(
+    const { backpressure, sent, ended, subscription } = started(
       Array.from({ length: 6 }, () => large),
       (to) => to.pause(),
     );
     t.equal(sent.length, 1);
     await turn();
     t.equal(sent.length, 1, 'nothing while it pauses');
-    demand.resume();
+    backpressure.resume();
     await turn();
     t.equal(sent.length, 2);
     t.notOk(ended());
-    demand.resume();
+    backpressure.resume();
     subscription.unsubscribe();
     await turn();
     t.equal(sent.length, 2, 'nor once it has left');

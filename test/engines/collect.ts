@@ -5,7 +5,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { ChatCall, Part } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
@@ -23,7 +23,7 @@ export const engineOn = (replicas: readonly string[], change: Partial<EngineRow>
 export class Collected {
   readonly parts: Part[] = [];
   emissions = 0;
-  readonly demand = new Demand();
+  readonly backpressure = new Backpressure();
   /** Settles when the answer has ended. */
   readonly ended: Promise<ApiError | undefined>;
   readonly subscription: Subscription;
@@ -42,7 +42,7 @@ export class Collected {
     const answer = engine.chat(model, sampleCall(call), {
       requestId: 'req-1',
       subscription: 'sub_1',
-      demand: this.demand,
+      backpressure: this.backpressure,
     });
     this.subscription = answer.subscribe({
       next: (parts) => {

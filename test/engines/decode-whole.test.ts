@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
-import { Answer, type AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
+import { ResponseDecoder, type AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import { readable } from './samples.ts';
 
@@ -20,7 +20,7 @@ const plain = { ...thinking, thinks: false };
 const options = thinking;
 
 const parsedParts = (body: string, options: AnswerOptions): Parts => {
-  const answer = new Answer(options);
+  const answer = new ResponseDecoder(options);
   answer.push(JSON.parse(body));
   answer.end(true);
   if (answer.failure !== undefined) throw answer.failure;

@@ -1,4 +1,4 @@
-/** One engine call on real sockets: what a misbehaving engine leads to, how demand holds it back, when it is let go. */
+/** One engine call on real sockets: what a misbehaving engine leads to, how backpressure holds it back, when it is let go. */
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -477,7 +477,7 @@ t.test('a reader that stops holds the engine back', async (t) => {
     delivered = self.parts.length * line.length;
     if (delivered > 512 * 1024 && paused === 0) {
       paused = delivered;
-      self.demand.pause();
+      self.backpressure.pause();
     }
   });
   await eventually(() => paused > 0);
@@ -492,7 +492,7 @@ t.test('a reader that stops holds the engine back', async (t) => {
   t.equal(delivered, paused, 'nothing arrives after the pause');
   t.ok(before - delivered < 256 * 1024, `read ahead: ${before - delivered} bytes`);
   t.ok(sent < total, 'the engine could not send all');
-  collected.demand.resume();
+  collected.backpressure.resume();
   t.equal(await collected.ended, undefined);
   t.equal(collected.parts.filter((part) => part.type === 'text').length, Math.ceil(total / line.length));
   await engine.close();
@@ -505,15 +505,15 @@ t.test('waiting for a slow reader is not the engine being idle', async (t) => {
     visit.chunk(token('Hel'));
   });
   const subject = engineOn([engine.url], { timeouts: { idle: '60ms' } });
-  const collected = new Collected(subject, {}, (self) => self.demand.pause());
+  const collected = new Collected(subject, {}, (self) => self.backpressure.pause());
   await collected.more();
   const visit = await engine.visit(0);
   await new Promise((resolve) => setTimeout(resolve, 300));
   visit.chunk(`${token('lo')}data: [DONE]\n\n`);
   visit.end();
-  collected.demand.resume();
+  collected.backpressure.resume();
   await collected.more();
-  collected.demand.resume();
+  collected.backpressure.resume();
   t.match(await collected.outcome(), { parts: [text('Hello'), { type: 'finish' }], error: undefined });
   await engine.close();
   await subject.close();
@@ -523,11 +523,11 @@ t.test('a reader that was paused before the call starts paused', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.answer());
   const subject = engineOn([engine.url]);
   const answer = new Collected(subject);
-  answer.demand.pause();
+  answer.backpressure.pause();
   const visit = await engine.visit(0);
   await eventually(() => visit.socket.writableLength === 0);
   t.strictSame(answer.parts, []);
-  answer.demand.resume();
+  answer.backpressure.resume();
   t.strictSame(await answer.outcome(), hello);
   await engine.close();
   await subject.close();
@@ -569,7 +569,7 @@ t.test('who leaves lets the engine go', async (t) => {
   await answering.gone;
   t.pass('left while a whole answer was read');
 
-  const paused = new Collected(subject, {}, (self) => self.demand.pause());
+  const paused = new Collected(subject, {}, (self) => self.backpressure.pause());
   const held = await engine.visit(4);
   held.streamHead();
   held.chunk(token('Hel'));

@@ -6,13 +6,13 @@ import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import fc from 'fast-check';
 import t from 'tap';
 import { Pool } from 'undici';
-import type { Connection, Exchange } from '../../src/engines/http1/connection.ts';
+import type { Connection, ResponseHandler } from '../../src/engines/http1/connection.ts';
 import { Connections } from '../../src/engines/http1/connections.ts';
 import { type Outgoing, outgoing } from '../../src/engines/http1/outgoing.ts';
 import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/request-head.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
-import type { RequestBody } from '../../src/engines/outgoing-body.ts';
+import type { OutgoingBody } from '../../src/engines/outgoing-body.ts';
 import { eventually } from '../eventually.ts';
 import { ask, engineOn } from './collect.ts';
 import { type Answer, answers, chunked, lines } from './http1-answers.ts';
@@ -229,7 +229,7 @@ t.test('nothing in a request can pass for another line of it', async (t) => {
 // ── connections ──────────────────────────────────────────────────────────────────────────────────
 
 /** One exchange, as it was heard. */
-class Heard implements Exchange {
+class Heard implements ResponseHandler {
   status = 0;
   contentType = '';
   readonly reads: Buffer[] = [];
@@ -280,7 +280,7 @@ class Heard implements Exchange {
 }
 
 const options = { connectLimit: 5000, ca: undefined };
-const request = (body: RequestBody | null = null): Outgoing =>
+const request = (body: OutgoingBody | null = null): Outgoing =>
   outgoing(
     requestStart({ method: 'POST', path: '/', headers: [] }, fixedLines('test')),
     undefined,

@@ -2,7 +2,7 @@
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { plainMedia } from '../../src/media/plain-media.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Drawn, ImageCall, InputImage } from '../../src/ports/image.ts';
 
 export const imageCall = (change: Partial<ImageCall> = {}): ImageCall => ({
@@ -22,7 +22,7 @@ export const imageCall = (change: Partial<ImageCall> = {}): ImageCall => ({
   ...change,
 });
 
-export const flow = { requestId: 'req_1', subscription: 'sub_1', demand: new Demand() };
+export const flow = { requestId: 'req_1', subscription: 'sub_1', backpressure: new Backpressure() };
 
 export const inputImage = (bytes: Buffer, width: number, height: number): InputImage => {
   const { mediaType, size, base64 } = plainMedia(bytes);

@@ -1,7 +1,7 @@
 /** Reads that wait lie in memory of their own, some of it used before: they come back in order and as they were. */
 import * as fc from 'fast-check';
 import t from 'tap';
-import { HeldReads } from '../../src/engines/pending-reads.ts';
+import { PendingReads } from '../../src/engines/pending-reads.ts';
 
 const sizes = fc.constantFrom(1, 700, 16 * 1024 - 1, 16 * 1024, 40_000, 64 * 1024, 64 * 1024 + 1);
 const step = fc.oneof(
@@ -14,7 +14,7 @@ t.test('several lines at once', async (t) => {
   const memory = Buffer.alloc(64 * 1024 + 1);
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const lines = [new HeldReads(), new HeldReads(), new HeldReads()];
+      const lines = [new PendingReads(), new PendingReads(), new PendingReads()];
       const expected: { fill: number; length: number }[][] = [[], [], []];
       let fill = 0;
       for (const each of steps) {
@@ -48,7 +48,7 @@ t.test('several lines at once', async (t) => {
 });
 
 t.test('as text', async (t) => {
-  const held = new HeldReads();
+  const held = new PendingReads();
   held.add(Buffer.from('{"error":"w'));
   held.add(Buffer.from('ässer"}'));
   t.equal(held.text(100), '{"error":"wässer"}');
@@ -58,12 +58,12 @@ t.test('as text', async (t) => {
 });
 
 t.test('a reader that leaves while it reads', async (t) => {
-  const held = new HeldReads();
+  const held = new PendingReads();
   held.add(Buffer.alloc(20_000, 1));
   held.add(Buffer.alloc(20_000, 2));
   held.pass((bytes) => {
     held.clear();
-    const other = new HeldReads();
+    const other = new PendingReads();
     other.add(Buffer.alloc(20_000, 3));
     other.add(Buffer.alloc(20_000, 4));
     t.equal(bytes[19_999], 1, 'what it reads stays until it has read it');

@@ -291,7 +291,7 @@ t.test('n calls fail, pause and stop as one', async (t) => {
   );
   await (await engine.visit(0)).gone;
 
-  const later = new Collected(subject, { n: 2 }, (self) => self.demand.pause());
+  const later = new Collected(subject, { n: 2 }, (self) => self.backpressure.pause());
   const [third, fourth] = [await engine.visit(2), await engine.visit(3)];
   third.streamHead();
   third.chunk(token('Hel'));
@@ -301,9 +301,9 @@ t.test('n calls fail, pause and stop as one', async (t) => {
   await eventually(() => fourth.socket.writableLength === 0);
   t.equal(later.parts.length, 1, 'both are paused');
   const more = later.more();
-  later.demand.resume();
+  later.backpressure.resume();
   await more;
-  later.demand.resume();
+  later.backpressure.resume();
   fourth.reset();
   t.match(await later.outcome(), { parts: [{}, {}, ['failure', 'engine_unreachable']], error: undefined });
   await third.gone;

@@ -1,19 +1,19 @@
 /** Large reads take turns; small ones never wait. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { ReadShare } from '../../src/engines/http1/read-quota.ts';
+import { ReadQuota } from '../../src/engines/http1/read-quota.ts';
 
 const kilobytes = 1024;
 
 t.test('small reads are not counted', async (t) => {
-  const share = new ReadShare();
+  const share = new ReadQuota();
   const reader = { goOn: () => t.fail('it never waited') };
   for (let n = 0; n < 1000; n++) t.equal(share.take(8 * kilobytes, reader), true);
   await setImmediate();
 });
 
 t.test('past a turn’s share readers wait, and go on in the order they came, some a turn', async (t) => {
-  const share = new ReadShare();
+  const share = new ReadQuota();
   const going: number[] = [];
   const readers = Array.from({ length: 40 }, (_, index) => ({ goOn: () => void going.push(index) }));
   const allowed = readers.map((reader) => share.take(64 * kilobytes, reader));
@@ -29,7 +29,7 @@ t.test('past a turn’s share readers wait, and go on in the order they came, so
 });
 
 t.test('one reader alone waits as well, in every turn that it goes over', async (t) => {
-  const share = new ReadShare();
+  const share = new ReadQuota();
   let going = 0;
   const reader = { goOn: () => void going++ };
   for (let turn = 1; turn <= 3; turn++) {

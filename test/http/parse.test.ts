@@ -13,8 +13,8 @@ import {
 } from '../../pipelines/core/parse-multipart.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import { notUtf8 } from '../../src/offload/parse-json.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
-import { type Exchange, jsonAnswer } from '../../src/ports/exchange.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
+import { type Exchange, jsonReply } from '../../src/ports/exchange.ts';
 import { open } from '../contracts/edge/probe.ts';
 import { startEdge } from './edge-fixture.ts';
 import { request } from './raw-client.ts';
@@ -36,19 +36,19 @@ const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
   body: {
     length: pieces.reduce((total, piece) => total + piece.length, 0),
     whole: () => of(Buffer.concat(pieces)),
-    chunks: (demand) =>
+    chunks: (backpressure) =>
       new Observable((subscriber) => {
         let at = 0;
         let turn: NodeJS.Immediate | undefined;
         const next = () => {
           turn = undefined;
-          if (demand.paused) return;
+          if (backpressure.paused) return;
           const piece = pieces[at++];
           if (piece === undefined) subscriber.complete();
           else subscriber.next(Buffer.from(piece));
           if (!subscriber.closed) turn = setImmediate(next);
         };
-        demand.attach({
+        backpressure.attach({
           pause: () => {},
           resume: () => {
             turn ??= setImmediate(next);
@@ -58,7 +58,7 @@ const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
         return () => clearImmediate(turn);
       }),
   },
-  demand: new Demand(),
+  backpressure: new Backpressure(),
   dialect: 'envelope',
   log: pino({ level: 'silent' }),
 });
@@ -218,7 +218,7 @@ const read = (pieces: readonly Buffer[], use: MultipartRules = rules, type = for
       concatMap((part: MultipartPart) => {
         if (part.kind === 'field') return of({ name: part.name, value: part.value });
         const { name, filename, mediaType } = part;
-        return part.chunks(new Demand()).pipe(
+        return part.chunks(new Backpressure()).pipe(
           reduce((all, chunk) => Buffer.concat([all, chunk]), Buffer.alloc(0)),
           map((all) => ({ name, filename, mediaType, content: all.toString('latin1') })),
         );
@@ -340,7 +340,7 @@ for (const { name, skip } of servers)
     /** Most that was ever on the way between the sender's own buffer and the consumer. */
     let highest = 0;
     let sent = () => 0;
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const { client } = await startEdge(t, name, [
       open(
         'POST',
@@ -349,20 +349,20 @@ for (const { name, skip } of servers)
           parseMultipart(exchange, { maxFileBytes: size, required: ['file', 'note'] }).pipe(
             concatMap((part) => {
               if (part.kind === 'field') return of(part.value);
-              return part.chunks(demand).pipe(
+              return part.chunks(backpressure).pipe(
                 map((chunk) => {
                   received += chunk.length;
                   highest = Math.max(highest, sent() - received);
                   // As slow as a disk: each piece is taken a turn after the last.
-                  demand.pause();
-                  setImmediate(() => demand.resume());
+                  backpressure.pause();
+                  setImmediate(() => backpressure.resume());
                   return chunk.length;
                 }),
                 reduce((total, length) => total + length, 0),
               );
             }),
             toArray(),
-            map((values) => jsonAnswer(values)),
+            map((values) => jsonReply(values)),
           ),
         size + 10_000,
       ),

@@ -35,7 +35,7 @@ for (const { name, skip } of servers)
         return connection.send(request('GET', path));
       }),
     );
-    await eventually(() => state.demand?.paused === true && edge.inFlight() === 3, 'both to be full');
+    await eventually(() => state.backpressure?.paused === true && edge.inFlight() === 3, 'both to be full');
     const [unused, halting, idle] = [await client(), await client(), await client()];
     halting.send('GET /v1/silent HTTP/1.1\r\nhost: te');
     await idle.send(request('GET', '/v1/nothing')).response();

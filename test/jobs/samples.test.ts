@@ -1,7 +1,7 @@
 /** Songs heard while they render: from the start, at each listener's pace, on any process, for ten minutes after the end. */
 import type { Observable } from 'rxjs';
 import t from 'tap';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay } from './job-house.ts';
 
@@ -24,8 +24,8 @@ const listener = (source: Observable<Uint8Array>) => {
   return { heard, all: () => Buffer.concat(pieces), leave: () => subscription.unsubscribe() };
 };
 
-const listen = (house: JobHouse, id: string, output = 0, demand = new Demand()) =>
-  listener(house.jobs.samples(id, owner, output, demand));
+const listen = (house: JobHouse, id: string, output = 0, backpressure = new Backpressure()) =>
+  listener(house.jobs.samples(id, owner, output, backpressure));
 
 const samples = (size: number, first = 0): Buffer => {
   const bytes = Buffer.alloc(size);
@@ -64,7 +64,7 @@ t.test('each listener has its own pace, and none holds up the render', async (t)
   const job = musicJob();
   await house.jobs.create(job);
   const render = await underWay(house, job);
-  const slow = new Demand();
+  const slow = new Backpressure();
   slow.pause();
   const [held, free] = [listen(house, job.id, 0, slow), listen(house, job.id)];
   const song = samples(3_000_000);

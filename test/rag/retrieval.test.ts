@@ -44,8 +44,8 @@ const questions: readonly (readonly [question: string, answer: string])[] = [
   ['When is the journal forced to the disk?', 'SLUICE_JOURNAL_SYNC'],
   ['What happens when the disk is full or the journal has no room?', 'When there is no room'],
   [
-    'How does demand hold back the engine when the socket of the client is full?',
-    'demand travels beside the data',
+    'How does backpressure hold back the engine when the socket of the client is full?',
+    'backpressure travels beside the data',
   ],
   ['How do I add a new route to the code?', 'a schema, a pipeline, a row in'],
 ];

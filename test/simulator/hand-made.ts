@@ -2,7 +2,7 @@
 import type { Subscription } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import {
   type ChatCall,
   type ChatMessage,
@@ -70,7 +70,7 @@ export interface Recording {
   /** Each emission with the time it came. */
   readonly emissions: { readonly at: number; readonly parts: Parts }[];
   readonly parts: Part[];
-  readonly demand: Demand;
+  readonly backpressure: Backpressure;
   readonly subscription: Subscription;
   error: unknown;
   isComplete: boolean;
@@ -85,22 +85,22 @@ export function start(
   { reasoning }: ThinkingModel = plainModel,
   options: SimulatorOptions = {},
   engine = createSimulator({ clock, ...options }),
-  onEmission: (demand: Demand) => void = () => {},
+  onEmission: (backpressure: Backpressure) => void = () => {},
 ): Recording {
   if (anyModel === undefined) throw new Error('the default catalog is empty');
   const { reasoning: _, ...rest } = anyModel;
   const model: Model = reasoning === undefined ? rest : { ...rest, reasoning };
-  const demand = new Demand();
+  const backpressure = new Backpressure();
   const emissions: Recording['emissions'] = [];
   const parts: Part[] = [];
   const outcome = { error: undefined as unknown, isComplete: false };
   const subscription = engine
-    .chat(model, call, { requestId: 'test', subscription: 'sub_1', demand })
+    .chat(model, call, { requestId: 'test', subscription: 'sub_1', backpressure })
     .subscribe({
       next(emission) {
         emissions.push({ at: clock.now(), parts: emission });
         parts.push(...emission);
-        onEmission(demand);
+        onEmission(backpressure);
       },
       error(error) {
         outcome.error = error;
@@ -109,7 +109,7 @@ export function start(
         outcome.isComplete = true;
       },
     });
-  return Object.assign(outcome, { emissions, parts, demand, subscription });
+  return Object.assign(outcome, { emissions, parts, backpressure, subscription });
 }
 
 /** Runs a call to its end. */

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';
-import type { Demand } from '../../src/ports/backpressure.ts';
+import type { Backpressure } from '../../src/ports/backpressure.ts';
 import { directiveNames, readDirectives } from '../../src/simulator/directives.ts';
 import { ConnectionLost } from '../../src/simulator/faults.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
@@ -60,11 +60,11 @@ t.test('a paused reader stops everything: no timer, no token, nothing made up fo
   const recording = start(clock, callOf('/sim tokens=100 rate=10/s'));
   clock.advance(950);
   t.equal(tokensIn(recording.parts), 10);
-  recording.demand.pause();
+  recording.backpressure.pause();
   t.equal(clock.armed, 0, 'no timer runs');
   clock.advance(60_000);
   t.equal(tokensIn(recording.parts), 10);
-  recording.demand.resume();
+  recording.backpressure.resume();
   clock.advance(200);
   t.ok(tokensIn(recording.parts) <= 13, `${tokensIn(recording.parts)} tokens after the pause`);
   clock.advance(20_000);
@@ -75,14 +75,14 @@ t.test('a paused reader stops everything: no timer, no token, nothing made up fo
 t.test('a reader that pauses within an emission gets no other', async (t) => {
   for (const rate of ['max', '1000/s', '50/s']) {
     const clock = new VirtualClock();
-    const pausing = (demand: Demand) => demand.pause();
+    const pausing = (backpressure: Backpressure) => backpressure.pause();
     const call = callOf(`/sim tokens=200 rate=${rate}`);
     const recording = start(clock, call, plainModel, {}, createSimulator({ clock }), pausing);
     for (let turn = 1; turn <= 1000 && !recording.isComplete; turn += 1) {
       clock.advance(1000);
       t.equal(recording.emissions.length, turn);
       t.equal(clock.armed, 0);
-      recording.demand.resume();
+      recording.backpressure.resume();
     }
     t.equal(tokensIn(recording.parts), 200, rate);
   }
@@ -91,10 +91,10 @@ t.test('a reader that pauses within an emission gets no other', async (t) => {
 t.test('a reader that is paused before it starts waits for its turn', async (t) => {
   const clock = new VirtualClock();
   const recording = start(clock, callOf('/sim tokens=3'));
-  recording.demand.pause();
+  recording.backpressure.pause();
   clock.advance(10_000);
   t.equal(recording.parts.length, 0);
-  recording.demand.resume();
+  recording.backpressure.resume();
   clock.advance(10_000);
   t.equal(tokensIn(recording.parts), 3);
 });
@@ -109,8 +109,8 @@ t.test('unsubscribing stops the timers at once', async (t) => {
     t.equal(clock.armed, 0, directive);
     clock.advance(1_000_000);
     t.equal(recording.parts.length, seen);
-    recording.demand.pause();
-    recording.demand.resume();
+    recording.backpressure.pause();
+    recording.backpressure.resume();
     t.equal(clock.armed, 0, 'the reader cannot wake it up again');
   }
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { createCodec } from '../../src/codec/codec.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 import {
   type MusicCall,
   type RenderCall,
@@ -65,7 +65,7 @@ class HandClock implements Clock {
 const flow = (input: RenderFlow['input'] = () => EMPTY): RenderFlow => ({
   jobId: 'video_1',
   subscription: 'sub',
-  demand: new Demand(),
+  backpressure: new Backpressure(),
   input,
 });
 const render = (call: RenderCall, clock?: Clock, itsFlow = flow()): Observable<RenderEvent> => {
@@ -76,7 +76,7 @@ const render = (call: RenderCall, clock?: Clock, itsFlow = flow()): Observable<R
 const outputOf = (events: Observable<RenderEvent>): Promise<RenderOutput> =>
   firstValueFrom(events.pipe(filter((event): event is RenderOutput => event.type === 'output')));
 const bytesOf = async (output: RenderOutput): Promise<Buffer> =>
-  Buffer.concat(await lastValueFrom(output.bytes(new Demand()).pipe(toArray())));
+  Buffer.concat(await lastValueFrom(output.bytes(new Backpressure()).pipe(toArray())));
 
 const video: VideoCall = {
   type: 'video',
@@ -215,11 +215,11 @@ t.test('a song is the same in whichever stretches it is made', async (t) => {
 });
 
 t.test('songs grow no faster than their reader', async (t) => {
-  const demand = new Demand();
-  demand.pause();
+  const backpressure = new Backpressure();
+  backpressure.pause();
   let samples = 0;
   const done = lastValueFrom(
-    render({ ...music, seconds: 10 }, undefined, { ...flow(), demand }).pipe(
+    render({ ...music, seconds: 10 }, undefined, { ...flow(), backpressure }).pipe(
       filter((event) => {
         if (event.type === 'samples') samples += event.bytes.length;
         return event.type === 'output';
@@ -228,12 +228,12 @@ t.test('songs grow no faster than their reader', async (t) => {
   );
   await new Promise((later) => setTimeout(later, 50));
   t.equal(samples, 0);
-  demand.resume();
+  backpressure.resume();
   const output = (await done) as RenderOutput;
   t.equal(samples, Math.round(output.seconds * 32_000) * 4);
 
   const pieces: number[] = [];
-  const held = new Demand();
+  const held = new Backpressure();
   const reading = madePieces(100, (index) => Buffer.from([index]), held).subscribe((piece) => {
     pieces.push(piece[0] ?? 0);
     if (pieces.length === 10) held.pause();

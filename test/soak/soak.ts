@@ -18,15 +18,15 @@ export interface SoakOptions {
   readonly say?: (line: string) => void;
 }
 
-export interface Figures extends Held {
+export interface Stats extends Held {
   /** Names of our files among the temporary ones, and of blobs. */
   readonly temporary: readonly string[];
   readonly blobs: readonly string[];
 }
 
 export interface SoakOutcome {
-  readonly before: Figures;
-  readonly after: Figures;
+  readonly before: Stats;
+  readonly after: Stats;
   readonly done: number;
   readonly left: number;
 }
@@ -54,7 +54,7 @@ export const runSoak = async (options: SoakOptions): Promise<SoakOutcome> => {
     const [url] = (await once(child, 'message')) as [string];
     const random = new Random(options.seed);
     const client: Client = { url, key, random: random.fork('sweep') };
-    const look = async (): Promise<Figures> => {
+    const look = async (): Promise<Stats> => {
       child.send('look');
       const [held] = (await once(child, 'message')) as [Held];
       return {
@@ -64,12 +64,12 @@ export const runSoak = async (options: SoakOptions): Promise<SoakOutcome> => {
       };
     };
     /** Once nothing is under way, or time is up. */
-    const rest = async (): Promise<Figures> => {
+    const rest = async (): Promise<Stats> => {
       await sweep(client);
       const end = Date.now() + options.patience;
       for (;;) {
-        const figures = await look();
-        if (isAtRest(figures) || Date.now() > end) return figures;
+        const stats = await look();
+        if (isAtRest(stats) || Date.now() > end) return stats;
         await delay(250);
       }
     };
@@ -89,7 +89,7 @@ export const runSoak = async (options: SoakOptions): Promise<SoakOutcome> => {
   }
 };
 
-export const isAtRest = ({ inFlight, leases, waiting, renders, temporary, blobs }: Figures): boolean =>
+export const isAtRest = ({ inFlight, leases, waiting, renders, temporary, blobs }: Stats): boolean =>
   inFlight + leases + waiting + renders + temporary.length + blobs.length === 0;
 
 const load = async (

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { confidence, probabilities } from '../../pipelines/decisions/frame.ts';
-import { type Answer, DecisionsResponse } from '../../schemas/systemone.ts';
+import { type DecisionAnswer, DecisionsResponse } from '../../schemas/systemone.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import { startPosting } from '../embeddings/posting.ts';
 import { eventually } from '../eventually.ts';
@@ -28,7 +28,7 @@ const isOne = (number: number) => Math.abs(number - 1) < 1e-9;
 const answerOf = async (
   question: unknown,
   state: unknown = 'The parcel arrived broken, refund me',
-): Promise<Answer> => {
+): Promise<DecisionAnswer> => {
   const said = await post('/systemone', ask({ it: question }, { state }));
   if (said.status !== 200) throw new Error(JSON.stringify(said.body));
   const answer = said.body.answers.it;
@@ -316,7 +316,7 @@ t.test('a client that leaves', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/systemone', ask({ a: noul }, { state: '/sim first=1m\nHi' }), leaving.signal);
-  await eventually(() => gateway.ports.admission.figures().running > 0, 'it runs');
+  await eventually(() => gateway.ports.admission.stats().running > 0, 'it runs');
   leaving.abort();
   await t.rejects(asked);
   await eventually(() => events.length > before, 'its event');

@@ -3,7 +3,7 @@ import { lastValueFrom, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { createCodec } from '../../src/codec/codec.ts';
 import { wavHeader } from '../../src/music/wav.ts';
-import { Demand } from '../../src/ports/backpressure.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
 
 export const picture = (format: 'png' | 'jpeg' | 'webp' | 'gif', colour = '#d04020'): Promise<Buffer> =>
   sharp({ create: { width: 32, height: 32, channels: 3, background: colour } })
@@ -31,7 +31,7 @@ export const clip = async (seconds: number, format: 'mp4' | 'mov' | 'matroska' =
       maxBytes: 1024 * 1024,
       timeoutMs: 60_000,
     },
-    new Demand(),
+    new Backpressure(),
   );
   const pieces = await lastValueFrom(made.pipe(toArray()));
   await codec.close();
@@ -43,7 +43,7 @@ export const mp3 = async (seconds: number): Promise<Buffer> => {
   const made = codec.convert(
     wav(seconds),
     { arguments: ['-c:a', 'libmp3lame', '-f', 'mp3'], maxBytes: 1024 * 1024, timeoutMs: 60_000 },
-    new Demand(),
+    new Backpressure(),
   );
   const pieces = await lastValueFrom(made.pipe(toArray()));
   await codec.close();

@@ -144,7 +144,7 @@ t.test('sizes, silence and frames really come out', async (t) => {
   t.match(await codec.probe(bytes), { hasAudio: false, width: 768, height: 768 });
   const corner = async (at: string): Promise<number[]> => {
     const { firstValueFrom, reduce } = await import('rxjs');
-    const { Demand } = await import('../../src/ports/backpressure.ts');
+    const { Backpressure } = await import('../../src/ports/backpressure.ts');
     const png = await firstValueFrom(
       codec
         .convert(
@@ -154,7 +154,7 @@ t.test('sizes, silence and frames really come out', async (t) => {
             maxBytes: 1e7,
             timeoutMs: 30_000,
           },
-          new Demand(),
+          new Backpressure(),
         )
         .pipe(reduce((all, piece) => Buffer.concat([all, piece]), Buffer.alloc(0))),
     );

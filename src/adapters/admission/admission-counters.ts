@@ -1,7 +1,7 @@
 /** What admission has done, counted as it happens. */
-import type { AdmissionFigures } from '../../ports/admission.ts';
+import type { AdmissionStats } from '../../ports/admission.ts';
 
-export class Tally {
+export class AdmissionCounters {
   running = 0;
   waiting = 0;
   admitted = 0;
@@ -10,7 +10,7 @@ export class Tally {
   refusedByRate = 0;
   refusedByQueue = 0;
 
-  figures(shared: boolean, replicas: number): AdmissionFigures {
+  stats(shared: boolean, replicas: number): AdmissionStats {
     return { ...this, shared, replicas };
   }
 }

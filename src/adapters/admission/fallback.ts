@@ -1,8 +1,8 @@
 /** Admission by one process alone while Redis is away: its share of the limits, with what it had admitted before counted in. */
 import { type Observable, tap } from 'rxjs';
 import {
-  type AdmissionFigures,
   type AdmissionRequest,
+  type AdmissionStats,
   type Lease,
   type Limits,
   leased,
@@ -49,8 +49,8 @@ export class Fallback {
     this.#unheard.prune(this.#clock.now());
   }
 
-  figures(): AdmissionFigures {
-    return this.#local.figures();
+  stats(): AdmissionStats {
+    return this.#local.stats();
   }
 
   close(): Promise<void> {

@@ -2,14 +2,14 @@
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../limits/pace.ts';
 import type { Limits } from '../../ports/admission.ts';
-import type { Tally } from './admission-counters.ts';
+import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
 
 /** What the gates of one process share. */
 export interface Surroundings {
   readonly rules: Rules;
-  readonly tally: Tally;
+  readonly counters: AdmissionCounters;
   /** Milliseconds that only go forward. */
   now(): number;
 }
@@ -82,12 +82,12 @@ export class Gate {
   }
 
   tooBusy(): ApiError {
-    this.#shared.tally.refusedByQueue++;
+    this.#shared.counters.refusedByQueue++;
     return this.#refuse(queueFull(this.model), this.#turn());
   }
 
   tooLate(): ApiError {
-    this.#shared.tally.refusedByQueue++;
+    this.#shared.counters.refusedByQueue++;
     return this.#refuse(waitOver(this.model), this.#turn());
   }
 
@@ -111,7 +111,7 @@ export class Gate {
   }
 
   #tooMany(waitMs: number): ApiError {
-    this.#shared.tally.refusedByRate++;
+    this.#shared.counters.refusedByRate++;
     return this.#refuse(rateReached(this.model, this.#limits.requestsPerMinute), waitMs);
   }
 

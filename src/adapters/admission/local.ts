@@ -1,7 +1,7 @@
 /** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
 import type { Admission, AdmissionRequest, Lease } from '../../ports/admission.ts';
-import { Tally } from './admission-counters.ts';
+import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type Surroundings, type Waiter } from './gate.ts';
 import { type Rules, usualRules } from './rules.ts';
@@ -24,8 +24,8 @@ const sweepSlice = 10_000;
 export const createLocalAdmission = (options: LocalAdmissionOptions = {}): LocalAdmission => {
   const { clock = monotonicClock, ...rules } = options;
   const gates = new Gates();
-  const tally = new Tally();
-  const shared: Surroundings = { rules: { ...usualRules, ...rules }, tally, now: () => clock.now() };
+  const counters = new AdmissionCounters();
+  const shared: Surroundings = { rules: { ...usualRules, ...rules }, counters, now: () => clock.now() };
   let sweeping = gates.all();
   let stopSweep: (() => void) | undefined;
 
@@ -45,7 +45,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     const now = clock.now();
     const verdict = gate.enter(request.limits, now);
     if (verdict === 'wait') {
-      if (tally.waiting < shared.rules.waiting) return wait(gate, subscriber);
+      if (counters.waiting < shared.rules.waiting) return wait(gate, subscriber);
       subscriber.error(gate.tooBusy());
     } else if (verdict === 'started') give(subscriber, grant(gate, now));
     else subscriber.error(verdict);
@@ -60,7 +60,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       refused: (error) => subscriber.error(error),
     };
     gate.join(waiter);
-    tally.waiting++;
+    counters.waiting++;
     const cancelTimer = clock.after(shared.rules.queueMs, () => {
       gate.leave(waiter);
       subscriber.error(gate.tooLate());
@@ -69,20 +69,20 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     return () => {
       cancelTimer();
       gate.leave(waiter);
-      tally.waiting--;
+      counters.waiting--;
     };
   };
 
   const grant = (gate: Gate, now: number): Lease => {
-    tally.admitted++;
+    counters.admitted++;
     return new Slot(gate, shared, now, 0, undefined);
   };
 
   const grantLate = (gate: Gate, arrived: number, position: number): Lease => {
     const now = clock.now();
-    tally.admitted++;
-    tally.waited++;
-    tally.waitedMs += now - arrived;
+    counters.admitted++;
+    counters.waited++;
+    counters.waitedMs += now - arrived;
     return new Slot(gate, shared, now, now - arrived, position);
   };
 
@@ -118,7 +118,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       return new Slot(gate, shared, now, 0, undefined);
     },
     gates: () => gates.size,
-    figures: () => tally.figures(false, 1),
+    stats: () => counters.stats(false, 1),
     check: () => Promise.resolve(),
     close: async () => stopSweep?.(),
   };
@@ -180,13 +180,13 @@ class Slot implements Lease {
     this.#gate = gate;
     this.#shared = shared;
     this.#since = since;
-    shared.tally.running++;
+    shared.counters.running++;
   }
 
   release(): void {
     if (!this.#held) return;
     this.#held = false;
-    this.#shared.tally.running--;
+    this.#shared.counters.running--;
     const now = this.#shared.now();
     this.#gate.finish(now - this.#since, now);
   }

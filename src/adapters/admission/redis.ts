@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
-import type { Admission, AdmissionFigures, AdmissionRequest, Lease } from '../../ports/admission.ts';
+import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback } from './fallback.ts';
 import { type Decision, type Heartbeat, RedisGates, type Standing } from './redis-gates.ts';
@@ -91,9 +91,9 @@ class RedisAdmission implements Admission {
     });
   }
 
-  figures(): AdmissionFigures {
-    const own = this.#visits.tally.figures(!this.#absence.isAway, this.#absence.replicas);
-    const alone = this.#fallback?.figures();
+  stats(): AdmissionStats {
+    const own = this.#visits.counters.stats(!this.#absence.isAway, this.#absence.replicas);
+    const alone = this.#fallback?.stats();
     return {
       ...own,
       refusedByRate: own.refusedByRate + (alone?.refusedByRate ?? 0),

@@ -2,7 +2,7 @@
 import type { Subscriber } from 'rxjs';
 import type { ApiError } from '../../errors.ts';
 import type { AdmissionRequest, Lease } from '../../ports/admission.ts';
-import { Tally } from './admission-counters.ts';
+import { AdmissionCounters } from './admission-counters.ts';
 import type { Clock } from './clock.ts';
 import { type Rules, rateReached, refusal } from './rules.ts';
 import { Visit } from './visit.ts';
@@ -19,7 +19,7 @@ export interface VisitsOptions {
 }
 
 export class Visits {
-  readonly tally = new Tally();
+  readonly counters = new AdmissionCounters();
   readonly #options: VisitsOptions;
   /** In the order they came. */
   readonly #byId = new Map<string, Visit>();
@@ -55,9 +55,9 @@ export class Visits {
     const { rules, clock, onLate } = this.#options;
     if (visit.late) onLate(visit);
     if (visit.late || visit.cancelDeadline !== undefined) return true;
-    if (this.tally.waiting >= rules.waiting) return false;
+    if (this.counters.waiting >= rules.waiting) return false;
     if (position !== undefined) visit.position ??= position;
-    this.tally.waiting++;
+    this.counters.waiting++;
     const left = visit.arrived + rules.queueMs - clock.now();
     visit.cancelDeadline = clock.after(Math.max(0, left), () => {
       visit.late = true;
@@ -70,12 +70,12 @@ export class Visits {
     this.#endWait(visit);
     visit.phase = 'running';
     visit.startedAt = this.#options.clock.now();
-    this.tally.running++;
-    this.tally.admitted++;
+    this.counters.running++;
+    this.counters.admitted++;
     if (visit.position !== undefined) {
       visit.waited = visit.startedAt - visit.arrived;
-      this.tally.waited++;
-      this.tally.waitedMs += visit.waited;
+      this.counters.waited++;
+      this.counters.waitedMs += visit.waited;
     }
     visit.subscriber.next(visit);
     visit.subscriber.complete();
@@ -87,13 +87,13 @@ export class Visits {
   }
 
   refuseByRate(visit: Visit, waitMs: number): void {
-    this.tally.refusedByRate++;
+    this.counters.refusedByRate++;
     const { model, limits } = visit.request;
     this.refuse(visit, refusal(rateReached(model, limits.requestsPerMinute), waitMs));
   }
 
   refuseByQueue(visit: Visit, message: string, waitMs: number): void {
-    this.tally.refusedByQueue++;
+    this.counters.refusedByQueue++;
     this.refuse(visit, refusal(message, waitMs));
   }
 
@@ -108,13 +108,13 @@ export class Visits {
     if (visit.cancelDeadline === undefined) return;
     visit.cancelDeadline();
     visit.cancelDeadline = undefined;
-    this.tally.waiting--;
+    this.counters.waiting--;
   }
 
   #release = (visit: Visit): void => {
     if (visit.phase !== 'running') return;
     this.forget(visit);
-    this.tally.running--;
+    this.counters.running--;
     visit.slot?.release();
     this.#options.onRelease(visit);
   };

@@ -1,6 +1,6 @@
 /** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
 import { Observable, type Observer } from 'rxjs';
-import type { Demand } from '../../ports/backpressure.ts';
+import type { Backpressure } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';
 import { asUnavailable } from './unavailable.ts';
 
@@ -16,9 +16,9 @@ export interface PendingBlob {
 /** `Blobs.write`, given how to begin. */
 export const writeBlob =
   (begin: (name: string, options: BlobOptions) => PendingBlob): Blobs['write'] =>
-  (name, bytes, { demand, ...options }) =>
+  (name, bytes, { backpressure, ...options }) =>
     new Observable<BlobInfo>((subscriber) => {
-      const writer = new BlobWriter(begin(name, options), demand, {
+      const writer = new BlobWriter(begin(name, options), backpressure, {
         next: (size) => subscriber.next({ mediaType: options.mediaType, size }),
         error: (thrown) => subscriber.error(thrown),
         complete: () => subscriber.complete(),
@@ -49,7 +49,7 @@ const mostWaiting = 512 * 1024;
 
 class BlobWriter implements Observer<Uint8Array> {
   readonly #blob: PendingBlob;
-  readonly #demand: Demand;
+  readonly #backpressure: Backpressure;
   readonly #done: Observer<number>;
   #waiting: Uint8Array[] = [];
   /** Bytes waiting and being written. */
@@ -59,9 +59,9 @@ class BlobWriter implements Observer<Uint8Array> {
   #working = false;
 
   /** `done` is told the size of the blob, or why there is none. */
-  constructor(blob: PendingBlob, demand: Demand, done: Observer<number>) {
+  constructor(blob: PendingBlob, backpressure: Backpressure, done: Observer<number>) {
     this.#blob = blob;
-    this.#demand = demand;
+    this.#backpressure = backpressure;
     this.#done = done;
   }
 
@@ -70,7 +70,7 @@ class BlobWriter implements Observer<Uint8Array> {
     this.#waiting.push(piece);
     this.#held += piece.length;
     this.#size += piece.length;
-    if (this.#held >= mostWaiting) this.#demand.pause();
+    if (this.#held >= mostWaiting) this.#backpressure.pause();
     this.#start();
   }
 
@@ -122,7 +122,7 @@ class BlobWriter implements Observer<Uint8Array> {
     this.#waiting = [];
     await this.#blob.append(pieces);
     for (const piece of pieces) this.#held -= piece.length;
-    if (this.#phase !== 'over') this.#demand.resume();
+    if (this.#phase !== 'over') this.#backpressure.resume();
   }
 }
 

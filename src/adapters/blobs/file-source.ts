@@ -1,7 +1,7 @@
-/** An open file and a range of it in; its bytes out, as fast as demand allows; the file is closed at the end of it all. */
+/** An open file and a range of it in; its bytes out, as fast as backpressure allows; the file is closed at the end of it all. */
 import type { FileHandle } from 'node:fs/promises';
 import { Observable, type Subscriber } from 'rxjs';
-import type { Demand, DemandListener } from '../../ports/backpressure.ts';
+import type { Backpressure, Pausable } from '../../ports/backpressure.ts';
 import type { ByteRange } from '../../ports/blobs.ts';
 
 const pieceBytes = 64 * 1024;
@@ -9,24 +9,24 @@ const pieceBytes = 64 * 1024;
 /** What is read and not taken is at most one piece. */
 export const fileSource = (
   open: () => Promise<{ readonly file: FileHandle; readonly range: ByteRange }>,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Buffer> =>
   new Observable((subscriber) => {
-    const source = new FileSource(demand, subscriber);
+    const source = new FileSource(backpressure, subscriber);
     void source.run(open);
     return () => source.stop();
   });
 
-class FileSource implements DemandListener {
-  readonly #demand: Demand;
+class FileSource implements Pausable {
+  readonly #backpressure: Backpressure;
   readonly #subscriber: Subscriber<Buffer>;
   #paused = false;
   #goOn: (() => void) | undefined;
 
-  constructor(demand: Demand, subscriber: Subscriber<Buffer>) {
-    this.#demand = demand;
+  constructor(backpressure: Backpressure, subscriber: Subscriber<Buffer>) {
+    this.#backpressure = backpressure;
     this.#subscriber = subscriber;
-    demand.attach(this);
+    backpressure.attach(this);
   }
 
   async run(open: () => Promise<{ readonly file: FileHandle; readonly range: ByteRange }>): Promise<void> {
@@ -44,7 +44,7 @@ class FileSource implements DemandListener {
   }
 
   stop(): void {
-    this.#demand.detach(this);
+    this.#backpressure.detach(this);
     this.resume();
   }
 

@@ -43,7 +43,7 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
         await stored?.file.close();
         return stored && { mediaType: stored.info.mediaType, size: stored.info.size };
       }),
-    read: (name, demand, range) =>
+    read: (name, backpressure, range) =>
       fileSource(
         () =>
           orUnavailable(async () => {
@@ -55,7 +55,7 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
               range: { start: range?.start ?? 0, end: Math.min(range?.end ?? size, size) },
             };
           }),
-        demand,
+        backpressure,
       ),
     remove: (name) => orUnavailable(() => rm(layout.file(name), { force: true })),
     link: async (name, seconds) => link(checkedName(name), Math.floor(Date.now() / 1000) + seconds),

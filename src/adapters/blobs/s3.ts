@@ -28,7 +28,7 @@ export const openS3Blobs = (settings: S3Settings, log: Logger): Blobs => {
         const found = await describe(client, name);
         return found && isInForce(found) ? { mediaType: found.mediaType, size: found.size } : undefined;
       }),
-    read: (name, demand, range) => s3Source((signal) => get(client, name, range, signal), demand),
+    read: (name, backpressure, range) => s3Source((signal) => get(client, name, range, signal), backpressure),
     remove: (name) =>
       orUnavailable(async () => void (await client.ask({ method: 'DELETE', key: objectKey(name) }, [404]))),
     link: (name, seconds) => orUnavailable(() => client.link(objectKey(name), seconds)),

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
-import type { ReadingFigures, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
+import type { ReadingStats, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
 import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-client.ts';
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
 import { ensureTopics } from './kafka-topics.ts';
@@ -21,7 +21,7 @@ export interface KafkaSubscriptionOptions {
 }
 
 export interface Subscription {
-  figures(): Omit<ReadingFigures, 'lag'>;
+  stats(): Omit<ReadingStats, 'lag'>;
   /** Waits for the batch at hand, which may be given again later. */
   stop(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
   const { settings, topic, group, log } = options;
   const kafka = connectKafka(settings, log);
   const stopping = new AbortController();
-  const figures = { reading: false, batches: 0, messages: 0, deadLetters: 0, retries: 0 };
+  const stats = { reading: false, batches: 0, messages: 0, deadLetters: 0, retries: 0 };
 
   const readUntilTrouble = async (): Promise<void> => {
     const consumer = newConsumer(kafka, groupName(settings, group), options.batch);
@@ -58,10 +58,10 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
         partitionsConsumedConcurrently: 4,
         eachBatch: (payload) => takeBatch(consumer, payload, deadLetters),
       });
-      figures.reading = true;
+      stats.reading = true;
       await crashed;
     } finally {
-      figures.reading = false;
+      stats.reading = false;
       over.abort();
       crashed.catch(() => undefined); // also when it comes too late for anybody to wait for it
       await consumer
@@ -82,14 +82,14 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
     if (rejected === undefined) return; // stopping: it stays uncommitted
     if (rejected.length > 0) {
       await deadLetters.take(batch, rejected);
-      figures.deadLetters += rejected.length;
+      stats.deadLetters += rejected.length;
       log.error(
         { topic: batch.topic, messages: rejected.length },
         'messages that cannot be used were set aside',
       );
     }
-    figures.batches++;
-    figures.messages += messages.length;
+    stats.batches++;
+    stats.messages += messages.length;
     const next = String(BigInt(batch.lastOffset()) + 1n);
     resolveOffset(batch.lastOffset());
     await consumer.commitOffsets([{ topic: batch.topic, partition: batch.partition, offset: next }]);
@@ -104,7 +104,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
         return await options.receive(messages, stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return undefined;
-        figures.retries++;
+        stats.retries++;
         log.warn({ err: error, retryMs: pause }, `${topic}: cannot be taken now; it stays in Kafka`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
         if (stopping.signal.aborted) return undefined;
@@ -129,7 +129,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
 
   const running = run();
   return {
-    figures: () => figures,
+    stats: () => stats,
     stop: async () => {
       stopping.abort();
       await running;

@@ -48,7 +48,7 @@ export const readUsage = async (
   const subscription = subscribeKafka({ settings, receive, ...what });
   const watch = watchLag(settings, what);
   return {
-    figures: () => ({ ...subscription.figures(), lag: watch.lag }),
+    stats: () => ({ ...subscription.stats(), lag: watch.lag }),
     close: async () => {
       await watch.close();
       await subscription.stop();

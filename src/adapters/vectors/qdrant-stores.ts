@@ -29,7 +29,7 @@ export class QdrantStores {
   }
 
   /** The same, asked anew. */
-  async demand(store: string): Promise<string> {
+  async backpressure(store: string): Promise<string> {
     const dimensions = await this.#dimensionsOf(store);
     if (dimensions === undefined) throw fail('not_found', 'The vector store does not exist');
     return this.#collection(dimensions);

@@ -96,7 +96,7 @@ export const openQdrantVectors = (
 
     upsert: async (store, points) => {
       for (const some of requests(points)) {
-        const collection = await stores.demand(store);
+        const collection = await stores.backpressure(store);
         const structs = some.map((point) => toStruct(store, point));
         await qdrant.call((client) => client.upsert(collection, { ...applied, points: structs }));
       }
@@ -104,7 +104,7 @@ export const openQdrantVectors = (
 
     // One operation of the server: it goes through even when nobody waits for it any more.
     publish: async (store, file) => {
-      const collection = await stores.demand(store);
+      const collection = await stores.backpressure(store);
       await qdrant.call((client) =>
         client.setPayload(collection, {
           ...applied,

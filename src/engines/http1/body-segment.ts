@@ -1,5 +1,5 @@
 /** Pieces of one read in, each behind the last; the same in one piece out, moved up to the first, over what lay between. */
-export class BodyStretch {
+export class BodySegment {
   #from = 0;
   #to = 0;
 

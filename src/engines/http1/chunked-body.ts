@@ -1,5 +1,5 @@
 /** The bytes of a chunked body in, however they are split; its data out. */
-import type { BodyStretch } from './body-segment.ts';
+import type { BodySegment } from './body-segment.ts';
 
 const SIZE = 0;
 const PADDING = 1;
@@ -40,7 +40,7 @@ export class ChunkedBody {
   }
 
   /** Adds the data to `stretch`; returns where it stopped: behind the last chunk, or at `to`. */
-  read(bytes: Buffer, from: number, to: number, stretch: BodyStretch): number {
+  read(bytes: Buffer, from: number, to: number, stretch: BodySegment): number {
     let at = from;
     while (at < to) {
       if (this.#state === DATA) {

@@ -4,12 +4,12 @@ import { Readable } from 'node:stream';
 import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';
 import { type Address, dial } from './dial.ts';
 import type { Outgoing } from './outgoing.ts';
-import { type Reader, ReadShare } from './read-quota.ts';
+import { type Reader, ReadQuota } from './read-quota.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 
 /** Hears of one request: that it is sent, its head, its reads, the last of which completes it; or that it failed. */
-export interface Exchange {
+export interface ResponseHandler {
   sent(): void;
   head(head: ResponseHead): void;
   /** The bytes are lent: the next read writes over them. False stops the reading until `resume`. */
@@ -33,7 +33,7 @@ export interface ConnectionSetting {
 
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT';
 /** One event loop, one share. */
-const share = new ReadShare();
+const share = new ReadQuota();
 
 export class Connection implements Reader {
   /** Of the owner's clock. */
@@ -47,7 +47,7 @@ export class Connection implements Reader {
   #lastLook: NodeJS.Immediate | undefined;
   /** What is to be sent once the connection stands. */
   #first: Outgoing | undefined;
-  #exchange: Exchange | undefined;
+  #handler: ResponseHandler | undefined;
   #upload: Readable | undefined;
   #served = false;
   #answering = false;
@@ -55,10 +55,14 @@ export class Connection implements Reader {
   #stopped = false;
   #dead = false;
 
-  constructor({ address, connectLimit, owner }: ConnectionSetting, request: Outgoing, exchange: Exchange) {
+  constructor(
+    { address, connectLimit, owner }: ConnectionSetting,
+    request: Outgoing,
+    handler: ResponseHandler,
+  ) {
     this.#owner = owner;
     this.#first = request;
-    this.#exchange = exchange;
+    this.#handler = handler;
     this.#socket = dial(address, (bytes, length) => this.#take(bytes, length));
     this.#socket.once(address.secure ? 'secureConnect' : 'connect', () => this.#connected());
     this.#socket.on('end', () => this.#ended());
@@ -75,14 +79,14 @@ export class Connection implements Reader {
   }
 
   /** Only on a connection that is free. */
-  send({ text, encoding, upload }: Outgoing, exchange: Exchange): void {
-    this.#exchange = exchange;
+  send({ text, encoding, upload }: Outgoing, handler: ResponseHandler): void {
+    this.#handler = handler;
     this.#answering = false;
     this.#headSeen = false;
     this.#parser.reset();
     this.#socket.write(text, encoding);
     if (upload !== undefined) this.#startUpload(upload);
-    exchange.sent();
+    handler.sent();
   }
 
   resume(): void {
@@ -98,7 +102,7 @@ export class Connection implements Reader {
   drop(): void {
     if (this.#dead) return;
     this.#dead = true;
-    this.#exchange = undefined;
+    this.#handler = undefined;
     this.#stopWaiting();
     share.leave(this);
     this.#upload?.destroy();
@@ -115,7 +119,7 @@ export class Connection implements Reader {
     this.#stopWaiting();
     const request = this.#first;
     this.#first = undefined;
-    if (request !== undefined && this.#exchange !== undefined) this.send(request, this.#exchange);
+    if (request !== undefined && this.#handler !== undefined) this.send(request, this.#handler);
   }
 
   #startUpload(body: readonly BodyPiece[]): void {
@@ -129,8 +133,8 @@ export class Connection implements Reader {
   }
 
   #take(bytes: Buffer, length: number): boolean {
-    const exchange = this.#exchange;
-    if (exchange === undefined) {
+    const handler = this.#handler;
+    if (handler === undefined) {
       // Nobody asked.
       this.drop();
       return false;
@@ -139,34 +143,34 @@ export class Connection implements Reader {
     this.#answering = true;
     parser.push(bytes, length);
     const { body, complete, fault } = parser;
-    this.#passHead(exchange);
+    this.#passHead(handler);
     if (fault !== undefined) {
-      if (body !== undefined) exchange.read(body, false);
-      // Unless the exchange was given up by what it has just read.
+      if (body !== undefined) handler.read(body, false);
+      // Unless the handler was given up by what it has just read.
       this.#fail(new Error(`The answer has ${fault}`));
       return false;
     }
     if (complete) this.#finish();
     if (body === undefined && !complete && !this.#headSeen) return true;
     if (complete) {
-      exchange.read(body, true);
+      handler.read(body, true);
       return true;
     }
-    this.#stopped = !exchange.read(body, false);
+    this.#stopped = !handler.read(body, false);
     return !this.#stopped && share.take(length, this);
   }
 
-  #passHead(exchange: Exchange): void {
+  #passHead(handler: ResponseHandler): void {
     const { head } = this.#parser;
     if (head === undefined || this.#headSeen) return;
     this.#headSeen = true;
-    exchange.head(head);
+    handler.head(head);
   }
 
-  /** Before the exchange hears of it, so that its next request finds the connection free. */
+  /** Before the handler hears of it, so that its next request finds the connection free. */
   #finish(): void {
     const { head, excess } = this.#parser;
-    this.#exchange = undefined;
+    this.#handler = undefined;
     this.#served = true;
     // TLS hands over what it has deciphered also when it was told to stop.
     if (this.#stopped) this.resume();
@@ -178,17 +182,17 @@ export class Connection implements Reader {
   }
 
   #ended(): void {
-    const exchange = this.#exchange;
-    if (exchange !== undefined && this.#headSeen && this.#parser.close()) {
+    const handler = this.#handler;
+    if (handler !== undefined && this.#headSeen && this.#parser.close()) {
       this.drop();
-      exchange.read(undefined, true);
+      handler.read(undefined, true);
     } else this.#fail(new Error('The other side closed the connection'));
   }
 
   #fail(error: Error): void {
-    const exchange = this.#exchange;
+    const handler = this.#handler;
     const stale = this.#served && !this.#answering;
     this.drop();
-    exchange?.failed(error, stale);
+    handler?.failed(error, stale);
   }
 }

@@ -1,5 +1,5 @@
 /** The connections to one replica: a request in, sent on the one that was free last or on a new one. */
-import { Connection, type Exchange, type Owner } from './connection.ts';
+import { Connection, type Owner, type ResponseHandler } from './connection.ts';
 import { type Address, addressOf } from './dial.ts';
 import type { Outgoing } from './outgoing.ts';
 
@@ -33,19 +33,19 @@ export class Connections implements Owner {
   }
 
   /** The connection that the request goes out on; none when there are to be no more. */
-  send(request: Outgoing, exchange: Exchange): Connection | undefined {
+  send(request: Outgoing, handler: ResponseHandler): Connection | undefined {
     if (this.#closing) {
       const error = Object.assign(new Error('The connections were closed'), { code: CLOSED });
-      process.nextTick(() => exchange.failed(error, false));
+      process.nextTick(() => handler.failed(error, false));
       return undefined;
     }
     const free = this.#takeIdle();
     if (free !== undefined) {
-      free.send(request, exchange);
+      free.send(request, handler);
       return free;
     }
     const setting = { address: this.#address, connectLimit: this.#connectLimit, owner: this };
-    const connection = new Connection(setting, request, exchange);
+    const connection = new Connection(setting, request, handler);
     this.#all.add(connection);
     return connection;
   }

@@ -1,5 +1,5 @@
 /** A request's lines and its body in; what is written to the socket out: a text in one piece, and media behind it. */
-import { type BodyPiece, bodyLength, type RequestBody } from '../outgoing-body.ts';
+import { type BodyPiece, bodyLength, type OutgoingBody } from '../outgoing-body.ts';
 import { requestHead } from './request-head.ts';
 
 export interface Outgoing {
@@ -17,7 +17,7 @@ export const outgoing = (
   start: string,
   requestId: string | undefined,
   more: string | undefined,
-  body: RequestBody | null | undefined,
+  body: OutgoingBody | null | undefined,
 ): Outgoing => {
   if (typeof body === 'string') return withText(start, requestId, more, body);
   const length = body === null ? 0 : body && bodyLength(body);

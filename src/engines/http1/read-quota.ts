@@ -16,7 +16,7 @@ const readersATurn = 16;
 /** Tokens that come one by one are not counted. */
 const largeRead = 16 * 1024;
 
-export class ReadShare {
+export class ReadQuota {
   #spent = 0;
   #turn: NodeJS.Immediate | undefined;
   /** In the order they came. */

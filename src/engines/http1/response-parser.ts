@@ -1,5 +1,5 @@
 /** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
-import { BodyStretch } from './body-segment.ts';
+import { BodySegment } from './body-segment.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';
 
@@ -37,7 +37,7 @@ export class ResponseParser {
   #lines = 0;
   #remaining = 0;
   /** What this read brings of the body. */
-  readonly #stretch = new BodyStretch();
+  readonly #stretch = new BodySegment();
 
   get complete(): boolean {
     return this.#state === COMPLETE;

@@ -10,7 +10,7 @@ export type Section =
   | { readonly type: 'reasoning' | 'text'; readonly tokens: Tokens }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly tokens: Tokens };
 
-export interface AnswerPlan {
+export interface ChoicePlan {
   readonly choice: number;
   readonly sections: readonly Section[];
   readonly finish: FinishReason;
@@ -19,18 +19,18 @@ export interface AnswerPlan {
   readonly logprobs: { readonly top: number; readonly random: Random } | undefined;
 }
 
-export class Answer {
+export class SimulatedChoice {
   /** Tokens made so far, thinking included. */
   tokens = 0;
   reasoning = 0;
 
-  readonly #plan: AnswerPlan;
+  readonly #plan: ChoicePlan;
   readonly #filter: StopFilter | undefined;
   #section = 0;
   #calls = 0;
   #calling = false;
 
-  constructor(plan: AnswerPlan) {
+  constructor(plan: ChoicePlan) {
     this.#plan = plan;
     this.#filter = plan.stop.length === 0 ? undefined : new StopFilter(plan.stop);
   }

@@ -5,7 +5,7 @@ import { hashText, Random } from '../random.ts';
 import { SchemaProblem } from '../schema/budget.ts';
 import { schemaInstance } from '../schema/instance.ts';
 import { splitTokens } from '../tokens.ts';
-import { Answer, type Section } from './completion.ts';
+import { type Section, SimulatedChoice } from './completion.ts';
 import type { Conversation } from './conversation.ts';
 import { answerText, continuation, statement, thoughtText } from './prose.ts';
 import { resume } from './resume.ts';
@@ -19,7 +19,7 @@ export function planAnswer(
   conversation: Conversation,
   seed: number,
   choice: number,
-): Answer {
+): SimulatedChoice {
   const { directives } = conversation;
   const random = new Random(hashText(`answer ${choice}`, seed));
   const sections: Section[] = [];
@@ -35,7 +35,7 @@ export function planAnswer(
   for (const { id, name, arguments: text } of calls) {
     sections.push({ type: 'call', id, name, tokens: splitTokens(text) });
   }
-  return new Answer({
+  return new SimulatedChoice({
     choice,
     sections,
     finish: directives.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop'),

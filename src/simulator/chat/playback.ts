@@ -1,15 +1,15 @@
 /** Planned answers in; their parts out at the set pace, only while the reader wants them. */
 import { Observable, type Subscriber } from 'rxjs';
-import type { DemandListener } from '../../ports/backpressure.ts';
+import type { Pausable } from '../../ports/backpressure.ts';
 import type { Part, Parts, TokenUsage } from '../../ports/chat.ts';
 import type { Flow } from '../../ports/engine.ts';
 import type { Fault } from '../directives.ts';
 import { failureOf } from '../faults.ts';
 import type { Task, Ticker } from '../ticker.ts';
-import type { Answer } from './completion.ts';
+import type { SimulatedChoice } from './completion.ts';
 
 export interface Script {
-  readonly answers: readonly Answer[];
+  readonly answers: readonly SimulatedChoice[];
   /** Milliseconds before the first token. */
   readonly first: number;
   /** Milliseconds between two tokens of an answer; 0 for as fast as the reader takes them. */
@@ -26,19 +26,19 @@ export const play = (script: Script, ticker: Ticker, flow: Flow): Observable<Par
   new Observable((subscriber) => {
     const playback = new Playback(script, ticker, subscriber);
     playback.resume();
-    flow.demand.attach(playback);
+    flow.backpressure.attach(playback);
     return () => {
-      flow.demand.detach(playback);
+      flow.backpressure.detach(playback);
       playback.pause();
     };
   });
 
-class Playback implements Task, DemandListener {
+class Playback implements Task, Pausable {
   due: number;
   readonly #script: Script;
   readonly #ticker: Ticker;
   readonly #subscriber: Subscriber<Parts>;
-  readonly #speaking: Answer[];
+  readonly #speaking: SimulatedChoice[];
   #fault = 0;
   #emitted = false;
 

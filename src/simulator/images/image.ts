@@ -4,7 +4,7 @@ import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/plain-media.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
-import { Turnstile } from '../../semaphore.ts';
+import { Semaphore } from '../../semaphore.ts';
 import type { Ticker } from '../ticker.ts';
 import { readWishes, wished } from '../wishes.ts';
 import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
@@ -17,7 +17,7 @@ export type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {
-  const turnstile = new Turnstile(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
+  const semaphore = new Semaphore(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
   return (call, ticker) =>
     defer(() => {
       const wishes = readWishes(call.prompt, 'prompt');
@@ -25,7 +25,7 @@ export const createImageStudio = (): DrawImages => {
       const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
-          offloaded((signal) => turnstile.pass(signal, () => draw(drawing, index))).pipe(
+          offloaded((signal) => semaphore.pass(signal, () => draw(drawing, index))).pipe(
             map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
           ),
         ),

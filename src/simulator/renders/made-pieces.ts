@@ -1,13 +1,13 @@
 /** A number of pieces to make in; the pieces out, as fast as the reader takes them, a few milliseconds' worth a turn of the event loop. */
 import { Observable } from 'rxjs';
-import type { Demand } from '../../ports/backpressure.ts';
+import type { Backpressure } from '../../ports/backpressure.ts';
 
 const turnMilliseconds = 3;
 
 export const madePieces = (
   count: number,
   make: (index: number) => Uint8Array,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Uint8Array> =>
   new Observable((subscriber) => {
     let next = 0;
@@ -33,10 +33,10 @@ export const madePieces = (
         later();
       },
     };
-    demand.attach(source);
+    backpressure.attach(source);
     later();
     return () => {
-      demand.detach(source);
+      backpressure.detach(source);
       clearImmediate(turn);
     };
   });

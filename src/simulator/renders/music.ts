@@ -2,7 +2,7 @@
 import { concat, defer, EMPTY, from, map, mergeMap, type Observable, of } from 'rxjs';
 import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/render.ts';
 import { readWishes } from '../wishes.ts';
@@ -29,7 +29,7 @@ export const simulateMusic = (
   { codec, ticker, timeScale }: RenderStudio,
   model: RenderingModel,
   call: MusicCall,
-  flow: { readonly demand: Demand },
+  flow: { readonly backpressure: Backpressure },
 ): Observable<RenderEvent> =>
   defer(() => {
     const { directives, rest } = readWishes(call.prompt, 'prompt');
@@ -44,23 +44,27 @@ export const simulateMusic = (
     });
     const expected = spec === undefined ? call.seconds * 100 : expectedMusicMs(spec, call.seconds, call.n);
     const clock = renderClock(directives.render ?? expected * timeScale, directives, ticker);
-    return concat(grow(songs, clock, flow.demand), writeAll(codec, songs, call));
+    return concat(grow(songs, clock, flow.backpressure), writeAll(codec, songs, call));
   });
 
 /** As far as the clock says, but never ahead of a reader that is behind. */
-const grow = (songs: readonly Song[], clock: Observable<number>, demand: Demand): Observable<RenderEvent> =>
+const grow = (
+  songs: readonly Song[],
+  clock: Observable<number>,
+  backpressure: Backpressure,
+): Observable<RenderEvent> =>
   defer(() => {
     const made = songs.map(() => 0);
     return clock.pipe(
       mergeMap((done): Observable<RenderEvent> => {
         const progress: RenderEvent = { type: 'progress', done: done * (1 - lastShare) };
-        if (demand.paused && done < 1) return of(progress);
+        if (backpressure.paused && done < 1) return of(progress);
         return concat(
           ...songs.map((song, index) => {
             const from = made[index] ?? 0;
             const until = Math.floor(sampleCount(song.score, song.layout) * done);
             made[index] = until;
-            return samplesOf(song, from, until, demand);
+            return samplesOf(song, from, until, backpressure);
           }),
           of(progress),
         );
@@ -68,9 +72,14 @@ const grow = (songs: readonly Song[], clock: Observable<number>, demand: Demand)
     );
   });
 
-const samplesOf = (song: Song, start: number, end: number, demand: Demand): Observable<RenderEvent> => {
+const samplesOf = (
+  song: Song,
+  start: number,
+  end: number,
+  backpressure: Backpressure,
+): Observable<RenderEvent> => {
   if (end <= start) return EMPTY;
-  return pieces(song, start, end, demand).pipe(
+  return pieces(song, start, end, backpressure).pipe(
     map((bytes): RenderEvent => ({ type: 'samples', output: song.index, bytes })),
   );
 };
@@ -79,7 +88,7 @@ const pieces = (
   { score, layout }: Song,
   start: number,
   end: number,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Uint8Array> => {
   const length = Math.ceil(layout.sampleRate / pieceShare);
   return madePieces(
@@ -88,7 +97,7 @@ const pieces = (
       const at = start + index * length;
       return renderSamples(score, layout, at, Math.min(end, at + length));
     },
-    demand,
+    backpressure,
   );
 };
 
@@ -111,26 +120,29 @@ const encodings: Readonly<Record<Exclude<MusicCall['format'], 'wav'>, readonly s
 const file = (codec: Codec, song: Song, { format }: MusicCall): RenderOutput => {
   const { score, layout, index } = song;
   const frames = sampleCount(score, layout);
-  const samples = (demand: Demand) => pieces(song, 0, frames, demand);
+  const samples = (backpressure: Backpressure) => pieces(song, 0, frames, backpressure);
   return {
     type: 'output',
     index,
     mediaType: types[format],
     seconds: frames / layout.sampleRate,
-    bytes: (demand) => {
+    bytes: (backpressure) => {
       if (format === 'wav')
-        return concat(of(wavHeader({ ...layout, dataBytes: frames * layout.channels * 2 })), samples(demand));
-      const inputDemand = new Demand();
+        return concat(
+          of(wavHeader({ ...layout, dataBytes: frames * layout.channels * 2 })),
+          samples(backpressure),
+        );
+      const inputBackpressure = new Backpressure();
       const conversion = {
         inputArguments: ['-f', 's16le', '-ar', String(layout.sampleRate), '-ac', String(layout.channels)],
         arguments: encodings[format],
         // The length stands at the beginning of these.
         seekableOutput: format !== 'opus',
-        inputDemand,
+        inputBackpressure,
         maxBytes,
         timeoutMs,
       };
-      return codec.convert(samples(inputDemand), conversion, demand);
+      return codec.convert(samples(inputBackpressure), conversion, backpressure);
     },
   };
 };

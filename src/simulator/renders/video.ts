@@ -1,7 +1,7 @@
 /** A video call in; a real MP4 out after a while: H.264 of the size asked for, stereo AAC unless it is to be silent. */
 import { concat, defer, from, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import {
   RenderError,
@@ -108,7 +108,7 @@ const rawPicture = (
   flow: Pick<RenderFlow, 'input'>,
   { width, height }: { readonly width: number; readonly height: number },
 ): Observable<Buffer> => {
-  const read = defer(() => flow.input(input, new Demand())).pipe(
+  const read = defer(() => flow.input(input, new Backpressure())).pipe(
     reduce((pieces: Buffer[], piece) => {
       pieces.push(piece);
       return pieces;
@@ -140,10 +140,10 @@ const clip = (codec: Codec, call: VideoCall, plan: ClipPlan): RenderOutput => {
     seconds,
     width: call.width,
     height: call.height,
-    bytes: (demand) => {
+    bytes: (backpressure) => {
       const painter = new ClipPainter(plan);
-      const inputDemand = new Demand();
-      const frames = madePieces(plan.frames, (index) => painter.frame(index), inputDemand);
+      const inputBackpressure = new Backpressure();
+      const frames = madePieces(plan.frames, (index) => painter.frame(index), inputBackpressure);
       const conversion = {
         inputArguments: [
           ...['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${plan.width}x${plan.height}`],
@@ -165,12 +165,12 @@ const clip = (codec: Codec, call: VideoCall, plan: ClipPlan): RenderOutput => {
             'mp4',
           ],
         ],
-        inputDemand,
+        inputBackpressure,
         seekableOutput: true,
         maxBytes,
         timeoutMs,
       };
-      return codec.convert(frames, conversion, demand);
+      return codec.convert(frames, conversion, backpressure);
     },
   };
 };

@@ -1,25 +1,25 @@
-/** One chat request over HTTP: the parts of its answer in, what the client gets and the tally of it out. */
+/** One chat request over HTTP: the parts of its answer in, what the client gets and the calls of it out. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Observable, Observer } from 'rxjs';
 import { type ApiError, asApiError } from '../../errors.ts';
-import type { Demand } from '../../ports/backpressure.ts';
+import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Part, Parts } from '../../ports/chat.ts';
 import { promptTokens } from '../chat/conversation.ts';
 import { ConnectionLost } from '../faults.ts';
 import type { Quirks } from './quirks.ts';
 import type { ChatRequest } from './read-request.ts';
 import { type Sink, StreamSink, WholeSink } from './sinks.ts';
-import type { Tally } from './stats.ts';
+import type { CallCounter } from './stats.ts';
 
 /** Written as fast as the client reads; given up as soon as it leaves. */
 export function answerChat(
   request: ChatRequest,
   response: ServerResponse,
   answer: Observable<Parts>,
-  demand: Demand,
+  backpressure: Backpressure,
   quirks: Quirks,
-  tally: Tally,
+  calls: CallCounter,
 ): void {
   const head = {
     id: `chatcmpl-${randomBytes(12).toString('hex')}`,
@@ -29,9 +29,9 @@ export function answerChat(
     promptTokens: quirks.has('usage_every_chunk') ? promptTokens(request.call) : 0,
   };
   const sink = request.call.stream
-    ? new StreamSink(head, response, demand, quirks)
+    ? new StreamSink(head, response, backpressure, quirks)
     : new WholeSink(head, response, quirks);
-  const exchange = new ChatExchange(sink, tally);
+  const exchange = new ChatExchange(sink, calls);
   const subscription = answer.subscribe(exchange);
   response.on('close', () => {
     exchange.leave();
@@ -41,19 +41,19 @@ export function answerChat(
 
 class ChatExchange implements Observer<Parts> {
   readonly #sink: Sink;
-  readonly #tally: Tally;
+  readonly #calls: CallCounter;
   #isOver = false;
 
-  constructor(sink: Sink, tally: Tally) {
+  constructor(sink: Sink, calls: CallCounter) {
     this.#sink = sink;
-    this.#tally = tally;
-    tally.start();
+    this.#calls = calls;
+    calls.start();
   }
 
   next(parts: Parts): void {
     const last = parts.at(-1);
     const said = last?.type === 'failure' ? parts.slice(0, -1) : parts;
-    for (const part of said) if (isToken(part)) this.#tally.tokens += 1;
+    for (const part of said) if (isToken(part)) this.#calls.tokens += 1;
     if (said.length > 0) this.#sink.write(said);
     if (last?.type === 'failure') this.#fail(last.error);
   }
@@ -80,7 +80,7 @@ class ChatExchange implements Observer<Parts> {
 
   #end(how: 'finished' | 'failed' | 'aborted'): void {
     this.#isOver = true;
-    this.#tally.end(how);
+    this.#calls.end(how);
   }
 }
 

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { map, mergeMap, type Observable, of, reduce, type Subscription } from 'rxjs';
 import { firstLine } from '../../errors.ts';
 import { wavHeader } from '../../music/wav.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../../ports/render.ts';
 import { usualLayout } from '../renders/music.ts';
 
@@ -121,7 +121,7 @@ export class RenderJob {
 const kept = (event: RenderEvent): Observable<JobEvent> =>
   event.type !== 'output'
     ? of(event)
-    : event.bytes(new Demand()).pipe(
+    : event.bytes(new Backpressure()).pipe(
         reduce((pieces: Uint8Array[], piece) => {
           pieces.push(piece);
           return pieces;

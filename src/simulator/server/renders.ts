@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { of } from 'rxjs';
 import { fail } from '../../errors.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import type { RenderCall } from '../../ports/render.ts';
 import { simulateMusic } from '../renders/music.ts';
 import { type RenderStudio, simulateVideo } from '../renders/video.ts';
@@ -69,7 +69,7 @@ export class RenderShop {
     const events =
       call.type === 'video'
         ? simulateVideo(this.#studio, {}, call, { input: () => of(firstFrame ?? Buffer.alloc(0)) })
-        : simulateMusic(this.#studio, {}, call, { demand: new Demand() });
+        : simulateMusic(this.#studio, {}, call, { backpressure: new Backpressure() });
     const job = new RenderJob(call, events);
     this.#jobs.set(job.id, job);
     sendJson(response, JSON.stringify({ ...job.record(), model }));

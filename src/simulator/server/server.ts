@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SimulatorServerOptions } from './options.ts';
 import { createService } from './service.ts';
-import { type SimulatorStats, Tally } from './stats.ts';
+import { CallCounter, type SimulatorStats } from './stats.ts';
 
 export type { SimulatorServerOptions } from './options.ts';
 
@@ -17,8 +17,8 @@ export interface SimulatorServer {
 
 export async function startSimulatorServer(options: SimulatorServerOptions = {}): Promise<SimulatorServer> {
   const { host = '127.0.0.1', port = 0 } = options;
-  const tally = new Tally();
-  const service = createService(options, tally);
+  const calls = new CallCounter();
+  const service = createService(options, calls);
   const server = createServer(service.listener);
   // A gateway keeps its connections: they must not be closed under its next request.
   server.keepAliveTimeout = 120_000;
@@ -30,7 +30,7 @@ export async function startSimulatorServer(options: SimulatorServerOptions = {})
   const name = address.family === 'IPv6' ? `[${address.address}]` : address.address;
   return {
     url: `http://${name}:${address.port}/v1`,
-    stats: () => tally.stats(),
+    stats: () => calls.stats(),
     close: async () => {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());

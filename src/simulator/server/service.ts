@@ -1,7 +1,7 @@
 /** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, sound, models, health, and its words for everything else. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../../errors.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import { type ChatPace, simulateChat } from '../chat/chat.ts';
 import type { ThinkingModel } from '../chat/thinking.ts';
 import { createImageStudio, type DrawImages } from '../images/image.ts';
@@ -18,7 +18,7 @@ import { readRequest } from './read-request.ts';
 import { RenderShop } from './renders.ts';
 import { sendError, sendJson } from './send.ts';
 import { answerSpeech, readSpeech, SoundStudio } from './speech.ts';
-import type { Tally } from './stats.ts';
+import type { CallCounter } from './stats.ts';
 import { answerTranscription } from './transcription.ts';
 
 interface Service {
@@ -26,7 +26,7 @@ interface Service {
   readonly quirks: Quirks;
   readonly pace: ChatPace;
   readonly ticker: Ticker;
-  readonly tally: Tally;
+  readonly calls: CallCounter;
   readonly drawImages: DrawImages;
   readonly studio: SoundStudio;
   readonly renders: RenderShop;
@@ -59,7 +59,7 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-export function createService(options: SimulatorServerOptions, tally: Tally): RunningService {
+export function createService(options: SimulatorServerOptions, calls: CallCounter): RunningService {
   const quirks = new Set(options.quirks);
   const ticker = new Ticker(options.clock ?? systemClock);
   const studio = new SoundStudio(ticker, paceOf(options).rate);
@@ -67,7 +67,7 @@ export function createService(options: SimulatorServerOptions, tally: Tally): Ru
     options,
     quirks,
     ticker,
-    tally,
+    calls,
     pace: paceOf(options),
     drawImages: createImageStudio(),
     studio,
@@ -101,21 +101,21 @@ async function serve(service: Service, request: IncomingMessage, response: Serve
 }
 
 async function chat(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { options, quirks, pace, ticker, tally } = service;
+  const { options, quirks, pace, ticker, calls } = service;
   const body = await readBody(request);
   options.onRequest?.({ body, headers: request.headers });
   const chatRequest = readRequest(body);
   const { model, call } = chatRequest;
   checkModel(model, options);
-  const demand = new Demand();
+  const backpressure = new Backpressure();
   const answer = simulateChat(
     playedModel(model),
     call,
-    { requestId: '', subscription: '', demand },
+    { requestId: '', subscription: '', backpressure },
     pace,
     ticker,
   );
-  answerChat(chatRequest, response, answer, demand, quirks, tally);
+  answerChat(chatRequest, response, answer, backpressure, quirks, calls);
 }
 
 async function images(service: Service, request: IncomingMessage, response: ServerResponse): Promise<void> {

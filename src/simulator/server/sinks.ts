@@ -1,7 +1,7 @@
 /** Parts of one answer in; an HTTP response out, streamed or whole, failures and lost connections included. */
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
-import type { Demand } from '../../ports/backpressure.ts';
+import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Parts } from '../../ports/chat.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
@@ -17,22 +17,22 @@ export interface Sink {
 
 export class StreamSink implements Sink {
   readonly #response: ServerResponse;
-  readonly #demand: Demand;
+  readonly #backpressure: Backpressure;
   readonly #quirks: Quirks;
   readonly #writer: ChunkWriter;
 
-  constructor(head: StreamHead, response: ServerResponse, demand: Demand, quirks: Quirks) {
+  constructor(head: StreamHead, response: ServerResponse, backpressure: Backpressure, quirks: Quirks) {
     this.#response = response;
-    this.#demand = demand;
+    this.#backpressure = backpressure;
     this.#quirks = quirks;
     this.#writer = new ChunkWriter(head, quirks);
-    response.on('drain', () => demand.resume());
+    response.on('drain', () => backpressure.resume());
   }
 
   write(parts: Parts): void {
     if (!this.#response.headersSent) sendEventsHead(this.#response);
     const packet = this.#writer.write(parts);
-    if (packet.length > 0 && !this.#response.write(packet)) this.#demand.pause();
+    if (packet.length > 0 && !this.#response.write(packet)) this.#backpressure.pause();
   }
 
   end(): void {

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';
 import { asApiError, fail } from '../../errors.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/speech.ts';
 import { ConnectionLost } from '../faults.ts';
 import { SpeechMemory } from '../speech/memory.ts';
@@ -89,12 +89,12 @@ export function answerSpeech(
   quirks: Quirks,
 ): void {
   const { mediaType = '', encoder } = formats[format] ?? {};
-  const demand = new Demand();
-  response.on('drain', () => demand.resume());
-  const speaking = sound(call, studio, encoder, demand).subscribe({
+  const backpressure = new Backpressure();
+  response.on('drain', () => backpressure.resume());
+  const speaking = sound(call, studio, encoder, backpressure).subscribe({
     next: (bytes) => {
       if (!response.headersSent) response.writeHead(200, { 'content-type': mediaType });
-      if (!response.write(bytes)) demand.pause();
+      if (!response.write(bytes)) backpressure.pause();
     },
     error: (thrown: unknown) => {
       const error = asApiError(thrown);
@@ -110,12 +110,14 @@ const sound = (
   call: SpeechCall,
   studio: SoundStudio,
   encoder: readonly string[] | undefined,
-  demand: Demand,
+  backpressure: Backpressure,
 ): Observable<Buffer> => {
-  const inputDemand = encoder === undefined ? demand : new Demand();
-  const samples = simulateSpeech(call, { demand: inputDemand }, studio).pipe(map((spoken) => spoken.samples));
+  const inputBackpressure = encoder === undefined ? backpressure : new Backpressure();
+  const samples = simulateSpeech(call, { backpressure: inputBackpressure }, studio).pipe(
+    map((spoken) => spoken.samples),
+  );
   if (encoder === undefined) return samples;
   const inputArguments = ['-f', 's16le', '-ar', String(speechRate), '-ac', '1'];
-  const conversion = { inputArguments, inputDemand, arguments: encoder, maxBytes, timeoutMs };
-  return studio.codec.convert(samples, conversion, demand);
+  const conversion = { inputArguments, inputBackpressure, arguments: encoder, maxBytes, timeoutMs };
+  return studio.codec.convert(samples, conversion, backpressure);
 };

@@ -12,7 +12,7 @@ export interface SimulatorStats {
   readonly tokens: number;
 }
 
-export class Tally {
+export class CallCounter {
   tokens = 0;
   #started = 0;
   readonly #ended = { finished: 0, failed: 0, aborted: 0 };

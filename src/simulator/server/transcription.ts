@@ -1,7 +1,7 @@
 /** A form with a recording in; the transcript of an OpenAI-like engine out, whole or as events. */
 import type { ServerResponse } from 'node:http';
 import { ApiError, asApiError, fail } from '../../errors.ts';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import type { TranscriptionCall } from '../../ports/transcription.ts';
 import { ConnectionLost } from '../faults.ts';
 import { simulateTranscription } from '../speech/transcribe.ts';
@@ -46,14 +46,14 @@ const send = (
   quirks: Quirks,
 ): void => {
   const usage = { type: 'duration', seconds: Math.ceil(call.audio.seconds) };
-  const demand = new Demand();
+  const backpressure = new Backpressure();
   const write = (value: { readonly type: string; readonly [field: string]: unknown }): void => {
     if (!response.headersSent) sendEventsHead(response);
-    if (!response.write(`data: ${JSON.stringify(value)}\n\n`)) demand.pause();
+    if (!response.write(`data: ${JSON.stringify(value)}\n\n`)) backpressure.pause();
   };
   let text = '';
-  response.on('drain', () => demand.resume());
-  const listening = simulateTranscription(call, { demand }, studio).subscribe({
+  response.on('drain', () => backpressure.resume());
+  const listening = simulateTranscription(call, { backpressure }, studio).subscribe({
     next: (piece) => {
       text += piece.text;
       if (call.stream) write({ type: 'transcript.text.delta', delta: piece.text });

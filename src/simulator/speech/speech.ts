@@ -51,13 +51,13 @@ export interface SpeechParts {
 
 export const simulateSpeech = (
   call: SpeechCall,
-  { demand }: Pick<Flow, 'demand'>,
+  { backpressure }: Pick<Flow, 'backpressure'>,
   parts: SpeechParts,
 ): Observable<Spoken> =>
   defer(() => {
     const { directives, rest } = readWishes(call.input, 'input');
     const text = directives.text ?? rest;
-    return playPieces(() => new Sentences(text, call, parts), directives, parts.ticker, demand);
+    return playPieces(() => new Sentences(text, call, parts), directives, parts.ticker, backpressure);
   });
 
 /** The next sentence is made while the one before it is heard, and no further. */

@@ -1,6 +1,6 @@
 /** A recording in; its text out: what was said where it is speech of our own, otherwise a sentence about its length. */
 import { catchError, defaultIfEmpty, defer, last, map, type Observable, of, reduce, switchMap } from 'rxjs';
-import { Demand } from '../../ports/backpressure.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { speechRate } from '../../ports/speech.ts';
@@ -26,7 +26,7 @@ const longestSpeech = 4 * 3600;
 
 export const simulateTranscription = (
   call: TranscriptionCall,
-  { demand }: Pick<Flow, 'demand'>,
+  { backpressure }: Pick<Flow, 'backpressure'>,
   parts: TranscriptionParts,
 ): Observable<Transcribed> =>
   defer(() => {
@@ -37,7 +37,7 @@ export const simulateTranscription = (
     };
     const heard = directives.text === undefined ? hear(call.audio, parts) : of(directives.text);
     return heard.pipe(
-      switchMap((text) => playPieces(() => supplyOf(splitTokens(text)), pace, parts.ticker, demand)),
+      switchMap((text) => playPieces(() => supplyOf(splitTokens(text)), pace, parts.ticker, backpressure)),
       map((text) => ({ text })),
     );
   });
@@ -70,7 +70,7 @@ const readComment = (codec: Codec, { bytes, container }: Recording): Observable<
   // Ogg has the tags of a stream, others those of a file.
   const tags = container === 'ogg' ? ['-map_metadata', '0:s:0'] : [];
   const conversion = { arguments: [...tags, '-f', 'ffmetadata'], maxBytes: tagLimit, timeoutMs };
-  return codec.convert(bytes, conversion, new Demand()).pipe(
+  return codec.convert(bytes, conversion, new Backpressure()).pipe(
     reduce((text, piece) => text + piece.toString('latin1'), ''),
     map((text) => commentOf(Buffer.from(text, 'latin1').toString())),
   );
@@ -92,7 +92,7 @@ const listen = (codec: Codec, bytes: Buffer): Observable<Fingerprint> => {
     maxBytes: longestSpeech * speechRate * 2 + tagLimit,
     timeoutMs,
   };
-  return codec.convert(bytes, conversion, new Demand()).pipe(
+  return codec.convert(bytes, conversion, new Backpressure()).pipe(
     map((samples) => fingerprint.add(samples)),
     defaultIfEmpty(undefined),
     last(),

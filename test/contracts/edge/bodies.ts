@@ -1,8 +1,8 @@
 /** Request bodies: whole, in pieces, too large, too slow, unwanted. */
 import { map, of, type Subscription, switchMap } from 'rxjs';
 import type { Test } from 'tap';
-import { Demand } from '../../../src/ports/backpressure.ts';
-import { jsonAnswer, type Pipeline } from '../../../src/ports/exchange.ts';
+import { Backpressure } from '../../../src/ports/backpressure.ts';
+import { jsonReply, type Pipeline } from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
 import { request, settled } from '../../http/raw-client.ts';
@@ -13,7 +13,7 @@ const size: Pipeline = ({ body }) =>
     .whole()
     .pipe(
       map((bytes) =>
-        jsonAnswer({ length: body.length ?? null, bytes: bytes.length, text: bytes.toString('utf8', 0, 20) }),
+        jsonReply({ length: body.length ?? null, bytes: bytes.length, text: bytes.toString('utf8', 0, 20) }),
       ),
     );
 
@@ -219,7 +219,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
   });
 
   await t.test('a consumer that pauses holds the sender back', async (t) => {
-    const demand = new Demand();
+    const backpressure = new Backpressure();
     const probe = new Probe();
     let received = 0;
     let ended = false;
@@ -231,23 +231,23 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await probe.running();
     const sent = connection.socket.bytesWritten;
     for (let at = 0; at < total; at += 1_000_000) connection.send(Buffer.alloc(1_000_000));
-    reading = probe.exchange?.body.chunks(demand).subscribe({
+    reading = probe.exchange?.body.chunks(backpressure).subscribe({
       next: (chunk) => {
         received += chunk.length;
-        if (received > 1_000_000 && !demand.paused && !ended) demand.pause();
+        if (received > 1_000_000 && !backpressure.paused && !ended) backpressure.pause();
       },
       complete: () => {
         ended = true;
       },
     });
     t.teardown(() => reading?.unsubscribe());
-    await eventually(() => demand.paused, 'the consumer to pause');
+    await eventually(() => backpressure.paused, 'the consumer to pause');
     const held = received;
     await settled(() => connection.socket.bytesWritten - connection.socket.writableLength);
     t.equal(received, held, 'nothing is handed over while paused');
     t.ok(connection.socket.writableLength > total / 2, `most of it is still with the sender (${sent})`);
     received = -Number.MAX_SAFE_INTEGER / 2;
-    demand.resume();
+    backpressure.resume();
     await eventually(() => ended, 'the rest of the body');
     t.equal(received + Number.MAX_SAFE_INTEGER / 2 + held, total, 'every byte once');
     probe.reply(text('thanks'));

@@ -1,7 +1,7 @@
 /** The pace of streams: readers that stop, leave, stall or wait. */
 import { Observable, of } from 'rxjs';
 import type { Test } from 'tap';
-import type { Demand } from '../../../src/ports/backpressure.ts';
+import type { Backpressure } from '../../../src/ports/backpressure.ts';
 import type { Pipeline, Reply } from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 import { slowKey, startEdge } from '../../http/edge-fixture.ts';
@@ -15,21 +15,21 @@ const piece = Buffer.alloc(16 * 1024, 0xff);
 
 /** As an engine is: sends as fast as it is read, and stops when it is told to. */
 export const eagerSource = (head = byteStream) => {
-  const state = { pushed: 0, left: 0, demand: undefined as Demand | undefined };
-  const pipeline: Pipeline = ({ demand }) =>
+  const state = { pushed: 0, left: 0, backpressure: undefined as Backpressure | undefined };
+  const pipeline: Pipeline = ({ backpressure }) =>
     new Observable<Reply>((subscriber) => {
-      state.demand = demand;
+      state.backpressure = backpressure;
       let waiting: NodeJS.Immediate | undefined;
       const push = () => {
         waiting = undefined;
-        for (let burst = 0; burst < 4 && !demand.paused && state.pushed < total; burst++) {
+        for (let burst = 0; burst < 4 && !backpressure.paused && state.pushed < total; burst++) {
           state.pushed += piece.length;
           subscriber.next(bytes(piece));
         }
         if (state.pushed >= total) subscriber.complete();
-        else if (!demand.paused) waiting = setImmediate(push);
+        else if (!backpressure.paused) waiting = setImmediate(push);
       };
-      demand.attach({
+      backpressure.attach({
         pause: () => {},
         resume: () => {
           waiting ??= setImmediate(push);
@@ -54,7 +54,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     connection.send(request('GET', '/v1/stream'));
     await eventually(() => state.pushed > 0, 'the source to begin');
     await settled(() => state.pushed);
-    t.equal(state.demand?.paused, true);
+    t.equal(state.backpressure?.paused, true);
     t.ok(state.pushed < total / 2, `${state.pushed} bytes were pushed before the pause`);
     connection.socket.resume();
     const response = await connection.response();
@@ -69,7 +69,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     const connection = await client();
     connection.socket.pause();
     connection.send(request('GET', '/v1/file'));
-    await eventually(() => state.demand?.paused === true, 'the source to be paused');
+    await eventually(() => state.backpressure?.paused === true, 'the source to be paused');
     await settled(() => state.pushed);
     t.ok(state.pushed < total / 2, `${state.pushed} bytes were pushed before the pause`);
     connection.socket.resume();
@@ -85,10 +85,10 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     reader.send(request('GET', '/v1/file'));
     await probe.running();
     probe.reply({ ...byteStream, length: 20_000_003 }, bytes(Buffer.alloc(20_000_000, 'a')), bytes('end'));
-    t.equal(probe.exchange?.demand.paused, true);
+    t.equal(probe.exchange?.backpressure.paused, true);
     reader.socket.resume();
     t.equal((await reader.response()).body.slice(-4), 'aend');
-    await eventually(() => probe.exchange?.demand.paused === false, 'the source to be let go on');
+    await eventually(() => probe.exchange?.backpressure.paused === false, 'the source to be let go on');
     probe.complete();
     await eventually(() => burst.edge.inFlight() === 0, 'nothing in flight');
   });
@@ -108,11 +108,11 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
         bytes('b'.repeat(5_000_000)),
         bytes('the end'),
       );
-      t.equal(probe.exchange?.demand.paused, true);
+      t.equal(probe.exchange?.backpressure.paused, true);
       connection.socket.resume();
       await eventually(() => connection.total > 25_000_000, 'the burst');
       await connection.received('the end');
-      await eventually(() => probe.exchange?.demand.paused === false, 'the demand to return');
+      await eventually(() => probe.exchange?.backpressure.paused === false, 'the backpressure to return');
       probe.reply(bytes('more'));
       probe.complete();
       const { body } = await connection.response();
@@ -131,9 +131,9 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     probe.reply(eventStream);
     let pushed = 0;
     await eventually(() => {
-      for (; probe.exchange?.demand.paused === false && pushed < total; pushed += piece.length)
+      for (; probe.exchange?.backpressure.paused === false && pushed < total; pushed += piece.length)
         probe.reply(bytes(piece));
-      return probe.exchange?.demand.paused === true;
+      return probe.exchange?.backpressure.paused === true;
     }, 'the source to be paused');
     connection.socket.resume();
     await eventually(() => connection.text.split('\xff').length - 1 === pushed, `all of ${pushed} bytes`);
@@ -194,7 +194,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     const connection = await client();
     connection.socket.pause();
     connection.send(request('GET', '/v1/stream'));
-    await eventually(() => state.demand?.paused === true, 'the source to be paused');
+    await eventually(() => state.backpressure?.paused === true, 'the source to be paused');
     connection.socket.destroy();
     await eventually(() => state.left === 1 && edge.inFlight() === 0, 'the source to be left');
   });

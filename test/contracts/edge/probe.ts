@@ -1,13 +1,13 @@
 /** A pipeline in the hands of a test: what it is asked, and what it replies, and when it is left. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Method, Route } from '../../../pipelines/route.ts';
-import type { Answer, Bytes, Exchange, Head, Pipeline, Reply } from '../../../src/ports/exchange.ts';
+import type { Bytes, Exchange, Head, Pipeline, Reply, WholeReply } from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 
 export const bytes = (content: string | Uint8Array): Bytes => ({ kind: 'bytes', bytes: content });
 
-export const text = (body: string | Uint8Array, status = 200): Answer => ({
-  kind: 'answer',
+export const text = (body: string | Uint8Array, status = 200): WholeReply => ({
+  kind: 'whole',
   status,
   headers: { 'content-type': 'text/plain' },
   body,

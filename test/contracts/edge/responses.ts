@@ -2,7 +2,7 @@
 import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
-import { type Head, jsonAnswer } from '../../../src/ports/exchange.ts';
+import { type Head, jsonReply } from '../../../src/ports/exchange.ts';
 import { envelope } from '../../envelope.ts';
 import { eventually } from '../../eventually.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
@@ -19,7 +19,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     const small = ['{"a":"', Buffer.from('wörld 水'), '","é":"', Buffer.from('x'), '"}'];
     const large = ['[', Buffer.from('"水"'), `,"${'é'.repeat(300_000)}"]`];
     const pieces = (body: (string | Buffer)[]) => () =>
-      of({ kind: 'answer' as const, status: 200, headers: {}, body });
+      of({ kind: 'whole' as const, status: 200, headers: {}, body });
     const { client } = await startEdge(t, name, [
       open('GET', '/small', pieces(small)),
       open('GET', '/large', pieces(large)),
@@ -40,8 +40,8 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
 
   await t.test('a whole answer', async (t) => {
     const { client } = await startEdge(t, name, [
-      open('GET', '/hello', () => of(jsonAnswer({ hello: 'wörld' }, 201, { 'x-extra': 'a\r\nx-evil: b' }))),
-      open('GET', '/none', () => of({ kind: 'answer', status: 204, headers: {}, body: '' })),
+      open('GET', '/hello', () => of(jsonReply({ hello: 'wörld' }, 201, { 'x-extra': 'a\r\nx-evil: b' }))),
+      open('GET', '/none', () => of({ kind: 'whole', status: 204, headers: {}, body: '' })),
     ]);
     const connection = await client();
     const first = await connection.send(request('GET', '/v1/hello')).response();

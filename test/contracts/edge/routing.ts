@@ -1,7 +1,7 @@
 /** Which route a request finds, and what it hears when it finds none. */
 import { of } from 'rxjs';
 import type { Test } from 'tap';
-import { jsonAnswer, type Pipeline } from '../../../src/ports/exchange.ts';
+import { jsonReply, type Pipeline } from '../../../src/ports/exchange.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
 import { request } from '../../http/raw-client.ts';
 import { keyed, open } from './probe.ts';
@@ -9,7 +9,7 @@ import { keyed, open } from './probe.ts';
 const echo =
   (route: string): Pipeline =>
   ({ method, params, query, path }) =>
-    of(jsonAnswer({ route, method, params, query, path }));
+    of(jsonReply({ route, method, params, query, path }));
 
 const whoAmI = (authorization: string | undefined, apiKey: string | undefined) => ({
   headers: {

@@ -3,7 +3,7 @@ import { type ApiError, fail } from '../../../errors.ts';
 import type { Parts } from '../../../ports/chat.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
-import { Answer, type AnswerOptions } from './response-decoder.ts';
+import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
 
 /** One for each choice and kind of text that come by turns; more are not worth comparing with. */
@@ -20,7 +20,7 @@ export interface StreamOptions extends AnswerOptions {
 
 export class OpenAiStreamDecoder implements StreamDecoder {
   readonly #events: SseDecoder;
-  readonly #answer: Answer;
+  readonly #answer: ResponseDecoder;
   /** Most lately used first. */
   readonly #skeletons: Skeleton[] = [];
   #learns: boolean;
@@ -29,7 +29,7 @@ export class OpenAiStreamDecoder implements StreamDecoder {
   #done = false;
 
   constructor(options: StreamOptions) {
-    this.#answer = new Answer(options);
+    this.#answer = new ResponseDecoder(options);
     this.#learns = options.skeletons ?? true;
     this.#events = new SseDecoder((text, start, end) => this.#event(text, start, end));
   }

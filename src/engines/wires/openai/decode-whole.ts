@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { fail } from '../../../errors.ts';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
-import { Answer, type AnswerOptions } from './response-decoder.ts';
+import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { WholeSkeleton } from './whole-skeleton.ts';
 import { type Finish, isObject, tokenUsage } from './words.ts';
 
@@ -142,7 +142,7 @@ class WrittenText implements TextPart {
 }
 
 const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText): Parts => {
-  const answer = new Answer(options, asJsonText);
+  const answer = new ResponseDecoder(options, asJsonText);
   answer.push(value);
   answer.end(true);
   if (answer.failure !== undefined) throw answer.failure;

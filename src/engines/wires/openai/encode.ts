@@ -4,13 +4,13 @@ import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
 import { quoted } from '../../../quoted.ts';
 import { remembered } from '../../../remembered.ts';
-import type { RequestBody } from '../../outgoing-body.ts';
+import type { OutgoingBody } from '../../outgoing-body.ts';
 import { messageJson } from './encode-message.ts';
 import { LargeMedia } from './large-media.ts';
 
 type Body = Record<string, unknown>;
 
-export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): RequestBody => {
+export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): OutgoingBody => {
   const large = new LargeMedia();
   // What every call says is put together as text, of few pieces: half the cost of an object with all of it.
   let json = opening(model.served_as);

@@ -1,7 +1,7 @@
 /** Base64 of many megabytes is kept out of the JSON while that is made: scanning and copying it would hold up every other call. */
 import { randomUUID } from 'node:crypto';
 import type { Base64 } from '../../../ports/media.ts';
-import type { RequestBody } from '../../outgoing-body.ts';
+import type { OutgoingBody } from '../../outgoing-body.ts';
 
 const LARGE = 64 * 1024;
 /** Nobody outside can know it, so it stands nowhere but where it was put. */
@@ -18,7 +18,7 @@ export class LargeMedia {
     return MARK;
   }
 
-  putBack(json: string): RequestBody {
+  putBack(json: string): OutgoingBody {
     const kept = this.#kept;
     if (kept === undefined) return json;
     return json.split(MARK).flatMap((text, index) => [text, ...kept.slice(index, index + 1)]);

@@ -41,7 +41,7 @@ interface Choice {
 const newCallId = (): string => `call_${randomBytes(12).toString('hex')}`;
 const nothing: Parts = [];
 
-export class Answer {
+export class ResponseDecoder {
   /** The engine's own failure; nothing after it counts. */
   failure: ApiError | undefined;
   /** Objects that were no chunks of an answer. */

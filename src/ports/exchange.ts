@@ -27,6 +27,8 @@ export interface Exchange {
   readonly trace?: Trace | undefined;
   /** Set by a pipeline whose stream can say why it ends early: asked to when the server cannot wait for its end. */
   stream?: Breakable | undefined;
+  /** The first thing that a stage threw: usage then counts as that of a failure. */
+  failure?: unknown;
 }
 
 export interface Breakable {

@@ -1,0 +1,214 @@
+/** Composes the stages of a route into one step that runs them with as few subscriptions as possible. */
+import { Observable, type Observer, Subscriber, type Unsubscribable } from 'rxjs';
+import { openLink, SourceSubscription } from './link.ts';
+import type { RequestContext, Stage, Step, Transform } from './stage.ts';
+
+/** Stages in a row: a step again, so that compositions nest. */
+export interface Composed<In, Out, Context> {
+  (value: In, context: Context): Observable<Out>;
+  /** In the order in which they run. */
+  readonly stages: readonly AnyStage[];
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what flows between two stages was checked where they were composed
+export type AnyStage = Stage<any, any, any>;
+
+type S<In, Out, Context> = Stage<In, Out, Context>;
+
+/**
+ * The same as `of(value).pipe(lift(a), lift(b), …)`, which a property test holds it to. Consecutive steps share a loop
+ * and transforms call each other directly: a request that takes the piped way costs about 6 µs more.
+ */
+export function compose<X, A, B>(a: S<A, B, X>): Composed<A, B, X>;
+export function compose<X, A, B, C>(a: S<A, B, X>, b: S<B, C, X>): Composed<A, C, X>;
+export function compose<X, A, B, C, D>(a: S<A, B, X>, b: S<B, C, X>, c: S<C, D, X>): Composed<A, D, X>;
+export function compose<X, A, B, C, D, E>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+): Composed<A, E, X>;
+export function compose<X, A, B, C, D, E, F>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+  e: S<E, F, X>,
+): Composed<A, F, X>;
+export function compose<X, A, B, C, D, E, F, G>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+  e: S<E, F, X>,
+  f: S<F, G, X>,
+): Composed<A, G, X>;
+export function compose<X, A, B, C, D, E, F, G, H>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+  e: S<E, F, X>,
+  f: S<F, G, X>,
+  g: S<G, H, X>,
+): Composed<A, H, X>;
+export function compose<X, A, B, C, D, E, F, G, H, I>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+  e: S<E, F, X>,
+  f: S<F, G, X>,
+  g: S<G, H, X>,
+  h: S<H, I, X>,
+): Composed<A, I, X>;
+export function compose<X, A, B, C, D, E, F, G, H, I, J>(
+  a: S<A, B, X>,
+  b: S<B, C, X>,
+  c: S<C, D, X>,
+  d: S<D, E, X>,
+  e: S<E, F, X>,
+  f: S<F, G, X>,
+  g: S<G, H, X>,
+  h: S<H, I, X>,
+  i: S<I, J, X>,
+): Composed<A, J, X>;
+export function compose(...stages: AnyStage[]): Composed<unknown, unknown, RequestContext> {
+  const run = (value: unknown, context: RequestContext): Observable<unknown> =>
+    new Observable((subscriber) => start(stages, value, context, subscriber));
+  return Object.assign(run, { stages });
+}
+
+/** Opens everything from the last stage to the first, as subscribing to a pipe does, then feeds the value in. */
+const start = (
+  stages: readonly AnyStage[],
+  value: unknown,
+  context: RequestContext,
+  subscriber: Subscriber<unknown>,
+): void => {
+  let receiver: Observer<unknown> = subscriber;
+  let last: Opened | undefined;
+  let downstream: Opened | undefined;
+  for (let to = stages.length; to > 0; ) {
+    const from = firstOfRun(stages, to);
+    const stage = stages[from];
+    const opened =
+      typeof stage === 'function'
+        ? new Steps(stages, from, to, context, receiver)
+        : openLink(stage as Transform<unknown, unknown>, receiver, context);
+    if (opened === undefined) break;
+    if (downstream !== undefined) downstream.upstream = opened;
+    last ??= opened;
+    downstream = opened;
+    receiver = opened;
+    to = from;
+  }
+  // Before anything flows: a reader may leave while a synchronous source still emits.
+  subscriber.add(last);
+  receiver.next(value);
+  receiver.complete();
+};
+
+/** Where the steps begin that end before `to`; a transform stands alone. */
+const firstOfRun = (stages: readonly AnyStage[], to: number): number => {
+  let from = to - 1;
+  if (typeof stages[from] === 'function') while (typeof stages[from - 1] === 'function') from--;
+  return from;
+};
+
+interface Opened extends Observer<unknown>, Unsubscribable {
+  upstream: Unsubscribable | undefined;
+}
+
+/** Consecutive steps: runs until one of them has to be waited for, and goes on from there. */
+class Steps implements Opened {
+  upstream: Unsubscribable | undefined;
+  readonly #stages: readonly AnyStage[];
+  readonly #from: number;
+  readonly #to: number;
+  readonly #context: RequestContext;
+  readonly #receiver: Observer<unknown>;
+  /** A step that took its time, and the steps after it. */
+  #rest: Unsubscribable | undefined;
+  /** The first value is here: later ones, and how the source ends, do not matter. */
+  #taken = false;
+
+  constructor(
+    stages: readonly AnyStage[],
+    from: number,
+    to: number,
+    context: RequestContext,
+    receiver: Observer<unknown>,
+  ) {
+    this.#stages = stages;
+    this.#from = from;
+    this.#to = to;
+    this.#context = context;
+    this.#receiver = receiver;
+  }
+
+  next(value: unknown): void {
+    if (this.#taken) return;
+    this.#taken = true;
+    this.#run(value);
+    this.upstream?.unsubscribe();
+  }
+
+  error(error: unknown): void {
+    if (this.#taken) return;
+    this.#taken = true;
+    this.#receiver.error(error);
+    this.upstream?.unsubscribe();
+  }
+
+  complete(): void {
+    if (this.#taken) return;
+    this.#taken = true;
+    this.#receiver.complete();
+    this.upstream?.unsubscribe();
+  }
+
+  unsubscribe(): void {
+    this.#taken = true;
+    this.upstream?.unsubscribe();
+    this.#rest?.unsubscribe();
+  }
+
+  #run(value: unknown): void {
+    const receiver = this.#receiver;
+    let result = value;
+    try {
+      for (let at = this.#from; at < this.#to; at++) {
+        result = (this.#stages[at] as Step<unknown, unknown>)(result, this.#context);
+        if (result instanceof Observable) {
+          this.#wait(result, at + 1);
+          return;
+        }
+      }
+    } catch (thrown) {
+      receiver.error(thrown);
+      return;
+    }
+    receiver.next(result);
+    receiver.complete();
+  }
+
+  #wait(result: Observable<unknown>, next: number): void {
+    const receiver = this.#receiver;
+    // What the last step returns needs no observer in between.
+    if (next === this.#to && receiver instanceof Subscriber) {
+      result.subscribe(receiver);
+      return;
+    }
+    const subscription = new SourceSubscription();
+    if (next === this.#to) {
+      this.#rest = subscription;
+      subscription.connect(result, receiver);
+      return;
+    }
+    const rest = new Steps(this.#stages, next, this.#to, this.#context, receiver);
+    rest.upstream = subscription;
+    this.#rest = rest;
+    subscription.connect(result, rest);
+  }
+}

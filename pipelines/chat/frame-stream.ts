@@ -2,47 +2,22 @@
  * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
  * and the text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { EventWriter } from '../conversation/frame-stream.ts';
+import type { SettledPart } from '../conversation/settle.ts';
 import { streamHead } from '../core/stream-head.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
 
-export const frameChatStream = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
-  new Stream(next, completion);
-
-class Stream extends PassingStage<Parts, Reply> {
-  readonly #chunks: Chunks;
-  #started = false;
-
-  constructor(receiver: Observer<Reply>, completion: Completion) {
-    super(receiver);
-    this.#chunks = new Chunks(completion);
-  }
-
-  next(parts: Parts): void {
-    let bytes = '';
-    if (!this.#started) {
-      this.#started = true;
-      this.receiver.next(head);
-      bytes = this.#chunks.roles();
-    }
-    for (const part of parts) bytes += this.#chunks.of(part);
-    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
-  }
-}
-
-const head = streamHead(': keep-alive\n\n');
+export const chatStreamHead = streamHead(': keep-alive\n\n');
 
 /** After a delta, while its answer goes on. */
 const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';
 const goesOn = `${unfinished}}\n\n`;
 const done = 'data: [DONE]\n\n';
 
-class Chunks {
+export class ChatChunks implements EventWriter {
   readonly #completion: Completion;
   /** `data: {…,"choices":[`, and then per answer up to `"delta":{`. Joined, so that each is one flat string. */
   readonly #start: string;
@@ -70,7 +45,7 @@ class Chunks {
   }
 
   /** The first chunk of each answer. */
-  roles(): string {
+  start(): string {
     const { extra = '' } = this.#completion;
     return this.#deltas
       .map(
@@ -80,7 +55,7 @@ class Chunks {
       .join('');
   }
 
-  of(part: Part): string {
+  of(part: SettledPart): string {
     switch (part.type) {
       case 'text':
         return this.#text(part);
@@ -103,12 +78,10 @@ class Chunks {
       }
       case 'usage':
         return this.#end(part.usage);
-      case 'failure':
-        return this.#fail(part.error);
     }
   }
 
-  #text({ choice, text, logprobs }: Extract<Part, { type: 'text' }>): string {
+  #text({ choice, text, logprobs }: TextPart): string {
     const start = `${this.#release()}${this.#delta(choice)}"content":"${text}"`;
     if (!this.#completion.logprobs || logprobs === undefined) return start + goesOn;
     return `${start}},"finish_reason":null,"native_finish_reason":null,"logprobs":{"content":${JSON.stringify(logprobs)}}}]}\n\n`;
@@ -142,7 +115,7 @@ class Chunks {
     return `${finishes.join('')}${alone ? `${this.#start}]${field}}\n\n` : ''}${done}`;
   }
 
-  #fail(error: ApiError): string {
+  fail(error: ApiError): string {
     const choices = this.#open().map(
       ({ choice }) =>
         `{"index":${choice},"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}`,

@@ -1,17 +1,15 @@
-/** Metered parts in; one `chat.completion` object out when they have all come. A failure part becomes the error answer. */
+/** Frames a conversation as one `chat.completion` object. */
 import type { Observer } from 'rxjs';
-import type { Logprob, Part, Parts, TextPart, TokenUsage } from '../../src/ports/chat.ts';
+import type { Logprob, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
 import { remembered } from '../../src/remembered.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { SettledPart, SettledParts } from '../conversation/settle.ts';
+import { Forwarder } from '../core/stage.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
 import { JsonPieces } from './json-pieces.ts';
 
-export const frameChatWhole = (next: Observer<Reply>, completion: Completion): Stage<Parts> =>
-  new Whole(next, completion);
-
-class Whole extends PassingStage<Parts, Reply> {
+export class ChatWhole extends Forwarder<SettledParts, Reply> {
   readonly #completion: Completion;
   readonly #choices: readonly Choice[];
 
@@ -24,13 +22,11 @@ class Whole extends PassingStage<Parts, Reply> {
         : Array.from({ length: completion.choices }, (_, index) => new Choice(index));
   }
 
-  next(parts: Parts): void {
+  next(parts: SettledParts): void {
     for (const part of parts) {
       if (part.type === 'usage') {
         this.receiver.next(answer(this.#completion, this.#choices, part.usage));
         this.receiver.complete();
-      } else if (part.type === 'failure') {
-        this.receiver.error(part.error);
       } else {
         this.#choices[part.choice]?.add(part);
       }
@@ -38,7 +34,7 @@ class Whole extends PassingStage<Parts, Reply> {
   }
 }
 
-type Content = Exclude<Part, { type: 'usage' | 'failure' }>;
+type Content = Exclude<SettledPart, { type: 'usage' }>;
 
 interface Call {
   readonly id: string;

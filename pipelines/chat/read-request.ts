@@ -14,7 +14,7 @@ import { chooseThinking } from '../conversation/choose-thinking.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
 import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
 import type { Asked } from '../core/resolve-model.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/stage.ts';
 import { readFormat } from './read-format.ts';
 import { readMessages } from './read-messages.ts';
 import { readToolChoice, readTools } from './read-tools.ts';

@@ -4,7 +4,7 @@ import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { countTexts } from '../core/count-texts.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/stage.ts';
 import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
 
@@ -15,7 +15,7 @@ const margin = 32;
 const largestLimit = 2 ** 31 - 1;
 
 export const fitContext =
-  <F>(offload: Offload): Step<ChatDraft<F>, ChatTask<F>> =>
+  <F>(offload: Offload): Step<ChatDraft<F>, ChatTask<F>, unknown> =>
   (draft) => {
     const limit = askedLimit(draft);
     const window = draft.model.context_length;

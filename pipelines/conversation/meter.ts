@@ -1,110 +1,134 @@
-/**
- * An engine's parts in; the same out, ended by one `usage` or `failure` part that is held until the request's usage
- * event is safe. One event per request, however it ends: completed, failed, or left by the client.
- */
-import { type Observable, type Observer, Subscriber } from 'rxjs';
-import { asApiError, fail } from '../../src/errors.ts';
-import type { Part, Parts } from '../../src/ports/chat.ts';
+/** Meters a conversation: counts its tokens, and ends it with one `usage` part once its usage event is durable. */
+import type { Observer } from 'rxjs';
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { fail } from '../../src/errors.ts';
+import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import type { Stage } from '../core/relay.ts';
-import { type Metered, UsageRecord } from '../core/usage-event.ts';
-import type { PartsStage } from './answering.ts';
+import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
+import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
+import { type Metered, Recorder } from '../core/meter.ts';
+import { type Transform, transform } from '../core/stage.ts';
 import type { ChatTask } from './chat-task.ts';
-import { Tally } from './tally.ts';
+import type { SettledPart, SettledParts } from './settle.ts';
 
-/** Characters of one request's answers; an engine that says more does not stop by itself. */
-const longestAnswer = 64 * 1024 * 1024;
+/** Characters of one response; an engine that generates more does not stop by itself. */
+const mostCharacters = 64 * 1024 * 1024;
 
-export const meter =
-  (usage: UsageLog): PartsStage =>
-  (next, request) =>
-    new Meter(next, usage, request);
+export const meter = (usage: UsageLog): Transform<SettledParts, SettledParts, Metered<TokenAccount>> =>
+  transform((next, admitted) => new ConversationMeter(next, usage, admitted));
 
-class Meter implements Stage<Parts> {
-  readonly #receiver: Observer<Parts>;
-  readonly #tally: Tally;
-  readonly #record: UsageRecord;
-  #failure: Extract<Part, { type: 'failure' }> | undefined;
+class ConversationMeter extends Recorder<SettledParts> {
+  readonly #account: TokenAccount;
 
-  constructor(receiver: Observer<Parts>, usage: UsageLog, metered: Metered<ChatTask<unknown>>) {
-    this.#receiver = receiver;
-    this.#tally = new Tally(metered);
-    this.#record = new UsageRecord(usage, metered.exchange, this.#tally);
+  constructor(receiver: Observer<SettledParts>, usage: UsageLog, admitted: Metered<TokenAccount>) {
+    super(receiver, usage, admitted);
+    this.#account = admitted.account;
   }
 
-  next(parts: Parts): void {
-    if (this.#record.ended) return;
-    let ending = false;
+  override next(parts: SettledParts): void {
+    const reported = this.#account.add(parts);
+    const rest = reported ? parts.filter(isContent) : parts;
+    if (rest.length > 0) this.receiver.next(rest);
+    if (this.#account.characters > mostCharacters) throw fail('engine_unreachable', 'The model did not stop');
+  }
+
+  protected override completed(): void {
+    this.receiver.next([{ type: 'usage', usage: this.#account.usage() }]);
+    this.receiver.complete();
+  }
+}
+
+const isContent = ({ type }: SettledPart): boolean => type !== 'usage';
+
+/** `route` is the path below `/v1`. */
+export const tokenAccount =
+  (route: string) =>
+  (billed: Billed<ChatTask<unknown>>): TokenAccount =>
+    new TokenAccount(route, billed);
+
+export class TokenAccount implements Account<SettledParts> {
+  readonly #route: string;
+  readonly #billed: Billed<ChatTask<unknown>>;
+  readonly #started = performance.now();
+  #firstToken: number | undefined;
+  #completion = 0;
+  #reasoning = 0;
+  /** Text that came as bytes: its characters are counted only if the engine has not counted tokens. */
+  #uncounted: TextPart[] | undefined;
+  /** All text that was counted so far, as JSON has it. */
+  characters = 0;
+  /** The engine's own numbers; the last ones count. */
+  #reported: TokenUsage | undefined;
+
+  constructor(route: string, billed: Billed<ChatTask<unknown>>) {
+    this.#route = route;
+    this.#billed = billed;
+  }
+
+  /** True when the engine's own numbers were among the parts. */
+  add(parts: SettledParts): boolean {
+    this.#firstToken ??= performance.now();
+    let reported = false;
     for (const part of parts) {
-      this.#tally.add(part);
-      if (part.type === 'usage') ending = true;
-      else if (part.type === 'failure') {
-        ending = true;
-        this.#failure = part;
+      if (part.type === 'usage') {
+        reported = true;
+        this.#reported = part.usage;
+      } else this.#addContent(part);
+    }
+    return reported;
+  }
+
+  #addContent(part: SettledPart): void {
+    switch (part.type) {
+      case 'text':
+        if (part.bytes === undefined) this.#count(part);
+        else if (this.#uncounted === undefined) this.#uncounted = [part];
+        else this.#uncounted.push(part);
+        break;
+      case 'reasoning': {
+        const tokens = estimatePiece(part.text.length);
+        this.#completion += tokens;
+        this.#reasoning += tokens;
+        this.characters += part.text.length;
+        break;
       }
-    }
-    const rest = ending ? contentOf(parts) : parts;
-    if (rest.length > 0) this.#receiver.next(rest);
-    if (this.#tally.characters > longestAnswer) {
-      this.#failure = { type: 'failure', error: fail('engine_unreachable', 'The model did not stop') };
-      this.#end();
+      case 'tool-arguments':
+        this.#completion += estimatePiece(part.text.length);
+        this.characters += part.text.length;
     }
   }
 
-  complete(): void {
-    if (!this.#record.ended) this.#end();
+  #count({ text, logprobs }: TextPart): void {
+    this.#completion += logprobs?.length ?? estimatePiece(text.length);
+    this.characters += text.length;
   }
 
-  error(error: unknown): void {
-    if (this.#record.ended) return;
-    const failed = (): void => this.#receiver.error(error);
-    this.#record.failed(error).subscribe({ complete: failed, error: failed });
+  /** The engine's numbers, else what was seen. */
+  usage(): TokenUsage {
+    if (this.#reported !== undefined) return this.#reported;
+    for (const part of this.#uncounted ?? []) this.#count(part);
+    this.#uncounted = undefined;
+    const { promptTokens, call } = this.#billed.task;
+    return {
+      prompt: promptTokens ?? estimatePrompt(call),
+      completion: this.#completion,
+      cached: 0,
+      reasoning: this.#reasoning,
+    };
   }
 
-  left(): void {
-    this.#record.left();
-  }
-
-  #end(): void {
-    const failure = this.#failure;
-    if (failure !== undefined) this.#hold(this.#record.failed(failure.error), failure);
-    else this.#hold(this.#record.completed(), { type: 'usage', usage: this.#tally.usage() });
-  }
-
-  #hold(kept: Observable<void>, ending: Part): void {
-    kept.subscribe(new Held(this.#receiver, ending));
-  }
-}
-
-/** The last part waits until its event is kept; that is not undone when the client leaves meanwhile. */
-class Held extends Subscriber<void> {
-  readonly #receiver: Observer<Parts>;
-  readonly #ending: Part;
-
-  constructor(receiver: Observer<Parts>, ending: Part) {
-    super();
-    this.#receiver = receiver;
-    this.#ending = ending;
-  }
-
-  protected override _complete(): void {
-    this.#say(this.#ending);
-  }
-
-  protected override _error(error: unknown): void {
-    this.#say({ type: 'failure', error: asApiError(error) });
-  }
-
-  #say(ending: Part): void {
-    this.#receiver.next([ending]);
-    this.#receiver.complete();
+  /**
+   * Failures cost nothing. A client that leaves pays for what was generated by then, prompt included, once there was
+   * anything. What was handed to the edge counts as delivered: at most its buffer is not.
+   */
+  event(outcome: Outcome, status: number): UsageEvent {
+    const tokens = this.#firstToken === undefined ? noTokens : this.usage();
+    const { stream } = this.#billed.task.call;
+    return usageEvent(this.#route, this.#billed, outcome, status, {
+      tokens,
+      delivered: stream || outcome === 'completed' ? tokens.completion : 0,
+      started: this.#started,
+      firstToken: this.#firstToken,
+    });
   }
 }
-
-/** An ending is mostly the last of them. */
-const contentOf = (parts: Parts): Parts => {
-  const before = parts.slice(0, -1);
-  return before.every(isContent) ? before : parts.filter(isContent);
-};
-
-const isContent = ({ type }: Part): boolean => type !== 'usage' && type !== 'failure';

@@ -2,24 +2,17 @@
  * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
  * nothing inside a call but its arguments. An order that makes no answer is an error.
  */
-import type { Observer } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
 
-export const orderParts = (next: Observer<Parts>): Stage<Parts> => new Ordered(next);
+export const orderParts: Transform<Parts, Parts, unknown> = transform((next) => new Ordered(next));
 
-class Ordered extends PassingStage<Parts, Parts> {
+class Ordered extends Forwarder<Parts, Parts> {
   readonly #order = new PartOrder();
 
   next(parts: Parts): void {
-    let ordered: Parts;
-    try {
-      ordered = this.#order.of(parts);
-    } catch (thrown) {
-      this.receiver.error(thrown);
-      return;
-    }
+    const ordered = this.#order.of(parts);
     if (ordered.length > 0) this.receiver.next(ordered);
   }
 }

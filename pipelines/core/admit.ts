@@ -1,96 +1,80 @@
-/** A task in; what `run` makes of it out, once there is room. Holds the slot while that runs, however it ends. 429 after waiting its turn. */
-import { Observable, type OperatorFunction, type Subscriber } from 'rxjs';
+/** Waits for a slot, then runs the rest of the route under its lease: 429 after waiting its turn. */
+import { Observable, switchMap, take } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
-import type { Caller, Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
-import { Listener, Source } from '../../src/source.ts';
-import { type Step, step } from './step.ts';
+import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import type { Admitted, Billed } from './account.ts';
+import type { Composed } from './compose.ts';
+import type { Step } from './stage.ts';
 
-type OfModel = { readonly model: Model };
-type Request = { readonly exchange: Pick<Exchange, 'log'>; readonly caller: Caller };
-
-export const enter =
-  <Task extends OfModel, Out>(
-    admission: Admission,
-    run: (task: Task, lease: Lease, request: KeyedRequest) => Observable<Out>,
-  ): Step<Task, Out, KeyedRequest> =>
-  (task, request) =>
-    new Admitted(ask(admission, task, request.caller), task, request, run);
-
-export const admit = <Task extends OfModel, Out>(
-  admission: Admission,
-  exchange: Pick<Exchange, 'log'>,
-  caller: Caller,
-  run: (task: Task, lease: Lease) => Observable<Out>,
-): OperatorFunction<Task, Out> =>
-  step((task) => new Admitted(ask(admission, task, caller), task, { exchange, caller }, run));
-
-const ask = (admission: Admission, { model }: OfModel, { subscription }: Caller): Lease | Observable<Lease> =>
-  admission.admit({
-    subscription,
-    model: model.id,
-    limits: {
-      concurrency: model.limits.concurrency,
-      requestsPerMinute: model.limits.requests_per_minute,
-    },
-  });
-
-class Admitted<Task extends OfModel, Of extends Request, Out> extends Source<Out> {
-  readonly #lease: Lease | Observable<Lease>;
-  readonly #task: Task;
-  readonly #request: Of;
-  readonly #run: (task: Task, lease: Lease, request: Of) => Observable<Out>;
-
-  constructor(
-    lease: Lease | Observable<Lease>,
-    task: Task,
-    request: Of,
-    run: (task: Task, lease: Lease, request: Of) => Observable<Out>,
-  ) {
-    super();
-    this.#lease = lease;
-    this.#task = task;
-    this.#request = request;
-    this.#run = run;
-  }
-
-  override open(receiver: Subscriber<Out>): void {
-    const lease = this.#lease;
-    if (lease instanceof Observable) lease.subscribe(new Entrance(receiver, this));
-    else this.hold(lease, receiver);
-  }
-
-  hold(lease: Lease, receiver: Subscriber<Out>): void {
-    receiver.add(() => lease.release());
-    if (lease.position !== undefined) logWait(this.#request.exchange, this.#task.model, lease);
-    this.#run(this.#task, lease, this.#request).subscribe(receiver);
-  }
+interface OfModel {
+  readonly model: Model;
 }
 
-/** Waits for the lease; then what runs under it speaks to the receiver itself. */
-class Entrance<Task extends OfModel, Of extends Request, Out> extends Listener<Lease> {
-  readonly #receiver: Subscriber<Out>;
-  readonly #admitted: Admitted<Task, Of, Out>;
-  #entered = false;
+/** A step that holds a slot while `inner` runs, however that ends. */
+export interface Admit<Task, Out, Request> extends Step<Task, Out, Request> {
+  readonly inner: Composed<never, Out, never>;
+}
 
-  constructor(receiver: Subscriber<Out>, admitted: Admitted<Task, Of, Out>) {
-    super(receiver);
-    this.#receiver = receiver;
-    this.#admitted = admitted;
-  }
+/** What runs under a lease needs of its context is known to it, as far as the task, the account and the exchange go. */
+type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
+type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
+interface Request<Context> {
+  readonly exchange: ExchangeOf<Context> & Pick<Exchange, 'id' | 'log'>;
+  readonly caller: Caller;
+}
+type Fits<Task, Uses, Context> =
+  Admitted<Task, Uses, ExchangeOf<Context>> extends Context
+    ? unknown
+    : 'its context is not that of an admitted request';
 
-  protected override _next(lease: Lease): void {
-    this.#entered = true;
-    try {
-      this.#admitted.hold(lease, this.#receiver);
-    } catch (thrown) {
-      this.#receiver.error(thrown);
-    }
-  }
+export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
+  admission: Admission,
+  openAccount: (billed: Billed<Billable>) => Uses,
+  inner: Composed<Task, Out, Context> & Fits<TaskOf<Context>, Uses, Context>,
+): Admit<Billable & Task & TaskOf<Context>, Out, Request<Context>> => {
+  const run = (task: Billable & Task & TaskOf<Context>, request: Request<Context>): Observable<Out> => {
+    const { model } = task;
+    const hold = (lease: Lease): Observable<Out> =>
+      new Observable((subscriber) => {
+        subscriber.add(() => lease.release());
+        if (lease.position !== undefined) logWait(request.exchange, model, lease);
+        const admitted = new AdmittedRequest(request, task, lease, openAccount);
+        inner(task, admitted as Context).subscribe(subscriber);
+      });
+    const lease = admission.admit({
+      subscription: request.caller.subscription,
+      model: model.id,
+      limits: {
+        concurrency: model.limits.concurrency,
+        requestsPerMinute: model.limits.requests_per_minute,
+      },
+    });
+    return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
+  };
+  return Object.assign(run, { inner });
+};
 
-  protected override _complete(): void {
-    if (this.#entered) this.unsubscribe();
-    else super._complete();
+class AdmittedRequest<Task extends OfModel, Uses, From extends Pick<Exchange, 'id'>>
+  implements Admitted<Task, Uses, From>
+{
+  readonly exchange: From;
+  readonly caller: Caller;
+  readonly task: Task;
+  readonly lease: Lease;
+  readonly account: Uses;
+
+  constructor(
+    { exchange, caller }: { readonly exchange: From; readonly caller: Caller },
+    task: Task,
+    lease: Lease,
+    openAccount: (billed: Billed<Task>) => Uses,
+  ) {
+    this.exchange = exchange;
+    this.caller = caller;
+    this.task = task;
+    this.lease = lease;
+    this.account = openAccount(this);
   }
 }
 

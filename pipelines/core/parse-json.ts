@@ -1,12 +1,12 @@
-/** A request with a JSON body in; the parsed object out, or 400 saying what is wrong and where. */
+/** Receives and parses JSON bodies: a 400 says what is wrong and where. */
 import { isUtf8 } from 'node:buffer';
-import { catchError, map, type Observable, throwError } from 'rxjs';
+import { catchError, map, type Observable } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { notUtf8, parseJson as parseWide } from '../../src/offload/parse-json.ts';
-import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { jsonFault } from './json-fault.ts';
-import { type Step, step } from './step.ts';
+import type { Step } from './stage.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -16,42 +16,30 @@ const maxDepth = 64;
 
 type Parser = Pick<Offload, 'parseJson'>;
 
-/** A request in; its body out, which is to be JSON, or 400 for another type and 413 for one that is too large. */
-export const receiveJson = (exchange: Exchange, kind: ErrorKind = 'invalid_request'): Observable<Buffer> => {
-  const type = exchange.header('content-type');
-  if (!isJsonType(type)) return throwError(() => wrongType(kind, type));
-  const { body } = exchange;
-  return body.whole(body.length !== undefined && body.length <= offloadBytes);
-};
-
-/** That body in; the object out, from another thread when it is large. */
-export const readJson =
-  (offload: Parser): Step<Buffer, JsonObject, Pick<KeyedRequest, 'exchange'>> =>
-  (bytes, { exchange }) =>
-    parse(offload, bytes, exchange, 'invalid_request');
+/** Receives the body: 400 for one that is not JSON by its type, 413 for one that is too large. */
+export const receiveJson =
+  (kind: ErrorKind = 'invalid_request'): Step<Exchange, Buffer, unknown> =>
+  (exchange) => {
+    const { body } = exchange;
+    const type = exchange.header('content-type');
+    if (!isJsonType(type)) throw wrongType(kind, type);
+    return body.whole(body.length !== undefined && body.length <= offloadBytes);
+  };
 
 /**
- * Both at once. `kind` is what a body that cannot be read becomes: 422 on the route that has it so. The integer under
- * `wideKey` is a bigint where a number would lose digits.
+ * Parses the body, on another thread when it is large. `kind` is what a body that cannot be read becomes: 422 on the
+ * route that has it so. The integer under `wideKey` is a bigint where a number would lose digits.
  */
-export const parseJson = (
-  offload: Parser,
-  exchange: Exchange,
-  kind: ErrorKind = 'invalid_request',
-  wideKey?: string,
-): Observable<JsonObject> =>
-  receiveJson(exchange, kind).pipe(step((bytes) => parse(offload, bytes, exchange, kind, wideKey)));
-
-const parse = (
-  offload: Parser,
-  bytes: Buffer,
-  exchange: Exchange,
-  kind: ErrorKind,
-  wideKey?: string,
-): JsonObject | Observable<JsonObject> =>
-  bytes.length <= offloadBytes
-    ? parseBytes(bytes, exchange, kind, wideKey)
-    : parseElsewhere(offload, bytes, exchange, kind, wideKey);
+export const parseJson =
+  (
+    offload: Parser,
+    kind: ErrorKind = 'invalid_request',
+    wideKey?: string,
+  ): Step<Buffer, JsonObject, { readonly exchange: Pick<Exchange, 'header'> }> =>
+  (bytes, { exchange }) =>
+    bytes.length <= offloadBytes
+      ? parseBytes(bytes, exchange, kind, wideKey)
+      : parseElsewhere(offload, bytes, exchange, kind, wideKey);
 
 const isJsonType = (type: string): boolean =>
   type === 'application/json' || /^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
@@ -64,7 +52,12 @@ const wrongType = (kind: ErrorKind, type: string) =>
       : `content-type must be application/json, not ${JSON.stringify(type.slice(0, 100))}`,
   );
 
-const parseBytes = (bytes: Buffer, exchange: Exchange, kind: ErrorKind, wideKey?: string): JsonObject => {
+const parseBytes = (
+  bytes: Buffer,
+  exchange: Pick<Exchange, 'header'>,
+  kind: ErrorKind,
+  wideKey?: string,
+): JsonObject => {
   if (bytes.length === 0) throw fail(kind, 'The request body is empty; a JSON object is expected');
   if (!isUtf8(bytes)) throw notText(exchange, kind);
   const text = bytes.toString();
@@ -91,7 +84,7 @@ const wideBounds = {
 };
 
 /** Compressed bodies, which we do not take, are never UTF-8. */
-const notText = (exchange: Exchange, kind: ErrorKind) => {
+const notText = (exchange: Pick<Exchange, 'header'>, kind: ErrorKind) => {
   const coding = exchange.header('content-encoding');
   return fail(kind, coding === '' ? notUtf8 : `content-encoding ${coding.slice(0, 100)} is not supported`);
 };
@@ -99,7 +92,7 @@ const notText = (exchange: Exchange, kind: ErrorKind) => {
 const parseElsewhere = (
   offload: Parser,
   bytes: Buffer,
-  exchange: Exchange,
+  exchange: Pick<Exchange, 'header'>,
   kind: ErrorKind,
   wideKey: string | undefined,
 ): Observable<JsonObject> => {
@@ -116,26 +109,26 @@ const parseElsewhere = (
 const checked = (value: unknown, kind: ErrorKind): JsonObject => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw fail(kind, `The request body must be a JSON object, not ${nameOf(value)}`);
-  if (!tame(value, maxDepth))
+  if (!sanitize(value, maxDepth))
     throw fail(kind, `The request body is nested more than ${maxDepth} levels deep`);
   return value as JsonObject;
 };
 
 /** False when nested too deep. Drops `__proto__` keys on the way: harmless as parsed, harmful once copied. */
-const tame = (value: object, levels: number): boolean => {
+const sanitize = (value: object, levels: number): boolean => {
   if (levels === 0) return false;
   // Long base64 comes back from the other thread as bytes.
   if (ArrayBuffer.isView(value)) return true;
   if (Array.isArray(value)) {
     for (const item of value)
-      if (typeof item === 'object' && item !== null && !tame(item, levels - 1)) return false;
+      if (typeof item === 'object' && item !== null && !sanitize(item, levels - 1)) return false;
     return true;
   }
   const object = value as JsonObject;
   for (const key in object) {
     const item = object[key];
     if (key === '__proto__') delete object[key];
-    else if (typeof item === 'object' && item !== null && !tame(item, levels - 1)) return false;
+    else if (typeof item === 'object' && item !== null && !sanitize(item, levels - 1)) return false;
   }
   return true;
 };

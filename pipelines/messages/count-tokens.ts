@@ -1,22 +1,35 @@
-/** POST /messages/count_tokens: a conversation in the messages format in; the size of its prompt out. Nothing is generated or billed. */
-import { map } from 'rxjs';
+/** POST /messages/count_tokens: the size of a prompt in the messages format. Nothing is generated or billed. */
+import type { Observable } from 'rxjs';
 import { CountTokensRequest } from '../../schemas/messages.ts';
 import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { parseJson } from '../core/parse-json.ts';
-import { resolveModel } from '../core/resolve-model.ts';
+import { countPrompt } from '../conversation/fit-context.ts';
+import type { Reading } from '../conversation/read-media.ts';
+import { compose } from '../core/compose.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import { type Asked, resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
-import { countMessagesTokens } from './count-prompt.ts';
+import { readMessagesPrompt } from './read-prompt.ts';
 
 const countTokensRequest = validate(CountTokensRequest);
 
-export const messagesCountTokens =
-  (ports: Ports): KeyedPipeline =>
-  (exchange) =>
-    // 400 413
-    parseJson(ports.offload, exchange).pipe(
-      map(countTokensRequest), // 400 names the field
-      resolveModel(ports.catalog, 'chat'), // 404
-      countMessagesTokens(ports.offload), // 400 names the field; 503 when too many wait to be counted
-      map((tokens) => jsonReply({ input_tokens: tokens })),
-    );
+export const messagesCountTokens = (ports: Ports): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    countTokensRequest, // 400 names the field
+    resolveModel(ports.catalog, 'chat'), // 404
+    countTokens(ports.offload), // 400 names the field; 503 when too many wait to be counted
+    (tokens) => jsonReply({ input_tokens: tokens }),
+  );
+
+const countTokens =
+  (offload: Offload) =>
+  (asked: Asked<CountTokensRequest>): Observable<number> => {
+    const readings: Reading[] = [];
+    const prompt = readMessagesPrompt(asked, readings, undefined);
+    // An image counts the same whatever it shows, so none is read.
+    for (const reading of readings) reading.place({ type: 'image', mediaType: '', base64: '' });
+    return countPrompt(offload, prompt, asked.model.tokenizer);
+  };

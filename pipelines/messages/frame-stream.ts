@@ -2,13 +2,12 @@
  * Metered parts in; the events of a message out. What the events of a block say in every case is written once, and the
  * text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { Observer } from 'rxjs';
 import type { ApiError } from '../../src/errors.ts';
-import type { JsonText, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { JsonText, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { EventWriter } from '../conversation/frame-stream.ts';
+import type { SettledPart } from '../conversation/settle.ts';
 import { streamHead } from '../core/stream-head.ts';
 import {
   countsJson,
@@ -20,40 +19,10 @@ import {
 } from './message-json.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
-/** `promptTokens` is what is known of the prompt's size before the engine has said it. */
-export const frameMessagesStream = (
-  next: Observer<Reply>,
-  form: MessageForm,
-  promptTokens: number,
-): Stage<Parts> => new Stream(next, form, promptTokens);
-
-class Stream extends PassingStage<Parts, Reply> {
-  readonly #events: MessageEvents;
-  readonly #promptTokens: number;
-  #started = false;
-
-  constructor(receiver: Observer<Reply>, form: MessageForm, promptTokens: number) {
-    super(receiver);
-    this.#events = new MessageEvents(form);
-    this.#promptTokens = promptTokens;
-  }
-
-  next(parts: Parts): void {
-    let bytes = '';
-    if (!this.#started) {
-      this.#started = true;
-      this.receiver.next(head);
-      bytes = this.#events.start(this.#promptTokens);
-    }
-    for (const part of parts) bytes += this.#events.of(part);
-    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
-  }
-}
-
 const event = (type: string, fields: string): string =>
   `event: ${type}\ndata: {"type":"${type}"${fields}}\n\n`;
 
-const head = streamHead(event('ping', ''));
+export const messagesStreamHead = streamHead(event('ping', ''));
 const messageStop = event('message_stop', '');
 /** After the text of a delta. */
 const deltaEnd = '"}}\n\n';
@@ -61,7 +30,7 @@ const deltaEnd = '"}}\n\n';
 type BlockType = 'text' | 'thinking' | 'tool_use';
 
 /** At most one block is open; each begins, grows and ends before the next one, numbered from 0. */
-class MessageEvents {
+export class MessageEvents implements EventWriter {
   readonly #form: MessageForm;
   #index = -1;
   #open: BlockType | undefined;
@@ -70,16 +39,20 @@ class MessageEvents {
   #signature: Signature | undefined;
   #finish: Finish | undefined;
 
-  constructor(form: MessageForm) {
+  /** What is known of the prompt's size before the engine has reported it. */
+  readonly #promptTokens: number;
+
+  constructor(form: MessageForm, promptTokens: number) {
     this.#form = form;
+    this.#promptTokens = promptTokens;
   }
 
-  start(promptTokens: number): string {
-    const usage: TokenUsage = { prompt: promptTokens, completion: 0, cached: 0, reasoning: 0 };
+  start(): string {
+    const usage: TokenUsage = { prompt: this.#promptTokens, completion: 0, cached: 0, reasoning: 0 };
     return event('message_start', `,"message":${messageJson(this.#form, '', endingJson(null, null), usage)}`);
   }
 
-  of(part: Part): string {
+  of(part: SettledPart): string {
     switch (part.type) {
       case 'text':
         return part.text === '' ? '' : this.#text(part.text);
@@ -94,8 +67,6 @@ class MessageEvents {
         return this.#close();
       case 'usage':
         return this.#end(part.usage);
-      case 'failure':
-        return this.#fail(part.error);
     }
   }
 
@@ -159,7 +130,7 @@ class MessageEvents {
   }
 
   /** The status is long sent, so whatever went wrong has this one name. */
-  #fail({ message }: ApiError): string {
+  fail({ message }: ApiError): string {
     return `${event('error', `,"error":{"type":"api_error","message":${JSON.stringify(message)}}`)}${messageStop}`;
   }
 }

@@ -1,16 +1,14 @@
-/** Metered parts in; one message out when they have all come. A failure part becomes the error answer. */
+/** Frames a conversation as one message. */
 import type { Observer } from 'rxjs';
-import { fromJsonText, type JsonText, type Part, type Parts } from '../../src/ports/chat.ts';
+import { fromJsonText, type JsonText } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { SettledPart, SettledParts } from '../conversation/settle.ts';
+import { Forwarder } from '../core/stage.ts';
 import { type Finish, finishJson, type MessageForm, messageJson } from './message-json.ts';
 import { toToolUseId } from './tool-use-ids.ts';
 
-export const frameMessagesWhole = (next: Observer<Reply>, form: MessageForm): Stage<Parts> =>
-  new Whole(next, form);
-
-class Whole extends PassingStage<Parts, Reply> {
+export class MessagesWhole extends Forwarder<SettledParts, Reply> {
   readonly #form: MessageForm;
   readonly #content: Content;
 
@@ -20,15 +18,13 @@ class Whole extends PassingStage<Parts, Reply> {
     this.#content = new Content(form);
   }
 
-  next(parts: Parts): void {
+  next(parts: SettledParts): void {
     for (const part of parts) {
       if (part.type === 'usage') {
         const ending = finishJson(this.#content.finish, this.#form);
         const json = messageJson(this.#form, this.#content.json(), ending, part.usage);
         this.receiver.next(jsonTextReply(json));
         this.receiver.complete();
-      } else if (part.type === 'failure') {
-        this.receiver.error(part.error);
       } else {
         this.#content.add(part);
       }
@@ -52,7 +48,7 @@ class Content {
     this.#form = form;
   }
 
-  add(part: Exclude<Part, { type: 'usage' | 'failure' }>): void {
+  add(part: Exclude<SettledPart, { type: 'usage' }>): void {
     switch (part.type) {
       case 'text':
         this.#grow('text', part.text);

@@ -1,5 +1,5 @@
 /** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
-import { map } from 'rxjs';
+import { map, of, switchMap } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
@@ -7,7 +7,7 @@ import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
 import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
 import type { Asked } from '../core/resolve-model.ts';
-import { type Step, step } from '../core/step.ts';
+import type { Step } from '../core/stage.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
 
 export interface MessagesFraming {
@@ -23,11 +23,11 @@ export const readMessagesRequest =
   ): Step<Asked<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
   (asked, { exchange }) =>
     signing().pipe(
-      step((signer) => {
+      switchMap((signer) => {
         const readings: Reading[] = [];
         const draft = readDraft(asked, readings, exchange.body.length, signer);
         return readings.length === 0
-          ? draft
+          ? of(draft)
           : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
       }),
     );

@@ -2,11 +2,10 @@
  * Metered parts in; the events of a response out. What the deltas of an item say in every case is written once, and the
  * text, already escaped, is spliced in: no object is made or serialised per token.
  */
-import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { FinishReason, Part, Parts, TokenUsage } from '../../src/ports/chat.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
+import type { EventWriter } from '../conversation/frame-stream.ts';
+import type { SettledPart } from '../conversation/settle.ts';
 import { streamHead } from '../core/stream-head.ts';
 import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './output.ts';
 import {
@@ -17,36 +16,7 @@ import {
   type ResponseForm,
 } from './response-json.ts';
 
-export const frameResponsesStream = (next: Observer<Reply>, form: ResponseForm): Stage<Parts> =>
-  new Stream(next, form);
-
-class Stream extends PassingStage<Parts, Reply> {
-  readonly #events: ResponseEvents;
-  #started = false;
-
-  constructor(receiver: Observer<Reply>, form: ResponseForm) {
-    super(receiver);
-    this.#events = new ResponseEvents(form);
-  }
-
-  next(parts: Parts): void {
-    let bytes = '';
-    if (!this.#started) {
-      const first = parts[0];
-      if (first?.type === 'failure') {
-        this.receiver.error(first.error);
-        return;
-      }
-      this.#started = true;
-      this.receiver.next(head);
-      bytes = this.#events.start();
-    }
-    for (const part of parts) bytes += this.#events.of(part);
-    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
-  }
-}
-
-const head = streamHead(': keep-alive\n\n');
+export const responsesStreamHead = streamHead(': keep-alive\n\n');
 
 const deltas = {
   message: 'response.output_text.delta',
@@ -55,7 +25,7 @@ const deltas = {
 } as const;
 
 /** Each item is added, grows and is done before the next one; numbers count up from 0. */
-class ResponseEvents {
+export class ResponseEvents implements EventWriter {
   readonly #form: ResponseForm;
   readonly #output: Output;
   #sequence = 0;
@@ -73,7 +43,7 @@ class ResponseEvents {
     return this.#event('response.created', response) + this.#event('response.in_progress', response);
   }
 
-  of(part: Part): string {
+  of(part: SettledPart): string {
     switch (part.type) {
       case 'finish':
         // The item stays open: how it ended is told with the end.
@@ -81,8 +51,6 @@ class ResponseEvents {
         return '';
       case 'usage':
         return this.#end(part.usage);
-      case 'failure':
-        return this.#fail(part.error);
       default:
         return this.#piece(part);
     }
@@ -160,7 +128,7 @@ class ResponseEvents {
   }
 
   /** What was said so far stays in the response, the open item as one that broke off. */
-  #fail(error: ApiError): string {
+  fail(error: ApiError): string {
     this.#output.end('incomplete');
     const { message, metadata } = errorBody(error);
     const told = this.#event(

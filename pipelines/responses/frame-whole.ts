@@ -1,15 +1,13 @@
-/** Metered parts in; one response object out when they have all come. A failure part becomes the error answer. */
+/** Frames a conversation as one response object. */
 import type { Observer } from 'rxjs';
-import type { FinishReason, Parts, TokenUsage } from '../../src/ports/chat.ts';
+import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
-import { PassingStage, type Stage } from '../core/relay.ts';
+import type { SettledParts } from '../conversation/settle.ts';
+import { Forwarder } from '../core/stage.ts';
 import { Output, type Piece } from './output.ts';
 import { endedResponse, incompleteReason, type ResponseForm } from './response-json.ts';
 
-export const frameResponsesWhole = (next: Observer<Reply>, form: ResponseForm): Stage<Parts> =>
-  new Whole(next, form);
-
-class Whole extends PassingStage<Parts, Reply> {
+export class ResponsesWhole extends Forwarder<SettledParts, Reply> {
   readonly #form: ResponseForm;
   readonly #output: Output;
   #finish: FinishReason = 'stop';
@@ -20,7 +18,7 @@ class Whole extends PassingStage<Parts, Reply> {
     this.#output = new Output(form);
   }
 
-  next(parts: Parts): void {
+  next(parts: SettledParts): void {
     for (const part of parts) {
       switch (part.type) {
         case 'finish':
@@ -29,9 +27,6 @@ class Whole extends PassingStage<Parts, Reply> {
         case 'usage':
           this.receiver.next(this.#answer(part.usage));
           this.receiver.complete();
-          break;
-        case 'failure':
-          this.receiver.error(part.error);
           break;
         default:
           this.#add(part);

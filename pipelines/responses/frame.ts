@@ -1,17 +1,30 @@
-/** Metered parts in; the responses format's answer out: one response object, or its events when a stream was asked for. */
-import type { FrameStage } from '../conversation/answering.ts';
-import { frameResponsesStream } from './frame-stream.ts';
-import { frameResponsesWhole } from './frame-whole.ts';
+/** Frames a conversation in the responses format: one response object, or its events. */
+import type { Exchange, Reply } from '../../src/ports/exchange.ts';
+import type { ChatTask } from '../conversation/chat-task.ts';
+import { StreamFrame } from '../conversation/frame-stream.ts';
+import type { SettledParts } from '../conversation/settle.ts';
+import { type Transform, transform } from '../core/stage.ts';
+import { ResponseEvents, responsesStreamHead } from './frame-stream.ts';
+import { ResponsesWhole } from './frame-whole.ts';
 import type { ResponsesFraming } from './read-request.ts';
 import { responseForm } from './response-json.ts';
 
-export const frameResponses: FrameStage<ResponsesFraming> = (next, { exchange, task }) => {
-  const form = responseForm({
-    // The request's own id, so that an answer leads to its log lines.
-    key: exchange.id.slice(exchange.id.indexOf('_') + 1),
-    model: task.model.id,
-    echo: task.framing.echo,
-    logprobs: task.call.logprobs !== undefined,
-  });
-  return task.call.stream ? frameResponsesStream(next, form) : frameResponsesWhole(next, form);
-};
+interface Request {
+  readonly exchange: Pick<Exchange, 'id'>;
+  readonly task: ChatTask<ResponsesFraming>;
+}
+
+export const frameResponses: Transform<SettledParts, Reply, Request> = transform(
+  (next, { exchange, task }) => {
+    const form = responseForm({
+      // The request's own id, so that a response leads to its log lines.
+      key: exchange.id.slice(exchange.id.indexOf('_') + 1),
+      model: task.model.id,
+      echo: task.framing.echo,
+      logprobs: task.call.logprobs !== undefined,
+    });
+    return task.call.stream
+      ? new StreamFrame(next, responsesStreamHead, new ResponseEvents(form))
+      : new ResponsesWhole(next, form);
+  },
+);

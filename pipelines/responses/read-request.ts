@@ -12,7 +12,7 @@ import { freeJson } from '../conversation/free-json.ts';
 import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
 import { required } from '../core/required.ts';
 import type { Asked } from '../core/resolve-model.ts';
-import type { Step } from '../core/step.ts';
+import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
 

@@ -1,7 +1,6 @@
 /** A channel in; its request routed, authenticated and run by its pipeline, the replies written: the one subscribe of the product. */
-import { Observable, of, throwError } from 'rxjs';
+import { Observable, of, switchMap, throwError } from 'rxjs';
 import { authenticate } from '../../pipelines/core/authenticate.ts';
-import { step } from '../../pipelines/core/step.ts';
 import { fail } from '../errors.ts';
 import type { Reply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
@@ -44,12 +43,12 @@ const run = (
   const route = found.byMethod.get(method);
   if (route === undefined) return throwError(() => notAllowed(method, path, found.allow));
   try {
-    if (route.access === 'public') return route.pipeline(exchange);
+    if (route.access === 'public') return route.pipeline(exchange, { exchange });
     const { pipeline } = route;
     const caller = authenticate(core.keys, exchange);
     return caller instanceof Observable
-      ? caller.pipe(step((found) => pipeline(exchange, found)))
-      : pipeline(exchange, caller);
+      ? caller.pipe(switchMap((found) => pipeline(exchange, { exchange, caller: found })))
+      : pipeline(exchange, { exchange, caller });
   } catch (thrown) {
     return throwError(() => thrown);
   }

@@ -112,11 +112,11 @@ export interface Bytes {
 
 export type HeaderList = Readonly<Record<string, string>>;
 
-/** A route's whole behaviour. */
-export type Pipeline = (exchange: Exchange) => Observable<Reply>;
+/** A route's whole behaviour: the step from an exchange to its replies. */
+export type Pipeline = (exchange: Exchange, request: { readonly exchange: Exchange }) => Observable<Reply>;
 
 /** A route that knows its caller. */
-export type KeyedPipeline = (exchange: Exchange, caller: Caller) => Observable<Reply>;
+export type KeyedPipeline = (exchange: Exchange, request: KeyedRequest) => Observable<Reply>;
 
 const jsonHeaders: HeaderList = { 'content-type': 'application/json' };
 

@@ -1,0 +1,48 @@
+/** Frames a conversation as server-sent events in the words of a dialect, failures after the first part included. */
+import type { Observer } from 'rxjs';
+import { type ApiError, asApiError } from '../../src/errors.ts';
+import type { Head, Reply } from '../../src/ports/exchange.ts';
+import { Forwarder } from '../core/stage.ts';
+import type { SettledPart, SettledParts } from './settle.ts';
+
+/** The events of one response as text; the last part is its usage. */
+export interface EventWriter {
+  /** Before the first part. */
+  start(): string;
+  of(part: SettledPart): string;
+  /** Instead of what is missing. */
+  fail(error: ApiError): string;
+}
+
+export class StreamFrame extends Forwarder<SettledParts, Reply> {
+  readonly #head: Head;
+  readonly #events: EventWriter;
+  #started = false;
+
+  constructor(receiver: Observer<Reply>, head: Head, events: EventWriter) {
+    super(receiver);
+    this.#head = head;
+    this.#events = events;
+  }
+
+  next(parts: SettledParts): void {
+    let bytes = '';
+    if (!this.#started) {
+      bytes = this.#events.start();
+      this.#started = true;
+      this.receiver.next(this.#head);
+    }
+    for (const part of parts) bytes += this.#events.of(part);
+    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+  }
+
+  /** Once the head is out, a failure can only be told inside the stream. */
+  override error(error: unknown): void {
+    if (!this.#started) {
+      this.receiver.error(error);
+      return;
+    }
+    this.receiver.next({ kind: 'bytes', bytes: this.#events.fail(asApiError(error)) });
+    this.receiver.complete();
+  }
+}

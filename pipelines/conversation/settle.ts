@@ -1,0 +1,51 @@
+/** Checks how an engine ends its response: every failure, and an end that comes too early, is an error from here on. */
+import { type ApiError, fail } from '../../src/errors.ts';
+import type { Part, Parts } from '../../src/ports/chat.ts';
+import type { Breakable, Exchange } from '../../src/ports/exchange.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
+
+/** Parts without failures. */
+export type SettledPart = Exclude<Part, { type: 'failure' }>;
+export type SettledParts = readonly SettledPart[];
+
+interface Request {
+  readonly exchange: Pick<Exchange, 'stream'>;
+}
+
+export const settle: Transform<Parts, SettledParts, Request> = transform((next, { exchange }) => {
+  const settled = new Settled(next);
+  exchange.stream = settled;
+  return settled;
+});
+
+class Settled extends Forwarder<Parts, SettledParts> implements Breakable {
+  #last: Part['type'] | undefined;
+  #failed = false;
+
+  next(parts: Parts): void {
+    if (this.#failed) return;
+    const last = parts[parts.length - 1];
+    this.#last = last?.type ?? this.#last;
+    if (last?.type !== 'failure') {
+      this.receiver.next(parts as SettledParts);
+      return;
+    }
+    if (parts.length > 1) this.receiver.next(parts.slice(0, -1) as SettledParts);
+    throw last.error;
+  }
+
+  /** From the engine, or from a server that cannot wait for the end of the stream. */
+  override error(error: unknown): void {
+    if (this.#failed) return;
+    this.#failed = true;
+    this.receiver.error(error);
+  }
+
+  override complete(): void {
+    if (this.#failed) return;
+    if (this.#last !== 'finish' && this.#last !== 'usage') throw endedEarly();
+    this.receiver.complete();
+  }
+}
+
+const endedEarly = (): ApiError => fail('engine_unreachable', 'The model ended its answer early');

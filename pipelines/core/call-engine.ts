@@ -1,0 +1,61 @@
+/** Calls the engine of a task's model: 502, 503 or 504 before the first part. */
+import type { Observable } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import { fail } from '../../src/errors.ts';
+import type { Backpressure } from '../../src/ports/backpressure.ts';
+import type { Engine, Flow } from '../../src/ports/engine.ts';
+import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { Step } from './stage.ts';
+
+/** What an engine that lacks an operation does not do. */
+const missing = {
+  chat: 'does not chat',
+  embed: 'makes no embeddings',
+  decide: 'decides nothing',
+  image: 'makes no images',
+  speak: 'does not speak',
+  transcribe: 'does not transcribe',
+} as const;
+
+type Operation = keyof typeof missing;
+type CallOf<Name extends Operation> = Parameters<NonNullable<Engine[Name]>>[1];
+type PartOf<Name extends Operation> =
+  ReturnType<NonNullable<Engine[Name]>> extends Observable<infer Part> ? Part : never;
+
+interface Task<Call> {
+  readonly model: Model;
+  readonly call: Call;
+  /** Where the reader's own is not the engine's: a converter stands in between. */
+  readonly backpressure?: Backpressure;
+}
+
+interface Request {
+  readonly exchange: Pick<Exchange, 'id' | 'backpressure' | 'trace'>;
+  readonly caller: Caller;
+}
+
+export const callEngine =
+  <Name extends Operation>(
+    { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
+    operation: Name,
+  ): Step<Task<CallOf<Name>>, PartOf<Name>, Request> =>
+  ({ model, call, backpressure }, { exchange, caller }) => {
+    // 503 when its usage could not be kept.
+    usage.ensureOpen();
+    const engine = engines.of(model) as Record<Name, Method<Name> | undefined>;
+    if (engine[operation] === undefined)
+      throw fail('unavailable', `The model ${model.id} is unavailable: its engine ${missing[operation]}`);
+    return engine[operation](model, call, {
+      requestId: exchange.id,
+      subscription: caller.subscription,
+      backpressure: backpressure ?? exchange.backpressure,
+      trace: exchange.trace,
+    });
+  };
+
+type Method<Name extends Operation> = (
+  model: Model,
+  call: CallOf<Name>,
+  flow: Flow,
+) => Observable<PartOf<Name>>;

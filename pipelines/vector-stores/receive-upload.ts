@@ -125,7 +125,7 @@ const parsed = (text: string, field: string): unknown => {
 
 const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
 
-/** Passages are never longer than the model reads. */
+/** Items are never longer than the model reads. */
 const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
   const longest = model?.context_length ?? Number.POSITIVE_INFINITY;
   if (asked === undefined || asked.type === 'auto') {

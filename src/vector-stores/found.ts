@@ -1,9 +1,9 @@
-/** What searches found in; one list of passages out, best first, with the attributes of their files. */
-import type { CollectionFileRecord } from '../../schemas/vector-store-records.ts';
-import type { FoundPassage } from '../ports/vector-stores.ts';
+/** What searches found in; one list of items out, best first, with the attributes of their files. */
+import type { VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
+import type { FoundItem } from '../ports/vector-stores.ts';
 import type { Hit } from '../ports/vectors.ts';
 
-/** Each passage once, with its best similarity. */
+/** Each item once, with its best similarity. */
 export const merged = (hits: readonly Hit[], limit: number): readonly Hit[] => {
   const best = new Map<string, Hit>();
   for (const hit of hits) {
@@ -15,8 +15,8 @@ export const merged = (hits: readonly Hit[], limit: number): readonly Hit[] => {
 
 export const withAttributes = async (
   hits: readonly Hit[],
-  attributesOf: (file: string) => Promise<CollectionFileRecord['attributes']>,
-): Promise<readonly FoundPassage[]> => {
+  attributesOf: (file: string) => Promise<VectorStoreFileRecord['attributes']>,
+): Promise<readonly FoundItem[]> => {
   const files = [...new Set(hits.map(({ file }) => file))];
   const found = new Map(
     await Promise.all(files.map(async (file) => [file, await attributesOf(file)] as const)),

@@ -1,15 +1,15 @@
-/** A claimed ingestion in; its file's passages embedded and stored batch by batch out, and then found all at once. Begun again, it goes on after the last batch. */
+/** A claimed ingestion in; its file's items embedded and stored batch by batch out, and then found all at once. Begun again, it goes on after the last batch. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { CollectionFileRecord, CollectionRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreFileRecord, VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../errors.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Point, Vectors } from '../ports/vectors.ts';
 import type { Hold } from './hold.ts';
-import { passageId } from './ids.ts';
-import { type PassageSource, readPassages, UnreadableFile } from './read-items.ts';
-import { collectionIndex, collectionKind, fileIndex, fileKind } from './records.ts';
+import { itemId } from './ids.ts';
+import { type ItemSource, readItems, UnreadableFile } from './read-items.ts';
+import { fileIndex, fileKind, storeIndex, storeKind } from './records.ts';
 
 /** Texts to be embedded on somebody's account; `id` is the same each time the same texts are. */
 export interface EmbedBatch {
@@ -22,46 +22,46 @@ export interface EmbedBatch {
 
 export type Embed = (batch: EmbedBatch) => Promise<readonly Float32Array[]>;
 
-export interface Surroundings extends PassageSource {
+export interface Surroundings extends ItemSource {
   readonly state: State;
   readonly vectors: Vectors;
   readonly catalog: Pick<Catalog, 'find'>;
   readonly embed: Embed;
 }
 
-/** `gone`: the file or its collection was deleted meanwhile. */
+/** `gone`: the file or its vector store was deleted meanwhile. */
 export type Ingested = 'completed' | 'gone';
 
 export const ingestFile = async (around: Surroundings, hold: Hold): Promise<Ingested> => {
   const { state, vectors } = around;
-  const { collection: store, file: id } = hold.ingestion;
-  const [collection, file] = await Promise.all([
-    state.get<CollectionRecord>(collectionKind, store),
-    state.get<CollectionFileRecord>(fileKind, id),
+  const { store: storeId, file: id } = hold.ingestion;
+  const [store, file] = await Promise.all([
+    state.get<VectorStoreRecord>(storeKind, storeId),
+    state.get<VectorStoreFileRecord>(fileKind, id),
   ]);
-  if (collection === undefined || file === undefined) return 'gone';
+  if (store === undefined || file === undefined) return 'gone';
   if (file.value.status !== 'in_progress') return 'completed';
-  const items = await storeAll(around, hold, collection, file.value);
-  if ((await state.get(collectionKind, store)) === undefined) return 'gone';
-  await vectors.publish(store, id);
+  const items = await storeAll(around, hold, store, file.value);
+  if ((await state.get(storeKind, storeId)) === undefined) return 'gone';
+  await vectors.publish(storeId, id);
   return (await complete(state, file, items)) ? 'completed' : 'gone';
 };
 
-/** All passages into the store, where nothing is found yet; returns their number. */
+/** All items into the store, where nothing is found yet; returns their number. */
 const storeAll = async (
   around: Surroundings,
   hold: Hold,
-  collection: StoredRecord<CollectionRecord>,
-  file: CollectionFileRecord,
+  store: StoredRecord<VectorStoreRecord>,
+  file: VectorStoreFileRecord,
 ): Promise<number> => {
   const { batch: size } = hold.ingestion;
-  const model = around.catalog.find(collection.value.model);
+  const model = around.catalog.find(store.value.model);
   if (model === undefined)
-    throw fail('unavailable', `The embedding model ${collection.value.model} is not served`);
-  const batches = new Batches(around, hold, collection, file, model);
+    throw fail('unavailable', `The embedding model ${store.value.model} is not served`);
+  const batches = new Batches(around, hold, store, file, model);
   let texts: string[] = [];
   let total = 0;
-  for await (const text of readPassages(around, hold.ingestion, file, model.tokenizer, hold.signal)) {
+  for await (const text of readItems(around, hold.ingestion, file, model.tokenizer, hold.signal)) {
     texts.push(text);
     total++;
     if (texts.length < size) continue;
@@ -76,8 +76,8 @@ const storeAll = async (
 class Batches {
   readonly #around: Surroundings;
   readonly #hold: Hold;
-  readonly #collection: StoredRecord<CollectionRecord>;
-  readonly #file: CollectionFileRecord;
+  readonly #store: StoredRecord<VectorStoreRecord>;
+  readonly #file: VectorStoreFileRecord;
   readonly #model: Model;
   #number = 0;
   #isOpen = false;
@@ -85,13 +85,13 @@ class Batches {
   constructor(
     around: Surroundings,
     hold: Hold,
-    collection: StoredRecord<CollectionRecord>,
-    file: CollectionFileRecord,
+    store: StoredRecord<VectorStoreRecord>,
+    file: VectorStoreFileRecord,
     model: Model,
   ) {
     this.#around = around;
     this.#hold = hold;
-    this.#collection = collection;
+    this.#store = store;
     this.#file = file;
     this.#model = model;
   }
@@ -112,15 +112,15 @@ class Batches {
     if (!this.#isOpen) await this.#open(vectors[0]?.length ?? 0);
     const points = texts.map((text, at) => this.#point(text, number * batch + at, vectors[at]));
     signal.throwIfAborted();
-    await this.#around.vectors.upsert(this.#collection.id, points);
+    await this.#around.vectors.upsert(this.#store.id, points);
     await this.#hold.save({ done: number + 1, attempts: 0 });
   }
 
   #point(text: string, index: number, vector: Float32Array | undefined): Point {
     const { id: file, filename, created } = this.#file;
-    if (vector === undefined) throw fail('engine_unreachable', 'The embedding model left a passage out');
+    if (vector === undefined) throw fail('engine_unreachable', 'The embedding model left an item out');
     return {
-      id: passageId(file, index),
+      id: itemId(file, index),
       file,
       filename,
       index,
@@ -134,7 +134,7 @@ class Batches {
 
   async #open(dimensions: number): Promise<void> {
     const { state, vectors } = this.#around;
-    const { id } = this.#collection;
+    const { id } = this.#store;
     const known = await agreeOn(state, id, dimensions);
     if (known !== undefined && known !== dimensions)
       throw fail(
@@ -146,24 +146,24 @@ class Batches {
   }
 }
 
-/** The length of a collection's vectors: the first that came, where its record does not say. Undefined when it is gone. */
+/** The length of a vector store's vectors: the first that came, where its record does not say. Undefined when it is gone. */
 const agreeOn = async (state: State, id: string, dimensions: number): Promise<number | undefined> => {
   for (;;) {
-    const record = await state.get<CollectionRecord>(collectionKind, id);
+    const record = await state.get<VectorStoreRecord>(storeKind, id);
     if (record === undefined || record.value.dimensions !== null)
       return record?.value.dimensions ?? undefined;
     const value = { ...record.value, dimensions };
-    const index = collectionIndex(record.owner, value);
-    if (await state.update(collectionKind, id, record.version, { value, index })) return dimensions;
+    const index = storeIndex(record.owner, value);
+    if (await state.update(storeKind, id, record.version, { value, index })) return dimensions;
   }
 };
 
 /** False when the file is gone. */
 const complete = async (
   state: State,
-  { id, version, value }: StoredRecord<CollectionFileRecord>,
+  { id, version, value }: StoredRecord<VectorStoreFileRecord>,
   items: number,
 ): Promise<boolean> => {
-  const completed: CollectionFileRecord = { ...value, status: 'completed', items };
+  const completed: VectorStoreFileRecord = { ...value, status: 'completed', items };
   return state.update(fileKind, id, version, { value: completed, index: fileIndex(completed) });
 };

@@ -1,9 +1,9 @@
 /** Uploads in; files of their vector stores out, a few at a time: begun here, or taken up where another process left off. */
 import type { Logger } from 'pino';
 import type {
-  CollectionFileRecord,
   FileErrorCode,
   IngestionRecord,
+  VectorStoreFileRecord,
 } from '../../schemas/vector-store-records.ts';
 import { ApiError, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -11,7 +11,7 @@ import type { StoredRecord } from '../ports/state.ts';
 import { Hold, ingestionGroup, ingestionKind, LostHold } from './hold.ts';
 import { type Ingested, ingestFile, type Surroundings } from './ingest-file.ts';
 import { UnreadableFile } from './read-items.ts';
-import { collectionKind, fileIndex, fileKind } from './records.ts';
+import { fileIndex, fileKind, storeKind } from './records.ts';
 
 export interface IngestionSurroundings extends Surroundings {
   readonly blobs: Blobs;
@@ -72,7 +72,7 @@ export class Ingestion {
   /** Before anything else knows of the file: resolves when it is this process's to ingest. */
   async claim(ingestion: IngestionRecord): Promise<Hold> {
     const index = { group: ingestionGroup, due: Date.now() + this.#options.leaseMs };
-    const { file: id, collection: owner } = ingestion;
+    const { file: id, store: owner } = ingestion;
     await this.#around.state.create(ingestionKind, { id, owner, value: ingestion, index });
     return this.#keep({ id, owner, version: 1, value: ingestion });
   }
@@ -165,10 +165,10 @@ export class Ingestion {
   /** Handed over to another process, or its file was deleted: then what was on its way into the store must go too. */
   async #lost(hold: Hold): Promise<Settled> {
     const { state } = this.#around;
-    const { file, collection } = hold.ingestion;
+    const { file, store } = hold.ingestion;
     if ((await state.get(ingestionKind, file)) !== undefined) return 'later';
     if ((await state.get(fileKind, file)) !== undefined) return 'completed';
-    await this.#unstore(collection, file);
+    await this.#unstore(store, file);
     return 'gone';
   }
 
@@ -177,27 +177,27 @@ export class Ingestion {
     await hold.finish();
   }
 
-  /** Nothing is left of a file whose record, or whose collection, is gone. */
+  /** Nothing is left of a file whose record, or whose vector store, is gone. */
   async #clear(hold: Hold): Promise<void> {
-    const { file, collection } = hold.ingestion;
-    await this.#unstore(collection, file);
+    const { file, store } = hold.ingestion;
+    await this.#unstore(store, file);
     await this.#around.state.remove(fileKind, file);
     await this.#end(hold);
   }
 
-  async #unstore(collection: string, file: string): Promise<void> {
+  async #unstore(store: string, file: string): Promise<void> {
     const { state, vectors } = this.#around;
-    if ((await state.get(collectionKind, collection)) === undefined) await vectors.drop(collection);
-    else await vectors.removeFile(collection, file);
+    if ((await state.get(storeKind, store)) === undefined) await vectors.drop(store);
+    else await vectors.removeFile(store, file);
   }
 
   async #fail(hold: Hold, code: FileErrorCode, message: string): Promise<void> {
     const { state, vectors } = this.#around;
-    const { file: id, collection } = hold.ingestion;
-    await vectors.removeFile(collection, id);
-    const record = await state.get<CollectionFileRecord>(fileKind, id);
+    const { file: id, store } = hold.ingestion;
+    await vectors.removeFile(store, id);
+    const record = await state.get<VectorStoreFileRecord>(fileKind, id);
     if (record !== undefined) {
-      const value: CollectionFileRecord = { ...record.value, status: 'failed', error: { code, message } };
+      const value: VectorStoreFileRecord = { ...record.value, status: 'failed', error: { code, message } };
       await state.update(fileKind, id, record.version, { value, index: fileIndex(value) });
     }
     await this.#end(hold);
@@ -251,8 +251,8 @@ export class Ingestion {
     }
   }
 
-  #warn(error: unknown, { ingestion: { file, collection } }: Hold, message: string): void {
-    this.#around.log.warn({ err: error, file, collection }, message);
+  #warn(error: unknown, { ingestion: { file, store } }: Hold, message: string): void {
+    this.#around.log.warn({ err: error, file, store }, message);
   }
 }
 

@@ -1,11 +1,11 @@
-/** Collections to be deleted in; nothing of them left out, even where the process dies in between or a file was still on its way in. */
+/** Vector stores to be deleted in; nothing of them left out, even where the process dies in between or a file was still on its way in. */
 import type { Logger } from 'pino';
-import type { CollectionFileRecord, CollectionRemovalRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreFileRecord, VectorStoreRemovalRecord } from '../../schemas/vector-store-records.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';
 import { blobOf } from './ids.ts';
-import { collectionKind, fileKind, removalKind } from './records.ts';
+import { fileKind, removalKind, storeKind } from './records.ts';
 
 export interface RemovalSurroundings {
   readonly state: State;
@@ -42,7 +42,7 @@ export class Removal {
   async remove(id: string, owner: string): Promise<void> {
     const { state } = this.#around;
     const now = Date.now();
-    const value: CollectionRemovalRecord = { removed: now };
+    const value: VectorStoreRemovalRecord = { removed: now };
     await state.create(removalKind, { id, owner, value, index: { group, due: now + this.#options.graceMs } });
     await this.#clear(id);
   }
@@ -54,9 +54,9 @@ export class Removal {
 
   async #clear(id: string): Promise<void> {
     const { state, vectors, blobs, forget } = this.#around;
-    await state.remove(collectionKind, id);
+    await state.remove(storeKind, id);
     for (;;) {
-      const files = await state.list<CollectionFileRecord>(fileKind, {
+      const files = await state.list<VectorStoreFileRecord>(fileKind, {
         owner: id,
         limit: page,
         order: 'asc',
@@ -79,7 +79,7 @@ export class Removal {
 
   async #finish(): Promise<void> {
     const { state } = this.#around;
-    const due: readonly StoredRecord<CollectionRemovalRecord>[] = await state.due(removalKind, {
+    const due: readonly StoredRecord<VectorStoreRemovalRecord>[] = await state.due(removalKind, {
       group,
       until: Date.now(),
       limit: page,

@@ -1,4 +1,4 @@
-/** A text, or the part of it that is there so far, in; passages of at most so many tokens out, parted at the best borders, each beginning with the end of the one before. */
+/** A text, or the part of it that is there so far, in; items of at most so many tokens out, parted at the best borders, each beginning with the end of the one before. */
 import type { SplitRules, SplitText, TextWindow } from '../ports/offload.ts';
 import { type Border, border, piecesOf, wordsOf } from './boundaries.ts';
 
@@ -16,35 +16,35 @@ export const splitText = (
   countTokens: (text: string) => number,
 ): SplitText => {
   const units = unitsOf(text, rules, countTokens);
-  const passages: string[] = [];
+  const items: string[] = [];
   let from = 0;
   let done = covered;
   for (;;) {
     const full = fill(units, from, rules.maxTokens);
     if (full === units.length) break;
     const cut = bestCut(units, from, full, done, rules.maxTokens);
-    add(passages, text, units[from], units[cut - 1], done);
+    add(items, text, units[from], units[cut - 1], done);
     done = units[cut - 1]?.end ?? done;
     from = overlapFrom(units, from, cut, rules.overlapTokens);
   }
   if (final) {
-    add(passages, text, units[from], units.at(-1), done);
-    return { passages, rest: '', covered: 0 };
+    add(items, text, units[from], units.at(-1), done);
+    return { items, rest: '', covered: 0 };
   }
   const start = units[from]?.start ?? text.length;
-  return { passages, rest: text.slice(start), covered: Math.max(0, done - start) };
+  return { items, rest: text.slice(start), covered: Math.max(0, done - start) };
 };
 
-/** Leaves out what has no text beyond the passage before. */
+/** Leaves out what has no text beyond the item before. */
 const add = (
-  passages: string[],
+  items: string[],
   text: string,
   first: Unit | undefined,
   last: Unit | undefined,
   done: number,
 ): void => {
   if (first === undefined || last === undefined || text.slice(done, last.end).trim() === '') return;
-  passages.push(text.slice(first.start, last.end).trim());
+  items.push(text.slice(first.start, last.end).trim());
 };
 
 const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) => number): readonly Unit[] => {
@@ -71,7 +71,7 @@ const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) =>
   return units;
 };
 
-/** The first unit that no longer fits a passage that begins at `from`. */
+/** The first unit that no longer fits an item that begins at `from`. */
 const fill = (units: readonly Unit[], from: number, maxTokens: number): number => {
   let tokens = 0;
   for (let at = from; at < units.length; at++) {
@@ -81,7 +81,7 @@ const fill = (units: readonly Unit[], from: number, maxTokens: number): number =
   return units.length;
 };
 
-/** The best border in the second half of the passage, the last of equals; always beyond what is done. */
+/** The best border in the second half of the item, the last of equals; always beyond what is done. */
 const bestCut = (
   units: readonly Unit[],
   from: number,
@@ -105,7 +105,7 @@ const bestCut = (
   return best;
 };
 
-/** As much of the passage as may be repeated, from a good border on; nothing of the section before a heading. */
+/** As much of the item as may be repeated, from a good border on; nothing of the section before a heading. */
 const overlapFrom = (units: readonly Unit[], from: number, cut: number, overlapTokens: number): number => {
   if (units[cut - 1]?.border === border.heading) return cut;
   let tokens = 0;

@@ -39,7 +39,7 @@ export const createMedia = (options: MediaOptions): Media => {
           throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
         }
         return offloaded((signal) =>
-          semaphore.pass(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
+          semaphore.run(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
         );
       }),
     decode: (base64, rule) => encodedMedia(base64, undefined, rule),

@@ -25,7 +25,7 @@ export const createImageStudio = (): DrawImages => {
       const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
-          offloaded((signal) => semaphore.pass(signal, () => draw(drawing, index))).pipe(
+          offloaded((signal) => semaphore.run(signal, () => draw(drawing, index))).pipe(
             map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
           ),
         ),

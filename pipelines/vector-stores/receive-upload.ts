@@ -11,7 +11,7 @@ import type { Exchange } from '../../src/ports/exchange.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Upload } from '../../src/ports/vector-stores.ts';
-import { blobOf, newFileId } from '../../src/vector-stores/ids.ts';
+import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 import { validate } from '../core/validate.ts';

@@ -1,4 +1,4 @@
-/** Files of vector stores: their records, made, read and removed, and what is told of them. */
+/** Files of vector stores: added, read, listed and removed. */
 import type { Model } from '../../schemas/catalog.ts';
 import type {
   IngestionRecord,
@@ -9,32 +9,32 @@ import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import type { FileView, RecordPage, Upload, VectorStoreView } from '../ports/vector-stores.ts';
-import { absent, blobOf } from './ids.ts';
-import { type Ingestion, type IngestionSurroundings, smallBytes } from './ingestion.ts';
-import { countFiles, fileIndex, fileKind } from './records.ts';
+import { type Ingestion, smallBytes } from './ingestion.ts';
+import { absent, blobOf, countFiles, fileIndex, fileKind } from './records.ts';
+import type { IngestionPorts } from './settle-ingestion.ts';
 
 /** Of a vector store. */
 const maxFiles = 10_000;
-/** Ids of items that a file tells by itself. */
-const toldItems = 100;
+/** Ids of items in the view of a file. */
+const shownItems = 100;
 /** Items embedded at once where the model's row does not say, and at most. */
 const usualBatch = 128;
 const largestBatch = 256;
 
 export class Files {
-  readonly #around: IngestionSurroundings;
+  readonly #ports: IngestionPorts;
   readonly #ingestion: Ingestion;
   readonly #waitMs: number;
 
-  /** `waitMs`: how long the request that brings a small file waits for it. */
-  constructor(around: IngestionSurroundings, ingestion: Ingestion, waitMs: number) {
-    this.#around = around;
+  /** `waitMs`: how long the upload request of a small file waits for its ingestion. */
+  constructor(ports: IngestionPorts, ingestion: Ingestion, waitMs: number) {
+    this.#ports = ports;
     this.#ingestion = ingestion;
     this.#waitMs = waitMs;
   }
 
   async counts(store: string): Promise<VectorStoreView['files']> {
-    const { state } = this.#around;
+    const { state } = this.#ports;
     const [inProgress, completed, failed] = await Promise.all([
       countFiles(state, store, 'in_progress'),
       countFiles(state, store, 'completed'),
@@ -49,7 +49,7 @@ export class Files {
 
   async list(store: VectorStoreRecord, page: RecordPage): Promise<readonly FileView[]> {
     const query = { owner: store.id, ...page };
-    const records = await this.#around.state.list<VectorStoreFileRecord>(fileKind, query);
+    const records = await this.#ports.state.list<VectorStoreFileRecord>(fileKind, query);
     return Promise.all(records.map(({ value }) => this.#view(value)));
   }
 
@@ -57,18 +57,18 @@ export class Files {
     const { inProgress, completed, failed } = await this.counts(store.id);
     if (inProgress + completed + failed >= maxFiles)
       throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
-    const model = this.#around.catalog.find(store.model);
-    const hold = await this.#ingestion.claim(ingestionOf(store, upload, caller, model));
+    const model = this.#ports.catalog.find(store.model);
+    const lease = await this.#ingestion.claim(ingestionOf(store, upload, caller, model));
     const file = fileOf(store, upload);
     try {
       const record = { id: file.id, owner: store.id, value: file, index: fileIndex(file) };
-      await this.#around.state.create(fileKind, record);
+      await this.#ports.state.create(fileKind, record);
     } catch (error) {
-      // Whoever takes it up finds no file, and clears the upload away.
-      hold.drop();
+      // Whoever claims the ingestion finds no file record, and removes the upload.
+      lease.drop();
       throw error;
     }
-    const settled = this.#ingestion.begin(hold);
+    const settled = this.#ingestion.begin(lease);
     if (upload.bytes > smallBytes) return { file, items: [] };
     const outcome = await withinTime(settled, this.#waitMs);
     if (outcome === 'gone') throw absent('id', 'vector store', store.id);
@@ -79,9 +79,9 @@ export class Files {
     return this.get(store, file.id, 'file');
   }
 
-  /** With its items, the upload, and the work on it. */
+  /** With its items, its upload and its ingestion. */
   async remove(store: VectorStoreRecord, id: string): Promise<void> {
-    const { state, vectors, blobs } = this.#around;
+    const { state, vectors, blobs } = this.#ports;
     await this.#find(store, id, 'fileid');
     await state.remove(fileKind, id);
     await this.#ingestion.forget(id);
@@ -89,9 +89,9 @@ export class Files {
     await blobs.remove(blobOf(id));
   }
 
-  /** One item less; whoever else counts at the same time makes it try again. */
+  /** One item less; retried when another update was faster. */
   async countDown(id: string): Promise<void> {
-    const { state } = this.#around;
+    const { state } = this.#ports;
     for (;;) {
       const record = await state.get<VectorStoreFileRecord>(fileKind, id);
       if (record === undefined || record.value.items === 0) return;
@@ -101,7 +101,7 @@ export class Files {
   }
 
   async attributes(id: string): Promise<VectorStoreFileRecord['attributes']> {
-    const record = await this.#around.state.get<VectorStoreFileRecord>(fileKind, id);
+    const record = await this.#ports.state.get<VectorStoreFileRecord>(fileKind, id);
     return record?.value.attributes ?? {};
   }
 
@@ -110,15 +110,15 @@ export class Files {
     id: string,
     field: string,
   ): Promise<StoredRecord<VectorStoreFileRecord>> {
-    const record = await this.#around.state.get<VectorStoreFileRecord>(fileKind, id);
+    const record = await this.#ports.state.get<VectorStoreFileRecord>(fileKind, id);
     if (record === undefined || record.owner !== store.id) throw absent(field, 'file', id);
     return record;
   }
 
   async #view(file: VectorStoreFileRecord): Promise<FileView> {
     if (file.status !== 'completed') return { file, items: [] };
-    const page = { limit: toldItems, order: 'asc', file: file.id } as const;
-    const items = await this.#around.vectors.list(file.store, page);
+    const page = { limit: shownItems, order: 'asc', file: file.id } as const;
+    const items = await this.#ports.vectors.list(file.store, page);
     return { file, items: items.map(({ id }) => id) };
   }
 }
@@ -155,7 +155,7 @@ const ingestionOf = (
   attempts: 0,
 });
 
-/** Undefined when the time was over first. */
+/** Undefined on timeout. */
 const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

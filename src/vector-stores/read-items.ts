@@ -1,4 +1,4 @@
-/** A stored upload in; its items out one after another, the same each time, with no more of a long text in memory than a window of it. */
+/** Reads the items of a stored upload deterministically, with one window of its text in memory at a time. */
 import { lastValueFrom, reduce } from 'rxjs';
 import type {
   FileFormat,
@@ -17,7 +17,7 @@ import { splitText } from './split.ts';
 const windowBytes = 1024 * 1024;
 /** Text of a document that is not read in windows. */
 const maxCharacters = 16 * 1024 * 1024;
-/** Parting this much holds the event loop for about a millisecond; more goes to a thread. */
+/** Splitting this much blocks the event loop for about a millisecond; more goes to a thread. */
 const splitInLine = 4096;
 
 /** The file itself is at fault: trying again would change nothing. */

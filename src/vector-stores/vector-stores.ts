@@ -1,17 +1,17 @@
-/** The stores behind them in; the VectorStores port out: vector stores, their files and what is found in them. */
+/** The VectorStores port: records of vector stores, and their files, items and removal. */
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
-import { ApiError, fail } from '../errors.ts';
+import { fail } from '../errors.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import type { VectorStores, VectorStoreView } from '../ports/vector-stores.ts';
 import { Files } from './files.ts';
-import { merged, withAttributes } from './found.ts';
-import { absent, newVectorStoreId } from './ids.ts';
-import { Ingestion, type IngestionOptions, type IngestionSurroundings } from './ingestion.ts';
-import { countStores, storeIndex, storeKind } from './records.ts';
+import { Ingestion, type IngestionOptions } from './ingestion.ts';
+import { createItems } from './items.ts';
+import { absent, countStores, newVectorStoreId, storeIndex, storeKind } from './records.ts';
 import { Removal } from './removal.ts';
+import type { IngestionPorts } from './settle-ingestion.ts';
 
 export interface VectorStoresOptions extends IngestionOptions {
-  /** Milliseconds that the request which brings a small file waits for it. */
+  /** Milliseconds that the upload request of a small file waits for its ingestion. */
   readonly waitMs: number;
 }
 
@@ -23,13 +23,13 @@ const maxStores = 10_000;
 const activityMs = 60_000;
 
 export const createVectorStores = (
-  around: IngestionSurroundings,
+  ports: IngestionPorts,
   options: Partial<VectorStoresOptions> = {},
 ): VectorStores => {
-  const { state, vectors, blobs, log } = around;
+  const { state, vectors, blobs, log } = ports;
   const settings = { ...defaults, ...options };
-  const ingestion = new Ingestion(around, settings);
-  const files = new Files(around, ingestion, settings.waitMs);
+  const ingestion = new Ingestion(ports, settings);
+  const files = new Files(ports, ingestion, settings.waitMs);
   const removal = new Removal(
     { state, vectors, blobs, log, forget: (file) => ingestion.forget(file) },
     { pollMs: settings.pollMs, graceMs: settings.leaseMs * 2 },
@@ -47,11 +47,9 @@ export const createVectorStores = (
 
   const view = async (store: VectorStoreRecord): Promise<VectorStoreView> => {
     const { id, dimensions } = store;
-    const [counts, items] = await Promise.all([
-      files.counts(id),
-      dimensions === null ? 0 : vectors.count(id),
-    ]);
-    return { store, files: counts, items };
+    const items = dimensions === null ? 0 : vectors.count(id);
+    const [counts, total] = await Promise.all([files.counts(id), items]);
+    return { store, files: counts, items: total };
   };
 
   const touch = async (store: VectorStoreRecord): Promise<void> => {
@@ -65,7 +63,7 @@ export const createVectorStores = (
   };
 
   const noteUse = (store: VectorStoreRecord): void => {
-    touch(store).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
+    touch(store).catch((error) => log.warn({ err: error }, 'vector store: last use not recorded'));
   };
 
   return {
@@ -78,24 +76,11 @@ export const createVectorStores = (
       const id = newVectorStoreId();
       const now = Date.now();
       const dimensions = model.capabilities?.embedding?.dimensions ?? null;
-      const store = {
-        id,
-        name,
-        description,
-        metadata,
-        created: now,
-        lastActive: now,
-        model: model.id,
-        dimensions,
-      };
+      const times = { created: now, lastActive: now };
+      const store = { id, name, description, metadata, ...times, model: model.id, dimensions };
       if (dimensions !== null) await vectors.create(id, dimensions);
       const index = storeIndex(subscription, store);
-      await state.create<VectorStoreRecord>(storeKind, {
-        id,
-        owner: subscription,
-        value: store,
-        index,
-      });
+      await state.create<VectorStoreRecord>(storeKind, { id, owner: subscription, value: store, index });
       return { store, files: { inProgress: 0, completed: 0, failed: 0 }, items: 0 };
     },
     get: async (subscription, id, field) => (await find(subscription, id, field)).value,
@@ -117,41 +102,7 @@ export const createVectorStores = (
     file: (store, id, field) => files.get(store, id, field),
     files: (store, page) => files.list(store, page),
     removeFile: (store, id) => files.remove(store, id),
-
-    item: async (store, id) => {
-      const item = store.dimensions === null ? undefined : await vectors.get(store.id, id);
-      if (item === undefined) throw absent('itemid', 'item', id);
-      return item;
-    },
-    items: async (store, page) => (store.dimensions === null ? [] : vectors.list(store.id, page)),
-    describe: async (store, id, change) => {
-      const changed = await vectors.describe(store.id, id, { ...change, updatedAt: Date.now() });
-      const item = changed ? await vectors.get(store.id, id) : undefined;
-      if (item === undefined) throw absent('itemid', 'item', id);
-      return item;
-    },
-    removeItem: async (store, id) => {
-      const item = store.dimensions === null ? undefined : await vectors.get(store.id, id);
-      if (item === undefined || !(await vectors.remove(store.id, id))) throw absent('itemid', 'item', id);
-      await files.countDown(item.file);
-    },
-
-    search: async (store, queries, { limit, minimum }) => {
-      if (store.dimensions === null) return [];
-      const found = await Promise.all(
-        queries.map((query) =>
-          vectors.search(store.id, query, { limit, ...(minimum === undefined ? {} : { minimum }) }),
-        ),
-      ).catch((error: unknown) => {
-        // Deleted since its record was read.
-        if (error instanceof ApiError && error.kind === 'not_found')
-          throw absent('id', 'vector store', store.id);
-        throw error;
-      });
-      noteUse(store);
-      const hits = found.length === 1 ? (found[0] ?? []) : merged(found.flat(), limit);
-      return withAttributes(hits, (file) => files.attributes(file));
-    },
+    ...createItems(vectors, files, noteUse),
     close: async () => {
       await removal.close();
       await ingestion.close();

@@ -18,7 +18,7 @@ export const RagRequest = Type.Object(
 export type RagRequest = Static<typeof RagRequest>;
 
 const context = {
-  context: Type.Array(SearchResult, { description: 'The passages the model was given, best first' }),
+  context: Type.Array(SearchResult, { description: 'The items the model was given, best first' }),
 };
 
 export const RagCompletion = Type.Object(
@@ -26,7 +26,7 @@ export const RagCompletion = Type.Object(
   { title: 'RagCompletion' },
 );
 
-/** The first chunk has the passages. */
+/** The first chunk has the items. */
 export const RagChunk = Type.Object(
   { ...ChatChunk.properties, context: Type.Optional(context.context) },
   { title: 'RagChunk' },

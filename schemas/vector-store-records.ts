@@ -3,8 +3,8 @@ import Type, { type Static } from 'typebox';
 
 const Time = Type.Integer({ minimum: 0 });
 
-/** Kind `collection`, id `vs_…`, owned by its subscription. */
-export const CollectionRecord = Type.Object({
+/** Kind `vector-store`, id `vs_…`, owned by its subscription. */
+export const VectorStoreRecord = Type.Object({
   id: Type.String(),
   name: Type.Union([Type.String(), Type.Null()]),
   description: Type.Union([Type.String(), Type.Null()]),
@@ -16,7 +16,7 @@ export const CollectionRecord = Type.Object({
   /** Length of its vectors; null until the first one came, where the model's row does not say. */
   dimensions: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
 });
-export type CollectionRecord = Static<typeof CollectionRecord>;
+export type VectorStoreRecord = Static<typeof VectorStoreRecord>;
 
 export const FileStatus = Type.Enum(['in_progress', 'completed', 'failed']);
 export type FileStatus = Static<typeof FileStatus>;
@@ -38,10 +38,10 @@ export type FileFormat = Static<typeof FileFormat>;
 
 const AttributeValue = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
 
-/** Kind `collection-file`, id `file-…`, owned by its collection. */
-export const CollectionFileRecord = Type.Object({
+/** Kind `vector-store-file`, id `file-…`, owned by its vector store. */
+export const VectorStoreFileRecord = Type.Object({
   id: Type.String(),
-  collection: Type.String(),
+  store: Type.String(),
   filename: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
   mediaType: Type.String(),
@@ -50,21 +50,21 @@ export const CollectionFileRecord = Type.Object({
   error: Type.Union([Type.Object({ code: FileErrorCode, message: Type.String() }), Type.Null()]),
   attributes: Type.Record(Type.String(), AttributeValue),
   chunking: ChunkingRecord,
-  /** Passages of it that are in the store. */
+  /** Items of it that are in the store. */
   items: Type.Integer({ minimum: 0 }),
 });
-export type CollectionFileRecord = Static<typeof CollectionFileRecord>;
+export type VectorStoreFileRecord = Static<typeof VectorStoreFileRecord>;
 
 /** Kind `ingestion`, id of the file: an upload that is not in its store yet. Due when nobody works on it. */
 export const IngestionRecord = Type.Object({
   file: Type.String(),
-  collection: Type.String(),
+  store: Type.String(),
   subscription: Type.String(),
   key: Type.String(),
   blob: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
   format: FileFormat,
-  /** Passages that are embedded, and billed, at once; fixed at the start, as the batches are counted by it. */
+  /** Items that are embedded, and billed, at once; fixed at the start, as the batches are counted by it. */
   batch: Type.Integer({ minimum: 1 }),
   /** Batches that are in the store. */
   done: Type.Integer({ minimum: 0 }),
@@ -73,6 +73,6 @@ export const IngestionRecord = Type.Object({
 });
 export type IngestionRecord = Static<typeof IngestionRecord>;
 
-/** Kind `collection-removal`, id of the collection that is gone, until nothing of it is left. */
-export const CollectionRemovalRecord = Type.Object({ removed: Time });
-export type CollectionRemovalRecord = Static<typeof CollectionRemovalRecord>;
+/** Kind `vector-store-removal`, id of the vector store that is gone, until nothing of it is left. */
+export const VectorStoreRemovalRecord = Type.Object({ removed: Time });
+export type VectorStoreRemovalRecord = Static<typeof VectorStoreRemovalRecord>;

@@ -27,7 +27,7 @@ export const CreateVectorStore = Type.Object(
 );
 export type CreateVectorStore = Static<typeof CreateVectorStore>;
 
-/** What a passage has at most, and repeats of the one before it. */
+/** What an item has at most, and repeats of the one before it. */
 export const ChunkingStrategy = Type.Object({
   type: Type.Enum(['auto', 'static']),
   static: Type.Optional(

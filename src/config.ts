@@ -41,7 +41,7 @@ export interface Config {
   readonly kafka: KafkaSettings | undefined;
   /** Undefined: the ledger is a file in the data folder. */
   readonly clickHouseUrl: string | undefined;
-  /** Undefined: vectors of passages are in a file in the data folder. */
+  /** Undefined: vectors of items are in a file in the data folder. */
   readonly qdrantUrl: string | undefined;
   readonly qdrantKey: string | undefined;
   /** Who reads usage from Kafka into the ledger: every gateway, or only processes of `sluice billing`. */

@@ -1,7 +1,7 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
 import { type Logger, pino } from 'pino';
 import { routes } from '../pipelines/routes.ts';
-import { embedPassages } from '../pipelines/vector-stores/embed-items.ts';
+import { embedItems } from '../pipelines/vector-stores/embed-items.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
@@ -28,7 +28,7 @@ import { openEngines } from './open-engines.ts';
 import { Opened } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
 import { createTracing } from './tracing/tracing.ts';
-import { createCollections } from './vector-stores/vector-stores.ts';
+import { createVectorStores } from './vector-stores/vector-stores.ts';
 import { type Welcome, welcome } from './welcome.ts';
 
 export interface Gateway {
@@ -85,7 +85,7 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     );
     const offload = opened.add(createOffload());
     const vectors = opened.add(await openVectors(config));
-    const embed = embedPassages({ admission, engines, usage, offload }, log);
+    const embed = embedItems({ admission, engines, usage, offload }, log);
     const ports: Ports = {
       keys,
       state,
@@ -98,8 +98,8 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
       offload,
       pictures: createPictures(),
       vectors,
-      collections: opened.add(
-        createCollections({ state, vectors, blobs, offload, catalog: catalog.catalog, embed, log }),
+      vectorStores: opened.add(
+        createVectorStores({ state, vectors, blobs, offload, catalog: catalog.catalog, embed, log }),
       ),
       codec,
       blobs,

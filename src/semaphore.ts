@@ -1,61 +1,60 @@
-/** Work in, its result out: so much of it at once, so much waiting its turn, and no more. */
+/** Limits how much asynchronous work runs at once and how much may wait for it. */
 import { fail } from './errors.ts';
 
 export class Semaphore {
-  readonly #maxWaiting: number;
+  readonly #maxWaiters: number;
   readonly #busy: string;
-  readonly #waiting = new Set<() => void>();
-  #free: number;
+  readonly #waiters = new Set<() => void>();
+  #permits: number;
 
-  /** `busy` is what one too many is told. */
+  /** `busy` is the message of the error when there are too many waiters. */
   constructor(
-    atOnce: number,
-    maxWaiting: number,
+    permits: number,
+    maxWaiters: number,
     busy = 'The service is busy fetching other media; retry in a moment',
   ) {
-    this.#free = atOnce;
-    this.#maxWaiting = maxWaiting;
+    this.#permits = permits;
+    this.#maxWaiters = maxWaiters;
     this.#busy = busy;
   }
 
-  async pass<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(signal);
+  /** The signal ends the wait for a permit; work that runs already has to listen to it by itself. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#acquire(signal);
     try {
       return await work();
     } finally {
-      this.#leave();
+      this.#release();
     }
   }
 
-  #enter(signal: AbortSignal): Promise<void> {
+  #acquire(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      if (this.#free > 0) {
-        this.#free--;
+      if (this.#permits > 0) {
+        this.#permits--;
         resolve();
         return;
       }
-      if (this.#waiting.size >= this.#maxWaiting) {
-        throw fail('unavailable', this.#busy);
-      }
+      if (this.#waiters.size >= this.#maxWaiters) throw fail('unavailable', this.#busy);
       const abort = () => {
-        this.#waiting.delete(enter);
+        this.#waiters.delete(acquired);
         reject(signal.reason);
       };
-      const enter = () => {
-        this.#waiting.delete(enter);
+      const acquired = () => {
+        this.#waiters.delete(acquired);
         signal.removeEventListener('abort', abort);
         resolve();
       };
-      this.#waiting.add(enter);
+      this.#waiters.add(acquired);
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** The place goes straight to the one who waited longest. */
-  #leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) this.#free++;
+  /** The permit goes straight to the first waiter. */
+  #release(): void {
+    const [next] = this.#waiters;
+    if (next === undefined) this.#permits++;
     else next();
   }
 }

@@ -47,7 +47,7 @@ export const portsFor = (
     splitText: absent,
     close: () => Promise.resolve(),
   },
-  collections: new Proxy(Object.create(null), { get: absent }),
+  vectorStores: new Proxy(Object.create(null), { get: absent }),
   codec: { probe: absent, convert: never, close: () => Promise.resolve() },
   vectors: new Proxy(Object.create(null), { get: absent }),
   pictures: new Proxy(Object.create(null), { get: absent }),

@@ -1,4 +1,4 @@
-/** How long a search takes among many passages, in both stores: `npx tsx bench/micro/search.ts [passages …]`. */
+/** How long a search takes among many items, in both stores: `npx tsx bench/micro/search.ts [items …]`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const anyVector = (): Float32Array => Float32Array.from({ length: dimensions }, 
 const pointAt = (index: number): Point => ({
   id: `item_${index}`,
   file: `file-${Math.floor(index / 1000)}`,
-  filename: 'passages.txt',
+  filename: 'items.txt',
   index,
   text: 'Words of a passage, about as long as one is. '.repeat(20),
   description: '',
@@ -65,7 +65,7 @@ const measure = async (name: string, vectors: Vectors, size: number): Promise<vo
   });
   const query = anyVector();
   const first = await milliseconds(() => vectors.search(store, query, { limit: 10 }));
-  say(`${name}, ${size} passages of ${dimensions} numbers`);
+  say(`${name}, ${size} items of ${dimensions} numbers`);
   say(`  added in ${(added / 1000).toFixed(1)} s, the first search ${first.toFixed(1)} ms`);
   say(`  search: ${await searching(vectors, store)}`);
   await vectors.remove(store, 'item_1');

@@ -19,7 +19,7 @@ export interface Prepared {
 
 const withinSeconds = 30;
 const sections = ['Locks', 'Gates', 'Paddles', 'Pounds', 'Weirs', 'Boats', 'Keepers', 'Winters'];
-/** Eight headings, so eight passages. */
+/** Eight headings, so eight items. */
 const handbook = sections
   .map(
     (name) => `# ${name}\n\n${`What the handbook says of ${name.toLowerCase()} and the water. `.repeat(12)}`,

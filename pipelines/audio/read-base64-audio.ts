@@ -1,7 +1,7 @@
 /** Base64 that a request carries in; its bytes out. 400 for anything else, 413 for too many. */
 import { defer, type Observable, of } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import { decodeInTurns } from '../../src/media/decode-in-ticks.ts';
+import { decodeInTicks } from '../../src/media/base64.ts';
 import type { Media, MediaRule } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 
@@ -21,5 +21,5 @@ export const readBase64Audio = (media: Media, data: unknown, rule: MediaRule): O
     const decoded = media.decode(data, rule);
     return data.length <= small
       ? of(decoded.bytes)
-      : offloaded((signal) => decodeInTurns(decoded.base64, signal));
+      : offloaded((signal) => decodeInTicks(decoded.base64, signal));
   });

@@ -2,8 +2,7 @@
 import { concatWith, defer, EMPTY, map, mergeMap, type Observable, of, take } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
 import { type PictureHead, pictureHead } from '../../src/images/picture-head.ts';
-import { decodeHead } from '../../src/media/base64.ts';
-import { decodeSlowly } from '../../src/media/decode-slowly.ts';
+import { decodeHead, decodeInTicks } from '../../src/media/base64.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { MediaData } from '../../src/ports/media.ts';
@@ -59,7 +58,7 @@ const headOf = (image: MediaData): Observable<PictureHead> => {
 
 /** The bytes of an image, whichever way it came. */
 export const bytesOf = async (image: MediaData, signal: AbortSignal): Promise<Buffer> =>
-  image.held === 'base64' ? decodeSlowly(image.base64, signal) : image.bytes;
+  image.held === 'base64' ? decodeInTicks(image.base64, signal) : image.bytes;
 
 export const withoutImage = (cause?: unknown): ApiError =>
   fail('engine_unreachable', 'The model answered without an image', { cause });

@@ -13,9 +13,9 @@ import {
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { ApiError, fail } from '../../src/errors.ts';
-import { decodeSlowly } from '../../src/media/decode-slowly.ts';
+import { decodeInTicks } from '../../src/media/base64.ts';
+import { plainMedia } from '../../src/media/media-data.ts';
 import { headLength, sniffMediaType } from '../../src/media/media-type.ts';
-import { plainMedia } from '../../src/media/plain-media.ts';
 import type { ImageCall, InputImage } from '../../src/ports/image.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import type { PictureSize } from '../../src/ports/pictures.ts';
@@ -89,7 +89,7 @@ const bytesOf = ({ media }: Readers, { field, from: source }: ImageSource): Obse
     ? of(source.bytes)
     : media
         .read(source.url, { field, maxBytes: maxImageBytes })
-        .pipe(switchMap(({ base64 }) => offloaded((signal) => decodeSlowly(base64, signal))));
+        .pipe(switchMap(({ base64 }) => offloaded((signal) => decodeInTicks(base64, signal))));
 
 const checkType = (bytes: Buffer, field: string, formats: readonly string[]): void => {
   const type = sniffMediaType(bytes.subarray(0, headLength)) ?? 'something else';

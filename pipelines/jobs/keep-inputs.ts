@@ -1,7 +1,7 @@
 /** The media that a render needs in; their bytes kept as blobs, a few at a time, and where they are out. 400 413 name the field. */
 import { defer, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
-import { decodeInTurns } from '../../src/media/decode-in-ticks.ts';
+import { decodeInTicks } from '../../src/media/base64.ts';
 import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
 import { offloaded } from '../../src/ports/offload.ts';
@@ -82,7 +82,7 @@ const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia):
     .read(source, { field, maxBytes: mediaLimits[kind].maxBytes })
     .pipe(
       switchMap(({ base64, mediaType }) =>
-        offloaded((signal) => decodeInTurns(base64, signal)).pipe(map((bytes) => ({ bytes, mediaType }))),
+        offloaded((signal) => decodeInTicks(base64, signal)).pipe(map((bytes) => ({ bytes, mediaType }))),
       ),
     );
 };

@@ -1,11 +1,11 @@
 /** The media fields of a video request in; what is to be read, and what for, out. 400 names the field. */
 import type { InputReference, VideoFields } from '../../schemas/videos.ts';
 import { fail } from '../../src/errors.ts';
+import { isObject } from '../../src/json-schema.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { RenderInput } from '../../src/ports/render.ts';
 import type { VideoSpec } from '../../src/video/spec.ts';
 import { required } from '../core/required.ts';
-import { isObject } from '../core/validation/json-schema.ts';
 import { FormFile } from './read-video-form.ts';
 
 export interface WantedMedia extends Pick<RenderInput, 'kind' | 'use'> {

@@ -7,24 +7,24 @@ import { fileJson } from './shapes.ts';
 
 export const vectorStoreAddFile =
   ({
-    collections,
+    vectorStores,
     blobs,
     catalog,
     usage,
-  }: Pick<Ports, 'collections' | 'blobs' | 'catalog' | 'usage'>): KeyedPipeline =>
+  }: Pick<Ports, 'vectorStores' | 'blobs' | 'catalog' | 'usage'>): KeyedPipeline =>
   (exchange, caller) =>
     // 400 when there is none
     defer(() => {
       usage.ensureOpen(); // 503 while what it costs could not be kept
-      return collections.get(caller.subscription, exchange.params.id ?? '', 'id');
+      return vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id');
     }).pipe(
-      switchMap((collection) =>
+      switchMap((store) =>
         // 400 413
-        receiveUpload({ blobs }, exchange, catalog.find(collection.model)).pipe(
-          switchMap((upload) => collections.add(collection, upload, caller)), // 400 when it cannot be read
+        receiveUpload({ blobs }, exchange, catalog.find(store.model)).pipe(
+          switchMap((upload) => vectorStores.add(store, upload, caller)), // 400 when it cannot be read
           // The first file may have told how long the vectors are.
           switchMap(async (view) =>
-            fileJson(await collections.get(caller.subscription, collection.id, 'id'), view),
+            fileJson(await vectorStores.get(caller.subscription, store.id, 'id'), view),
           ),
           map((file) => jsonReply(file, 201)),
         ),

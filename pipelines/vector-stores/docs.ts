@@ -49,7 +49,7 @@ export const vectorStoreDocs = {
   remove: stored('A vector store deleted with everything in it', VectorStoreDeleted),
   addFile: {
     tag,
-    summary: 'A file read, parted into passages, embedded and added; large ones after the answer',
+    summary: 'A file read, split into items, embedded and added; large ones after the answer',
     body: { 'multipart/form-data': AddFileForm },
     status: 201,
     answer: json(VectorStoreFile),
@@ -82,7 +82,7 @@ export const vectorStoreDocs = {
   },
   chat: {
     tag: 'Chat',
-    summary: 'A chat completion whose model is given passages of a vector store that fit the conversation',
+    summary: 'A chat completion whose model is given items of a vector store that fit the conversation',
     body: json(RagRequest),
     answer: { ...json(RagCompletion), 'text/event-stream': RagChunk },
     errors: [400, 404, 413, 429, 502, 503, 504],

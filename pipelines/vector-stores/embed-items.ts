@@ -1,4 +1,4 @@
-/** Batches of passages in, as the ingestion of files hands them over; their vectors out. Each is billed once, however often it is begun. */
+/** Batches of items in, as the ingestion of files hands them over; their vectors out. Each is billed once, however often it is begun. */
 import type { Logger } from 'pino';
 import { EMPTY } from 'rxjs';
 import { Backpressure } from '../../src/ports/backpressure.ts';
@@ -8,7 +8,7 @@ import { type EmbedPorts, embedTexts } from './embed-texts.ts';
 
 export const filesRoute = '/vector_store/{id}/files';
 
-export const embedPassages = (ports: EmbedPorts, log: Logger): Embed => {
+export const embedItems = (ports: EmbedPorts, log: Logger): Embed => {
   const completedOnly: EmbedPorts = { ...ports, usage: onlyCompleted(ports.usage) };
   return ({ id, caller, model, texts, signal }) =>
     new Promise((resolve, reject) => {

@@ -1,7 +1,7 @@
 /** A vector store and texts to search it by in; the texts' vectors out. 502 when they could not be embedded, 503 while embeddings are unavailable. */
 import { catchError, defer, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { CollectionRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { type ApiError, asApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -14,22 +14,22 @@ export type QueryPorts = EmbedPorts & Pick<Ports, 'catalog'>;
 export const embedQuery = (
   ports: QueryPorts,
   errand: Errand,
-  collection: CollectionRecord,
+  store: VectorStoreRecord,
   texts: readonly string[],
-): Observable<readonly Float32Array[]> => embedAs('search_query', ports, errand, collection, texts);
+): Observable<readonly Float32Array[]> => embedAs('search_query', ports, errand, store, texts);
 
 export const embedDocument = (
   ports: QueryPorts,
   errand: Errand,
-  collection: CollectionRecord,
+  store: VectorStoreRecord,
   text: string,
-): Observable<readonly Float32Array[]> => embedAs('search_document', ports, errand, collection, [text]);
+): Observable<readonly Float32Array[]> => embedAs('search_document', ports, errand, store, [text]);
 
 const embedAs = (
   input_type: string,
   ports: QueryPorts,
   errand: Errand,
-  { model: id }: CollectionRecord,
+  { model: id }: VectorStoreRecord,
   input: readonly string[],
 ): Observable<readonly Float32Array[]> =>
   defer(() => {

@@ -5,20 +5,20 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { listJson, readPage } from './page.ts';
 import { fileJson } from './shapes.ts';
 
-type Needed = Pick<Ports, 'collections'>;
+type Needed = Pick<Ports, 'vectorStores'>;
 
 /** GET /vector_store/{id}/files */
 export const vectorStoreFiles =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   (exchange, { subscription }) =>
     defer(() => {
       const page = readPage(new URLSearchParams(exchange.query)); // 400 names the parameter
-      return defer(() => collections.get(subscription, exchange.params.id ?? '', 'id')).pipe(
-        switchMap(async (collection) => {
-          const views = await collections.files(collection, { ...page, limit: page.limit + 1 });
+      return defer(() => vectorStores.get(subscription, exchange.params.id ?? '', 'id')).pipe(
+        switchMap(async (store) => {
+          const views = await vectorStores.files(store, { ...page, limit: page.limit + 1 });
           return jsonReply(
             listJson(
-              views.map((view) => fileJson(collection, view)),
+              views.map((view) => fileJson(store, view)),
               page,
             ),
           );
@@ -28,21 +28,21 @@ export const vectorStoreFiles =
 
 /** GET /vector_store/{id}/files/{fileid} */
 export const vectorStoreFile =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '', fileid = '' } }, { subscription }) =>
-    defer(() => collections.get(subscription, id, 'id')).pipe(
-      switchMap(async (collection) => ({
-        collection,
-        view: await collections.file(collection, fileid, 'fileid'),
+    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
+      switchMap(async (store) => ({
+        store,
+        view: await vectorStores.file(store, fileid, 'fileid'),
       })),
-      map(({ collection, view }) => jsonReply(fileJson(collection, view))),
+      map(({ store, view }) => jsonReply(fileJson(store, view))),
     );
 
 /** DELETE /vector_store/{id}/files/{fileid}: its items go too; one that is still being read is stopped. */
 export const vectorStoreFileDelete =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '', fileid = '' } }, { subscription }) =>
-    defer(() => collections.get(subscription, id, 'id')).pipe(
-      switchMap((collection) => collections.removeFile(collection, fileid)),
+    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
+      switchMap((store) => vectorStores.removeFile(store, fileid)),
       map(() => jsonReply({ id: fileid, object: 'vector_store.file.deleted', deleted: true })),
     );

@@ -3,21 +3,21 @@ import { defer, map, switchMap } from 'rxjs';
 import { UpdateItem } from '../../schemas/vector-store.ts';
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Passage } from '../../src/ports/vectors.ts';
+import type { Item } from '../../src/ports/vectors.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
 import { embedDocument, type QueryPorts } from './embed-query.ts';
 import { cursor, listJson, readLimit, readOrder } from './page.ts';
 import { itemJson } from './shapes.ts';
 
-type Needed = Pick<Ports, 'collections'>;
+type Needed = Pick<Ports, 'vectorStores'>;
 
 const updateItem = validate(UpdateItem);
 const itemRoute = '/vector_store/{id}/items/{itemid}';
 
 /** GET /vector_store/{id}/items: by file and place. */
 export const vectorStoreItems =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   (exchange, { subscription }) =>
     defer(() => {
       const query = new URLSearchParams(exchange.query);
@@ -28,11 +28,11 @@ export const vectorStoreItems =
         order: readOrder(query, 'asc'),
         ...(file === undefined ? {} : { file }),
       };
-      return defer(() => collections.get(subscription, exchange.params.id ?? '', 'id')).pipe(
-        switchMap(async (collection) => {
-          if (file !== undefined) await collections.file(collection, file, 'file_id');
-          const items = await collections.items(collection, { ...page, limit: limit + 1 });
-          const entries = items.map((item) => itemJson(collection.id, item));
+      return defer(() => vectorStores.get(subscription, exchange.params.id ?? '', 'id')).pipe(
+        switchMap(async (store) => {
+          if (file !== undefined) await vectorStores.file(store, file, 'file_id');
+          const items = await vectorStores.items(store, { ...page, limit: limit + 1 });
+          const entries = items.map((item) => itemJson(store.id, item));
           return jsonReply(listJson(entries, { ...page, limit }));
         }),
       );
@@ -40,10 +40,10 @@ export const vectorStoreItems =
 
 /** GET /vector_store/{id}/items/{itemid} */
 export const vectorStoreItem =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '', itemid = '' } }, { subscription }) =>
-    defer(() => collections.get(subscription, id, 'id')).pipe(
-      switchMap((collection) => collections.item(collection, itemid)),
+    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
+      switchMap((store) => vectorStores.item(store, itemid)),
       map((item) => jsonReply(itemJson(id, item))),
     );
 
@@ -51,25 +51,25 @@ export const vectorStoreItem =
 export const vectorStoreItemUpdate =
   (ports: QueryPorts & Needed): KeyedPipeline =>
   (exchange, caller) => {
-    const { collections, offload } = ports;
+    const { vectorStores, offload } = ports;
     const { id = '', itemid = '' } = exchange.params;
     // 400 413
     return parseJson(offload, exchange).pipe(
       map(updateItem), // 400 names the field
       switchMap(async ({ description }) => {
-        const collection = await collections.get(caller.subscription, id, 'id'); // 400
-        return { description, collection, item: await collections.item(collection, itemid) }; // 400
+        const store = await vectorStores.get(caller.subscription, id, 'id'); // 400
+        return { description, store, item: await vectorStores.item(store, itemid) }; // 400
       }),
-      switchMap(({ description, collection, item }) =>
+      switchMap(({ description, store, item }) =>
         // 429 502 503
         embedDocument(
           ports,
           { exchange, caller, route: itemRoute },
-          collection,
+          store,
           embeddedText(description, item),
         ).pipe(
           switchMap(async ([vector = new Float32Array()]) =>
-            collections.describe(collection, itemid, { description, vector }),
+            vectorStores.describe(store, itemid, { description, vector }),
           ),
         ),
       ),
@@ -78,15 +78,15 @@ export const vectorStoreItemUpdate =
   };
 
 /** What an item is found by: its description, and still its text. */
-const embeddedText = (description: string, { text }: Passage): string =>
+const embeddedText = (description: string, { text }: Item): string =>
   description.trim() === '' ? text : `${description}\n\n${text}`;
 
 /** DELETE /vector_store/{id}/items/{itemid} */
 export const vectorStoreItemDelete =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '', itemid = '' } }, { subscription }) =>
-    defer(() => collections.get(subscription, id, 'id')).pipe(
-      switchMap((collection) => collections.removeItem(collection, itemid)),
+    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
+      switchMap((store) => vectorStores.removeItem(store, itemid)),
       map(() => nothing),
     );
 

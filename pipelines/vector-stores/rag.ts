@@ -1,4 +1,4 @@
-/** POST /chat/completions/RAG: a conversation and a vector store in; an answer that knows the store's passages out, and the passages with it. */
+/** POST /chat/completions/RAG: a conversation and a vector store in; an answer that knows the store's items out, and the items with it. */
 import { of, switchMap } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';

@@ -11,7 +11,7 @@ import type { Exchange } from '../../src/ports/exchange.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Upload } from '../../src/ports/vector-stores.ts';
-import { blobOf, newFileId } from '../../src/vector-stores/ids.ts';
+import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 import { validate } from '../core/validate.ts';
@@ -125,7 +125,7 @@ const parsed = (text: string, field: string): unknown => {
 
 const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
 
-/** Passages are never longer than the model reads. */
+/** Items are never longer than the model reads. */
 const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
   const longest = model?.context_length ?? Number.POSITIVE_INFINITY;
   if (asked === undefined || asked.type === 'auto') {

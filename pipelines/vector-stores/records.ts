@@ -11,17 +11,17 @@ import { vectorStoreJson } from './shapes.ts';
 
 const createVectorStore = validate(CreateVectorStore);
 
-type Needed = Pick<Ports, 'collections' | 'catalog' | 'offload'>;
+type Needed = Pick<Ports, 'vectorStores' | 'catalog' | 'offload'>;
 
 /** POST /vector_store: a name, a description and metadata in, all optional; the empty store out. */
 export const vectorStoreCreate =
-  ({ collections, catalog, offload }: Needed): KeyedPipeline =>
+  ({ vectorStores, catalog, offload }: Needed): KeyedPipeline =>
   (exchange, { subscription }) =>
     // 400 413
     parseJson(offload, exchange).pipe(
       map(createVectorStore), // 400 names the field
       switchMap(({ name, description, metadata, embedding_model }) =>
-        collections.create(subscription, {
+        vectorStores.create(subscription, {
           name: name ?? null,
           description: description ?? null,
           metadata: metadata ?? {},
@@ -33,29 +33,29 @@ export const vectorStoreCreate =
 
 /** GET /vector_store: a page of the subscription's. */
 export const vectorStoreList =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   (exchange, { subscription }) =>
     defer(() => {
       const page = readPage(new URLSearchParams(exchange.query)); // 400 names the parameter
-      return from(collections.list(subscription, { ...page, limit: page.limit + 1 })).pipe(
+      return from(vectorStores.list(subscription, { ...page, limit: page.limit + 1 })).pipe(
         map((views) => jsonReply(listJson(views.map(vectorStoreJson), page))),
       );
     });
 
 /** GET /vector_store/{id} */
 export const vectorStoreGet =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '' } }, { subscription }) =>
     // 400 when there is none
-    defer(() => collections.get(subscription, id, 'id')).pipe(
-      switchMap((collection) => collections.view(collection)),
+    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
+      switchMap((store) => vectorStores.view(store)),
       map((view) => jsonReply(vectorStoreJson(view))),
     );
 
 /** DELETE /vector_store/{id}: everything in it goes too. */
 export const vectorStoreDelete =
-  ({ collections }: Needed): KeyedPipeline =>
+  ({ vectorStores }: Needed): KeyedPipeline =>
   ({ params: { id = '' } }, { subscription }) =>
-    defer(() => collections.remove(subscription, id)).pipe(
+    defer(() => vectorStores.remove(subscription, id)).pipe(
       map(() => jsonReply({ id, object: 'vector_store.deleted', deleted: true })),
     );

@@ -22,18 +22,21 @@ const searchRequest = validate(SearchRequest);
 const searchQueryRequest = validate(SearchQueryRequest);
 
 export const vectorStoreSearch =
-  (ports: QueryPorts & Pick<Ports, 'collections'>, readSearch: (body: JsonObject) => Search): KeyedPipeline =>
+  (
+    ports: QueryPorts & Pick<Ports, 'vectorStores'>,
+    readSearch: (body: JsonObject) => Search,
+  ): KeyedPipeline =>
   (exchange, caller) =>
     // 400 413
     parseJson(ports.offload, exchange).pipe(
       map(readSearch), // 400 names the field
       switchMap((search) =>
         // 400 when there is none
-        defer(() => ports.collections.get(caller.subscription, exchange.params.id ?? '', 'id')).pipe(
-          switchMap((collection) =>
+        defer(() => ports.vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id')).pipe(
+          switchMap((store) =>
             // 429 502 503
-            embedQuery(ports, { exchange, caller, route }, collection, search.texts).pipe(
-              switchMap((vectors) => ports.collections.search(collection, vectors, optionsOf(search))),
+            embedQuery(ports, { exchange, caller, route }, store, search.texts).pipe(
+              switchMap((vectors) => ports.vectorStores.search(store, vectors, optionsOf(search))),
             ),
           ),
           map((found) => jsonReply(pageOf(search, found.map(resultJson)))),

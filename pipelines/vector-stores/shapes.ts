@@ -5,27 +5,27 @@ import type {
   VectorStoreFile,
   VectorStoreItem,
 } from '../../schemas/vector-store.ts';
-import type { CollectionRecord } from '../../schemas/vector-store-records.ts';
-import type { CollectionView, FileView, FoundPassage } from '../../src/ports/vector-stores.ts';
-import type { Passage } from '../../src/ports/vectors.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import type { FileView, FoundItem, VectorStoreView } from '../../src/ports/vector-stores.ts';
+import type { Item } from '../../src/ports/vectors.ts';
 
 const seconds = (milliseconds: number): number => Math.floor(milliseconds / 1000);
 
 const bytesPerNumber = 4;
-const vectorBytes = (items: number, { dimensions }: CollectionRecord): number =>
+const vectorBytes = (items: number, { dimensions }: VectorStoreRecord): number =>
   items * (dimensions ?? 0) * bytesPerNumber;
 
-export const vectorStoreJson = ({ collection, files, items }: CollectionView): VectorStore => {
+export const vectorStoreJson = ({ store, files, items }: VectorStoreView): VectorStore => {
   const { inProgress, completed, failed } = files;
   return {
-    id: collection.id,
+    id: store.id,
     object: 'vector_store',
-    name: collection.name,
-    description: collection.description,
-    created_at: seconds(collection.created),
-    last_active_at: seconds(collection.lastActive),
+    name: store.name,
+    description: store.description,
+    created_at: seconds(store.created),
+    last_active_at: seconds(store.lastActive),
     status: inProgress > 0 ? 'in_progress' : 'completed',
-    usage_bytes: vectorBytes(items, collection),
+    usage_bytes: vectorBytes(items, store),
     file_counts: {
       in_progress: inProgress,
       completed,
@@ -34,19 +34,19 @@ export const vectorStoreJson = ({ collection, files, items }: CollectionView): V
       total: inProgress + completed + failed,
     },
     item_count: items,
-    metadata: collection.metadata,
+    metadata: store.metadata,
     expires_at: null,
-    embedding_model: collection.model,
+    embedding_model: store.model,
   };
 };
 
-export const fileJson = (collection: CollectionRecord, { file, items }: FileView): VectorStoreFile => ({
+export const fileJson = (store: VectorStoreRecord, { file, items }: FileView): VectorStoreFile => ({
   id: file.id,
   object: 'vector_store.file',
-  vector_store_id: file.collection,
+  vector_store_id: file.store,
   filename: file.filename,
   bytes: file.bytes,
-  usage_bytes: vectorBytes(file.items, collection),
+  usage_bytes: vectorBytes(file.items, store),
   media_type: file.mediaType,
   created_at: seconds(file.created),
   status: file.status,
@@ -63,23 +63,23 @@ export const fileJson = (collection: CollectionRecord, { file, items }: FileView
   item_ids: [...items],
 });
 
-export const itemJson = (store: string, passage: Passage): VectorStoreItem => ({
-  id: passage.id,
+export const itemJson = (store: string, item: Item): VectorStoreItem => ({
+  id: item.id,
   object: 'vector_store.item',
   vector_store_id: store,
-  file_id: passage.file,
-  filename: passage.filename,
-  description: passage.description,
-  content: [{ type: 'text', text: passage.text }],
-  index: passage.index,
-  created_at: seconds(passage.createdAt),
-  updated_at: seconds(passage.updatedAt),
+  file_id: item.file,
+  filename: item.filename,
+  description: item.description,
+  content: [{ type: 'text', text: item.text }],
+  index: item.index,
+  created_at: seconds(item.createdAt),
+  updated_at: seconds(item.updatedAt),
 });
 
 /** What points away from the query is as far from it as what has nothing to do with it. */
 export const scoreOf = (similarity: number): number => Math.min(1, Math.max(0, similarity));
 
-export const resultJson = (found: FoundPassage): SearchResult => ({
+export const resultJson = (found: FoundItem): SearchResult => ({
   id: found.id,
   file_id: found.file,
   filename: found.filename,

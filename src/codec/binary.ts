@@ -1,11 +1,11 @@
-/** Nothing in; the command that starts ffmpeg out, executable and with its memory bounded where the system can. */
+/** Finds the command that runs ffmpeg, with its memory limited where the system can. */
 import { access, chmod, constants, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fail } from '../errors.ts';
 
 export interface Command {
   readonly file: string;
-  /** Come before ffmpeg's own arguments. */
+  /** Arguments before ffmpeg's own. */
   readonly prefix: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** What ffmpeg says of a file it has read to the end in; the facts out. */
+/** Reads the facts of a media file from what ffmpeg printed while decoding it. */
 import type { MediaFacts } from '../ports/codec.ts';
 
 /** Options that read all of a file and keep nothing: sound is decoded and its samples counted, pictures are counted and their key frames decoded. */

@@ -1,12 +1,11 @@
-/** Bytes or a stream of them in; how ffmpeg is to be given them out: through a pipe, or as a private file where a format has to be read out of order. */
+/** Prepares the input of ffmpeg: a pipe, or a private file for formats that must be seekable. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Observable, Subscription } from 'rxjs';
 import { fail } from '../errors.ts';
-import { headLength } from '../media/media-type.ts';
+import { headLength, sniffMediaType } from '../media/media-type.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import { type Demuxer, demuxerFor } from './demuxer.ts';
 
 export interface OpenInput {
   readonly arguments: readonly string[];
@@ -24,7 +23,7 @@ export interface InputOptions {
   readonly signal: AbortSignal;
 }
 
-/** A format that we name ourselves is read as it comes. */
+/** A format that the caller names is read from the pipe. */
 export const namedInput = (source: InputSource, named: readonly string[]): OpenInput => ({
   arguments: source === undefined ? named : [...named, ...pipe],
   bytes: source,
@@ -33,8 +32,8 @@ export const namedInput = (source: InputSource, named: readonly string[]): OpenI
 
 const pipe = ['-protocol_whitelist', 'pipe', '-i', 'pipe:0'] as const;
 
-/** One reader is named and one protocol allowed: a playlist in disguise leads nowhere. */
-export const toldInput = async (
+/** One demuxer is named and one protocol allowed: a playlist in disguise leads nowhere. */
+export const detectedInput = async (
   source: Observable<Uint8Array> | Uint8Array,
   folder: string,
   options: InputOptions,
@@ -54,7 +53,7 @@ export const toldInput = async (
   return fromFile(file, known(await spool(source, file, options)));
 };
 
-/** Whether a file is needed, so that no folder is made in vain. */
+/** Whether a file is needed: a folder is created for those inputs only. */
 export const needsFile = (source: Observable<Uint8Array> | Uint8Array): boolean =>
   !(source instanceof Uint8Array) || demuxerFor(source.subarray(0, headLength))?.seeks === true;
 
@@ -103,3 +102,31 @@ const spool = (source: Observable<Uint8Array>, file: string, options: InputOptio
       complete: () => target.end(),
     });
   });
+
+/** One of ffmpeg's readers; it is named to ffmpeg so that no other is ever tried. */
+interface Demuxer {
+  /** Container, as `MediaFacts` names it. */
+  readonly container: string;
+  readonly format: string;
+  /** Its index may stand at the end: it has to be read from a file. */
+  readonly seeks: boolean;
+}
+
+const demuxers: Readonly<Record<string, Demuxer>> = {
+  'audio/wav': { container: 'wav', format: 'wav', seeks: false },
+  'audio/mpeg': { container: 'mp3', format: 'mp3', seeks: false },
+  'audio/flac': { container: 'flac', format: 'flac', seeks: false },
+  'audio/ogg': { container: 'ogg', format: 'ogg', seeks: false },
+  'audio/aac': { container: 'aac', format: 'aac', seeks: false },
+  'audio/mp4': { container: 'm4a', format: 'mov', seeks: true },
+  'video/mp4': { container: 'mp4', format: 'mov', seeks: true },
+  'video/quicktime': { container: 'mov', format: 'mov', seeks: true },
+  'video/webm': { container: 'webm', format: 'matroska', seeks: false },
+  'video/x-matroska': { container: 'mkv', format: 'matroska', seeks: false },
+};
+
+/** Undefined for anything that is no sound or moving picture: playlists, lists of files and text are among these. */
+const demuxerFor = (head: Uint8Array): Demuxer | undefined => {
+  const type = sniffMediaType(Buffer.from(head.buffer, head.byteOffset, head.byteLength));
+  return type === undefined ? undefined : demuxers[type];
+};

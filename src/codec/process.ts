@@ -1,12 +1,14 @@
-/** A command and its input in; what it writes goes to a receiver: bounded in time and bytes, killed when aborted, settled only when it is gone. */
+/** Runs one ffmpeg process: feeds its input, passes on its output, and bounds both in time and bytes. */
 import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { Starter } from './starter.ts';
+import type { RunContext } from './runner.ts';
 
 export interface ProcessTask {
-  readonly file: string;
+  /** Of ffmpeg, after those of the command. */
   readonly arguments: readonly string[];
   readonly input: Observable<Uint8Array> | Uint8Array | undefined;
   /** Paused while the process is behind with an input that is a stream. */
@@ -17,7 +19,7 @@ export interface ProcessTask {
   readonly timeoutMs: number;
 }
 
-/** Why a process gave no whole answer. */
+/** Why a process did not finish its output. */
 export class ProcessFailure extends Error {
   readonly reason: 'start' | 'exit' | 'time' | 'bytes';
 
@@ -28,15 +30,14 @@ export class ProcessFailure extends Error {
   }
 }
 
-/** Resolves with what the process told about its work. */
+/** Resolves with the log of the process once it has exited; rejects when it failed or was killed. */
 export const runProcess = async (
-  starter: Starter,
+  { file, prefix, spawner, signal }: Omit<RunContext, 'folder'>,
   task: ProcessTask,
-  signal: AbortSignal,
   receive: (bytes: Buffer) => void,
 ): Promise<string> => {
   signal.throwIfAborted();
-  const started = await starter.start(task.file, task.arguments).catch((cause: unknown) => {
+  const started = await spawner.start(file, [...prefix, ...task.arguments]).catch((cause: unknown) => {
     throw new ProcessFailure('start', String(cause), cause);
   });
   const { input, output, ended, kill } = started;
@@ -56,7 +57,7 @@ export const runProcess = async (
     if (received > task.maxBytes) stop((log) => new ProcessFailure('bytes', log));
     else receive(bytes);
   });
-  // One that had nothing to say may have closed it before both of its pipes were known here.
+  // A process without output may have closed it before both of its pipes were accepted here.
   const closed = output.closed ? undefined : once(output, 'close');
   const feeding = feed(input, task, (error) => stop(() => error));
   task.backpressure.attach(reader);
@@ -66,7 +67,7 @@ export const runProcess = async (
     const { code, log } = await ended.catch((cause: unknown) => {
       throw failure?.('') ?? new ProcessFailure('start', String(cause), cause);
     });
-    // A reader that holds back must not keep a process from being seen to end.
+    // A paused reader must not delay the end of the process.
     if (failure !== undefined) output.destroy();
     await closed;
     if (failure !== undefined) throw failure(log);
@@ -99,7 +100,35 @@ const feed = (
     error: fail,
     complete: () => target.end(),
   });
-  // A process that has enough closes its input; that is no failure.
+  // A process that needs no more input closes it; that is no failure.
   target.on('close', () => feeding.unsubscribe());
   return feeding;
+};
+
+interface OutputOptions {
+  readonly maxBytes: number;
+  readonly backpressure: Backpressure;
+  readonly signal: AbortSignal;
+}
+
+/** Passes on the bytes of a finished file, with backpressure. */
+export const readOutputFile = async (
+  file: string,
+  { maxBytes, backpressure, signal }: OutputOptions,
+  receive: (bytes: Buffer) => void,
+): Promise<void> => {
+  const { size } = await stat(file);
+  if (size > maxBytes) throw new ProcessFailure('bytes', `${size} bytes were written`);
+  const source = createReadStream(file, { signal });
+  const listener = { pause: () => source.pause(), resume: () => source.resume() };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      source.on('data', (bytes) => receive(bytes as Buffer));
+      source.on('error', (error) => reject(signal.aborted ? signal.reason : error));
+      source.on('end', resolve);
+      backpressure.attach(listener);
+    });
+  } finally {
+    backpressure.detach(listener);
+  }
 };

@@ -1,7 +1,7 @@
 /** A link that an engine answered with in; what is there out: asked of the engine itself where it is its own, else fetched as any address of strangers. */
 import { catchError, Observable, type Subscriber, throwError } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
-import { plainMedia } from '../media/plain-media.ts';
+import { plainMedia } from '../media/media-data.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Media, MediaData } from '../ports/media.ts';
 import type { EngineRequest } from './dispatch.ts';

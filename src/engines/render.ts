@@ -21,7 +21,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
-import { Base64Writer } from '../media/base64-writer.ts';
+import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Base64 } from '../ports/media.ts';

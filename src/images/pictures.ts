@@ -27,7 +27,7 @@ export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions
     signal: AbortSignal,
     see: (picture: Sharp) => Promise<T>,
   ): Promise<T> =>
-    semaphore.pass(signal, async () => {
+    semaphore.run(signal, async () => {
       const { default: sharp } = await import('sharp');
       const options: SharpOptions = { limitInputPixels, failOn: 'error', sequentialRead: true };
       try {

@@ -4,15 +4,15 @@ import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
 import { Semaphore } from '../semaphore.ts';
-import { Base64Writer } from './base64-writer.ts';
+import { Base64Writer } from './base64.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
-import { encodedMedia, tooLarge } from './encoded-media.ts';
 import {
   createGuardedFetch,
   type GuardedFetch,
   type GuardedFetchOptions,
   type GuardedResponse,
 } from './guarded-fetch.ts';
+import { encodedMedia, tooLarge } from './media-data.ts';
 
 export interface MediaOptions extends GuardedFetchOptions {
   /** Fetches that run at once, and those that may wait for one to end. */
@@ -39,7 +39,7 @@ export const createMedia = (options: MediaOptions): Media => {
           throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
         }
         return offloaded((signal) =>
-          semaphore.pass(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
+          semaphore.run(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
         );
       }),
     decode: (base64, rule) => encodedMedia(base64, undefined, rule),

@@ -33,7 +33,7 @@ export interface Offload {
    * in `parseJson`.
    */
   documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
-  /** Passages of a text, or of as much of it as is there so far. */
+  /** Items of a text, or of as much of it as is there so far. */
   splitText(
     window: TextWindow,
     rules: SplitRules,
@@ -53,22 +53,22 @@ export interface DocumentOptions {
 }
 
 export interface SplitRules {
-  /** Tokens of a passage, … */
+  /** Tokens of an item, … */
   readonly maxTokens: number;
-  /** … of which so many, at most, are repeated from the passage before; never more than half. */
+  /** … of which so many, at most, are repeated from the item before; never more than half. */
   readonly overlapTokens: number;
 }
 
 export interface TextWindow {
   readonly text: string;
-  /** Characters at its start that the last passage of the window before had too. */
+  /** Characters at its start that the last item of the window before had too. */
   readonly covered: number;
   /** Nothing comes after it. */
   readonly final: boolean;
 }
 
 export interface SplitText {
-  readonly passages: readonly string[];
+  readonly items: readonly string[];
   /** What the next window must begin with. */
   readonly rest: string;
   readonly covered: number;

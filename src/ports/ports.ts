@@ -12,7 +12,7 @@ import type { Offload } from './offload.ts';
 import type { Pictures } from './pictures.ts';
 import type { State } from './state.ts';
 import type { UsageLog } from './usage.ts';
-import type { Collections } from './vector-stores.ts';
+import type { VectorStores } from './vector-stores.ts';
 import type { Vectors } from './vectors.ts';
 
 export interface Ports {
@@ -27,7 +27,7 @@ export interface Ports {
   readonly offload: Offload;
   readonly pictures: Pictures;
   readonly vectors: Vectors;
-  readonly collections: Collections;
+  readonly vectorStores: VectorStores;
   readonly codec: Codec;
   readonly blobs: Blobs;
   readonly jobs: Jobs;

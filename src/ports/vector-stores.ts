@@ -1,15 +1,15 @@
-/** Vector stores as pipelines see them: records, files on their way in, and passages found by nearness. */
+/** Vector stores as pipelines see them: records, files on their way in, and items found by nearness. */
 import type { Model } from '../../schemas/catalog.ts';
 import type {
-  CollectionFileRecord,
-  CollectionRecord,
   FileFormat,
+  VectorStoreFileRecord,
+  VectorStoreRecord,
 } from '../../schemas/vector-store-records.ts';
 import type { Caller } from './exchange.ts';
 import type { SplitRules } from './offload.ts';
-import type { Hit, Passage, PassagePage } from './vectors.ts';
+import type { Hit, Item, ItemPage } from './vectors.ts';
 
-export interface NewCollection {
+export interface NewVectorStore {
   readonly name: string | null;
   readonly description: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -17,8 +17,8 @@ export interface NewCollection {
 }
 
 /** A record, and what is counted when it is asked for. */
-export interface CollectionView {
-  readonly collection: CollectionRecord;
+export interface VectorStoreView {
+  readonly store: VectorStoreRecord;
   readonly files: { readonly inProgress: number; readonly completed: number; readonly failed: number };
   readonly items: number;
 }
@@ -40,11 +40,11 @@ export interface Upload {
   readonly mediaType: string;
   readonly format: FileFormat;
   readonly chunking: SplitRules;
-  readonly attributes: CollectionFileRecord['attributes'];
+  readonly attributes: VectorStoreFileRecord['attributes'];
 }
 
 export interface FileView {
-  readonly file: CollectionFileRecord;
+  readonly file: VectorStoreFileRecord;
   /** Ids of its first items. */
   readonly items: readonly string[];
 }
@@ -53,43 +53,43 @@ export interface FileView {
  * Another subscription's vector store is not there, nor is what is not found by search yet. What is not there is an
  * `invalid_request` that names the field; `unavailable` when a store behind it cannot answer.
  */
-export interface Collections {
-  create(subscription: string, collection: NewCollection): Promise<CollectionView>;
+export interface VectorStores {
+  create(subscription: string, store: NewVectorStore): Promise<VectorStoreView>;
   /** `field` is named in the refusal. */
-  get(subscription: string, id: string, field: string): Promise<CollectionRecord>;
-  view(collection: CollectionRecord): Promise<CollectionView>;
-  list(subscription: string, page: RecordPage): Promise<readonly CollectionView[]>;
+  get(subscription: string, id: string, field: string): Promise<VectorStoreRecord>;
+  view(store: VectorStoreRecord): Promise<VectorStoreView>;
+  list(subscription: string, page: RecordPage): Promise<readonly VectorStoreView[]>;
   /** With everything in it, files that are being read included. */
   remove(subscription: string, id: string): Promise<void>;
 
   /**
-   * The upload becomes a file of the collection: at once where it is small, else in the background, where it goes on
+   * The upload becomes a file of the vector store: at once where it is small, else in the background, where it goes on
    * after a restart. Rejects with why a small file cannot be read; nothing of it is left then.
    */
-  add(collection: CollectionRecord, upload: Upload, caller: Caller): Promise<FileView>;
-  file(collection: CollectionRecord, id: string, field: string): Promise<FileView>;
-  files(collection: CollectionRecord, page: RecordPage): Promise<readonly FileView[]>;
-  removeFile(collection: CollectionRecord, id: string): Promise<void>;
+  add(store: VectorStoreRecord, upload: Upload, caller: Caller): Promise<FileView>;
+  file(store: VectorStoreRecord, id: string, field: string): Promise<FileView>;
+  files(store: VectorStoreRecord, page: RecordPage): Promise<readonly FileView[]>;
+  removeFile(store: VectorStoreRecord, id: string): Promise<void>;
 
-  item(collection: CollectionRecord, id: string): Promise<Passage>;
-  items(collection: CollectionRecord, page: PassagePage): Promise<readonly Passage[]>;
+  item(store: VectorStoreRecord, id: string): Promise<Item>;
+  items(store: VectorStoreRecord, page: ItemPage): Promise<readonly Item[]>;
   describe(
-    collection: CollectionRecord,
+    store: VectorStoreRecord,
     id: string,
     change: { readonly description: string; readonly vector: Float32Array },
-  ): Promise<Passage>;
-  removeItem(collection: CollectionRecord, id: string): Promise<void>;
+  ): Promise<Item>;
+  removeItem(store: VectorStoreRecord, id: string): Promise<void>;
 
   /** Best first, over all queries. */
   search(
-    collection: CollectionRecord,
+    store: VectorStoreRecord,
     queries: readonly Float32Array[],
     options: { readonly limit: number; readonly minimum?: number },
-  ): Promise<readonly FoundPassage[]>;
+  ): Promise<readonly FoundItem[]>;
   close(): Promise<void>;
 }
 
-export interface FoundPassage extends Hit {
+export interface FoundItem extends Hit {
   /** Of its file. */
-  readonly attributes: CollectionFileRecord['attributes'];
+  readonly attributes: VectorStoreFileRecord['attributes'];
 }

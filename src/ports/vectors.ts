@@ -1,6 +1,6 @@
-/** Passages of vector stores by their meaning: points with a payload, found by nearness. */
+/** Items of vector stores by their meaning: points with a payload, found by nearness. */
 
-export interface Passage {
+export interface Item {
   /** `item_…`. */
   readonly id: string;
   readonly file: string;
@@ -14,18 +14,18 @@ export interface Passage {
   readonly updatedAt: number;
 }
 
-export interface Point extends Passage {
+export interface Point extends Item {
   /** A direction: its length does not count. */
   readonly vector: Float32Array;
 }
 
-export interface Hit extends Passage {
+export interface Hit extends Item {
   /** Cosine of the angle to the query, from -1 to 1. */
   readonly similarity: number;
 }
 
-export interface PassagePage {
-  /** The id of the passage before the page, in order of `createdAt`, `index` and id. One that is not there: no page. */
+export interface ItemPage {
+  /** The id of the item before the page, in order of `createdAt`, `index` and id. One that is not there: no page. */
   readonly after?: string;
   readonly limit: number;
   readonly order: 'asc' | 'desc';
@@ -33,7 +33,7 @@ export interface PassagePage {
 }
 
 /**
- * `store` is the id of a collection. What one call has resolved for, every later call sees, on every replica.
+ * `store` is the id of a vector store. What one call has resolved for, every later call sees, on every replica.
  * Calls reject with `unavailable` (503) when the service cannot answer now. In a store that is not there nothing is
  * found; `upsert` and `publish` reject with `not_found`, so that a file of a store that was dropped is not read on.
  */
@@ -49,8 +49,8 @@ export interface Vectors {
   upsert(store: string, points: readonly Point[]): Promise<void>;
   /** All points of the file are found from now on, at once. */
   publish(store: string, file: string): Promise<void>;
-  get(store: string, id: string): Promise<Passage | undefined>;
-  list(store: string, page: PassagePage): Promise<readonly Passage[]>;
+  get(store: string, id: string): Promise<Item | undefined>;
+  list(store: string, page: ItemPage): Promise<readonly Item[]>;
   count(store: string): Promise<number>;
   /** New text about a point, and the vector that goes with it. False when it is not there. */
   describe(

@@ -1,15 +1,15 @@
-/** A text in; the pieces it may be parted into out, each with how good a place its end is to part it at. */
+/** Finds where a text may be split, and how good each boundary is. */
 
 /** A piece from where the one before it ended. */
 export interface Piece {
   readonly end: number;
-  readonly border: Border;
+  readonly boundary: Boundary;
 }
 
 /** The better the larger: between words, at a line's end, a sentence's, a paragraph's, and before a heading. */
-export type Border = 0 | 1 | 2 | 3 | 4;
+export type Boundary = 0 | 1 | 2 | 3 | 4;
 
-export const border = { word: 0, line: 1, sentence: 2, paragraph: 3, heading: 4 } as const;
+export const boundary = { word: 0, line: 1, sentence: 2, paragraph: 3, heading: 4 } as const;
 
 /**
  * Ends of sentences with the quotes and brackets that close after them, and runs of line ends. A run of marks is looked
@@ -22,19 +22,19 @@ export const piecesOf = (text: string): readonly Piece[] => {
   const pieces: Piece[] = [];
   for (const match of text.matchAll(ends)) {
     const end = match.index + match[0].length;
-    const found = borderAt(text, match[0], match.index, end);
-    if (found !== undefined) pieces.push({ end, border: found });
+    const found = boundaryAt(text, match[0], match.index, end);
+    if (found !== undefined) pieces.push({ end, boundary: found });
   }
-  if ((pieces.at(-1)?.end ?? 0) < text.length) pieces.push({ end: text.length, border: border.word });
+  if ((pieces.at(-1)?.end ?? 0) < text.length) pieces.push({ end: text.length, boundary: boundary.word });
   return pieces;
 };
 
-const borderAt = (text: string, mark: string, start: number, end: number): Border | undefined => {
+const boundaryAt = (text: string, mark: string, start: number, end: number): Boundary | undefined => {
   const lineEnds = mark.trim() === '';
-  if (!lineEnds) return isAbbreviation(text, mark, start) ? undefined : border.sentence;
+  if (!lineEnds) return isAbbreviation(text, mark, start) ? undefined : boundary.sentence;
   heading.lastIndex = end;
-  if (heading.test(text)) return border.heading;
-  return mark.indexOf('\n') < mark.lastIndexOf('\n') ? border.paragraph : border.line;
+  if (heading.test(text)) return boundary.heading;
+  return mark.indexOf('\n') < mark.lastIndexOf('\n') ? boundary.paragraph : boundary.line;
 };
 
 /** "e.g. this", "J. Doe", and the number of a list's item. */
@@ -48,7 +48,7 @@ const isAbbreviation = (text: string, mark: string, start: number): boolean => {
 /** Characters without a blank among them that stay together: even the costliest are fewer than a hundred tokens. */
 const longestRun = 32;
 
-/** Where a piece that is too long by itself may be parted: before its blanks, or anywhere in what has none. */
+/** Where a piece that is too long by itself may be split: before its blanks, or anywhere in what has none. */
 export const wordsOf = (text: string, start: number, end: number): readonly Piece[] => {
   const pieces: Piece[] = [];
   let last = start;
@@ -56,9 +56,9 @@ export const wordsOf = (text: string, start: number, end: number): readonly Piec
     const beforeBlank = text.charCodeAt(at - 1) > 32 && text.charCodeAt(at) <= 32;
     const tooLong = at - last >= longestRun && (text.charCodeAt(at) & 0xfc00) !== 0xdc00;
     if (!beforeBlank && !tooLong) continue;
-    pieces.push({ end: at, border: border.word });
+    pieces.push({ end: at, boundary: boundary.word });
     last = at;
   }
-  pieces.push({ end, border: border.word });
+  pieces.push({ end, boundary: boundary.word });
   return pieces;
 };

@@ -1,131 +1,131 @@
-/** Files of vector stores: their records, made, read and removed, and what is told of them. */
+/** Files of vector stores: added, read, listed and removed. */
 import type { Model } from '../../schemas/catalog.ts';
 import type {
-  CollectionFileRecord,
-  CollectionRecord,
   IngestionRecord,
+  VectorStoreFileRecord,
+  VectorStoreRecord,
 } from '../../schemas/vector-store-records.ts';
 import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import type { CollectionView, FileView, RecordPage, Upload } from '../ports/vector-stores.ts';
-import { absent, blobOf } from './ids.ts';
-import { type Ingestion, type IngestionSurroundings, smallBytes } from './ingestion.ts';
-import { countFiles, fileIndex, fileKind } from './records.ts';
+import type { FileView, RecordPage, Upload, VectorStoreView } from '../ports/vector-stores.ts';
+import { type Ingestion, smallBytes } from './ingestion.ts';
+import { absent, blobOf, countFiles, fileIndex, fileKind } from './records.ts';
+import type { IngestionPorts } from './settle-ingestion.ts';
 
-/** Of a collection. */
+/** Of a vector store. */
 const maxFiles = 10_000;
-/** Ids of items that a file tells by itself. */
-const toldItems = 100;
-/** Passages embedded at once where the model's row does not say, and at most. */
+/** Ids of items in the view of a file. */
+const shownItems = 100;
+/** Items embedded at once where the model's row does not say, and at most. */
 const usualBatch = 128;
 const largestBatch = 256;
 
 export class Files {
-  readonly #around: IngestionSurroundings;
+  readonly #ports: IngestionPorts;
   readonly #ingestion: Ingestion;
   readonly #waitMs: number;
 
-  /** `waitMs`: how long the request that brings a small file waits for it. */
-  constructor(around: IngestionSurroundings, ingestion: Ingestion, waitMs: number) {
-    this.#around = around;
+  /** `waitMs`: how long the upload request of a small file waits for its ingestion. */
+  constructor(ports: IngestionPorts, ingestion: Ingestion, waitMs: number) {
+    this.#ports = ports;
     this.#ingestion = ingestion;
     this.#waitMs = waitMs;
   }
 
-  async counts(collection: string): Promise<CollectionView['files']> {
-    const { state } = this.#around;
+  async counts(store: string): Promise<VectorStoreView['files']> {
+    const { state } = this.#ports;
     const [inProgress, completed, failed] = await Promise.all([
-      countFiles(state, collection, 'in_progress'),
-      countFiles(state, collection, 'completed'),
-      countFiles(state, collection, 'failed'),
+      countFiles(state, store, 'in_progress'),
+      countFiles(state, store, 'completed'),
+      countFiles(state, store, 'failed'),
     ]);
     return { inProgress, completed, failed };
   }
 
-  async get(collection: CollectionRecord, id: string, field: string): Promise<FileView> {
-    return this.#view((await this.#find(collection, id, field)).value);
+  async get(store: VectorStoreRecord, id: string, field: string): Promise<FileView> {
+    return this.#view((await this.#find(store, id, field)).value);
   }
 
-  async list(collection: CollectionRecord, page: RecordPage): Promise<readonly FileView[]> {
-    const query = { owner: collection.id, ...page };
-    const records = await this.#around.state.list<CollectionFileRecord>(fileKind, query);
+  async list(store: VectorStoreRecord, page: RecordPage): Promise<readonly FileView[]> {
+    const query = { owner: store.id, ...page };
+    const records = await this.#ports.state.list<VectorStoreFileRecord>(fileKind, query);
     return Promise.all(records.map(({ value }) => this.#view(value)));
   }
 
-  async add(collection: CollectionRecord, upload: Upload, caller: Caller): Promise<FileView> {
-    const { inProgress, completed, failed } = await this.counts(collection.id);
+  async add(store: VectorStoreRecord, upload: Upload, caller: Caller): Promise<FileView> {
+    const { inProgress, completed, failed } = await this.counts(store.id);
     if (inProgress + completed + failed >= maxFiles)
       throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
-    const model = this.#around.catalog.find(collection.model);
-    const hold = await this.#ingestion.claim(ingestionOf(collection, upload, caller, model));
-    const file = fileOf(collection, upload);
+    const model = this.#ports.catalog.find(store.model);
+    const lease = await this.#ingestion.claim(ingestionOf(store, upload, caller, model));
+    const file = fileOf(store, upload);
     try {
-      const record = { id: file.id, owner: collection.id, value: file, index: fileIndex(file) };
-      await this.#around.state.create(fileKind, record);
+      const record = { id: file.id, owner: store.id, value: file, index: fileIndex(file) };
+      await this.#ports.state.create(fileKind, record);
     } catch (error) {
-      // Whoever takes it up finds no file, and clears the upload away.
-      hold.drop();
+      // Whoever claims the ingestion finds no file record, and removes the upload.
+      lease.drop();
       throw error;
     }
-    const settled = this.#ingestion.begin(hold);
+    const settled = this.#ingestion.begin(lease);
     if (upload.bytes > smallBytes) return { file, items: [] };
     const outcome = await withinTime(settled, this.#waitMs);
-    if (outcome === 'gone') throw absent('id', 'vector store', collection.id);
+    if (outcome === 'gone') throw absent('id', 'vector store', store.id);
     if (typeof outcome === 'object') {
-      await this.remove(collection, file.id);
+      await this.remove(store, file.id);
       throw fail('invalid_request', `file: ${outcome.unreadable}`);
     }
-    return this.get(collection, file.id, 'file');
+    return this.get(store, file.id, 'file');
   }
 
-  /** With its passages, the upload, and the work on it. */
-  async remove(collection: CollectionRecord, id: string): Promise<void> {
-    const { state, vectors, blobs } = this.#around;
-    await this.#find(collection, id, 'fileid');
+  /** With its items, its upload and its ingestion. */
+  async remove(store: VectorStoreRecord, id: string): Promise<void> {
+    const { state, vectors, blobs } = this.#ports;
+    await this.#find(store, id, 'fileid');
     await state.remove(fileKind, id);
     await this.#ingestion.forget(id);
-    await vectors.removeFile(collection.id, id);
+    await vectors.removeFile(store.id, id);
     await blobs.remove(blobOf(id));
   }
 
-  /** One passage less; whoever else counts at the same time makes it try again. */
+  /** One item less; retried when another update was faster. */
   async countDown(id: string): Promise<void> {
-    const { state } = this.#around;
+    const { state } = this.#ports;
     for (;;) {
-      const record = await state.get<CollectionFileRecord>(fileKind, id);
+      const record = await state.get<VectorStoreFileRecord>(fileKind, id);
       if (record === undefined || record.value.items === 0) return;
       const value = { ...record.value, items: record.value.items - 1 };
       if (await state.update(fileKind, id, record.version, { value, index: fileIndex(value) })) return;
     }
   }
 
-  async attributes(id: string): Promise<CollectionFileRecord['attributes']> {
-    const record = await this.#around.state.get<CollectionFileRecord>(fileKind, id);
+  async attributes(id: string): Promise<VectorStoreFileRecord['attributes']> {
+    const record = await this.#ports.state.get<VectorStoreFileRecord>(fileKind, id);
     return record?.value.attributes ?? {};
   }
 
   async #find(
-    collection: CollectionRecord,
+    store: VectorStoreRecord,
     id: string,
     field: string,
-  ): Promise<StoredRecord<CollectionFileRecord>> {
-    const record = await this.#around.state.get<CollectionFileRecord>(fileKind, id);
-    if (record === undefined || record.owner !== collection.id) throw absent(field, 'file', id);
+  ): Promise<StoredRecord<VectorStoreFileRecord>> {
+    const record = await this.#ports.state.get<VectorStoreFileRecord>(fileKind, id);
+    if (record === undefined || record.owner !== store.id) throw absent(field, 'file', id);
     return record;
   }
 
-  async #view(file: CollectionFileRecord): Promise<FileView> {
+  async #view(file: VectorStoreFileRecord): Promise<FileView> {
     if (file.status !== 'completed') return { file, items: [] };
-    const page = { limit: toldItems, order: 'asc', file: file.id } as const;
-    const items = await this.#around.vectors.list(file.collection, page);
+    const page = { limit: shownItems, order: 'asc', file: file.id } as const;
+    const items = await this.#ports.vectors.list(file.store, page);
     return { file, items: items.map(({ id }) => id) };
   }
 }
 
-const fileOf = (collection: CollectionRecord, upload: Upload): CollectionFileRecord => ({
+const fileOf = (store: VectorStoreRecord, upload: Upload): VectorStoreFileRecord => ({
   id: upload.file,
-  collection: collection.id,
+  store: store.id,
   filename: upload.filename,
   bytes: upload.bytes,
   mediaType: upload.mediaType,
@@ -138,13 +138,13 @@ const fileOf = (collection: CollectionRecord, upload: Upload): CollectionFileRec
 });
 
 const ingestionOf = (
-  collection: CollectionRecord,
+  store: VectorStoreRecord,
   { file, blob, bytes, format }: Upload,
   { subscription, key }: Caller,
   model: Model | undefined,
 ): IngestionRecord => ({
   file,
-  collection: collection.id,
+  store: store.id,
   subscription,
   key,
   blob,
@@ -155,7 +155,7 @@ const ingestionOf = (
   attempts: 0,
 });
 
-/** Undefined when the time was over first. */
+/** Undefined on timeout. */
 const withinTime = async <T>(work: Promise<T>, milliseconds: number): Promise<T | undefined> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {

@@ -1,17 +1,16 @@
-/** A claimed ingestion in; its file's passages embedded and stored batch by batch out, and then found all at once. Begun again, it goes on after the last batch. */
+/** Embeds and stores the items of a file in batches, then publishes them; resumes after the last batch. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { CollectionFileRecord, CollectionRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreFileRecord, VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../errors.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Point, Vectors } from '../ports/vectors.ts';
-import type { Hold } from './hold.ts';
-import { passageId } from './ids.ts';
-import { type PassageSource, readPassages, UnreadableFile } from './read-items.ts';
-import { collectionIndex, collectionKind, fileIndex, fileKind } from './records.ts';
+import type { IngestionLease } from './lease.ts';
+import { type ItemSource, readItems, UnreadableFile } from './read-items.ts';
+import { fileIndex, fileKind, itemId, storeIndex, storeKind } from './records.ts';
 
-/** Texts to be embedded on somebody's account; `id` is the same each time the same texts are. */
+/** Texts to be embedded on a caller's account; `id` is the same when a batch is repeated. */
 export interface EmbedBatch {
   readonly id: string;
   readonly caller: Caller;
@@ -22,148 +21,116 @@ export interface EmbedBatch {
 
 export type Embed = (batch: EmbedBatch) => Promise<readonly Float32Array[]>;
 
-export interface Surroundings extends PassageSource {
+export interface IngestFilePorts extends ItemSource {
   readonly state: State;
   readonly vectors: Vectors;
   readonly catalog: Pick<Catalog, 'find'>;
   readonly embed: Embed;
 }
 
-/** `gone`: the file or its collection was deleted meanwhile. */
+/** `gone`: the file or its vector store was deleted meanwhile. */
 export type Ingested = 'completed' | 'gone';
 
-export const ingestFile = async (around: Surroundings, hold: Hold): Promise<Ingested> => {
-  const { state, vectors } = around;
-  const { collection: store, file: id } = hold.ingestion;
-  const [collection, file] = await Promise.all([
-    state.get<CollectionRecord>(collectionKind, store),
-    state.get<CollectionFileRecord>(fileKind, id),
+export const ingestFile = async (ports: IngestFilePorts, lease: IngestionLease): Promise<Ingested> => {
+  const { state, vectors } = ports;
+  const { store: storeId, file: id } = lease.ingestion;
+  const [store, file] = await Promise.all([
+    state.get<VectorStoreRecord>(storeKind, storeId),
+    state.get<VectorStoreFileRecord>(fileKind, id),
   ]);
-  if (collection === undefined || file === undefined) return 'gone';
+  if (store === undefined || file === undefined) return 'gone';
   if (file.value.status !== 'in_progress') return 'completed';
-  const items = await storeAll(around, hold, collection, file.value);
-  if ((await state.get(collectionKind, store)) === undefined) return 'gone';
-  await vectors.publish(store, id);
+  const items = await storeAll(ports, lease, store.value, file.value);
+  if ((await state.get(storeKind, storeId)) === undefined) return 'gone';
+  await vectors.publish(storeId, id);
   return (await complete(state, file, items)) ? 'completed' : 'gone';
 };
 
-/** All passages into the store, where nothing is found yet; returns their number. */
+/** Stores all items, not yet visible to search; returns their number. */
 const storeAll = async (
-  around: Surroundings,
-  hold: Hold,
-  collection: StoredRecord<CollectionRecord>,
-  file: CollectionFileRecord,
+  ports: IngestFilePorts,
+  lease: IngestionLease,
+  store: VectorStoreRecord,
+  file: VectorStoreFileRecord,
 ): Promise<number> => {
-  const { batch: size } = hold.ingestion;
-  const model = around.catalog.find(collection.value.model);
-  if (model === undefined)
-    throw fail('unavailable', `The embedding model ${collection.value.model} is not served`);
-  const batches = new Batches(around, hold, collection, file, model);
-  let texts: string[] = [];
+  const model = ports.catalog.find(store.model);
+  if (model === undefined) throw fail('unavailable', `The embedding model ${store.model} is not served`);
+  const { signal } = lease;
+  const { batch: size, subscription, key } = lease.ingestion;
+  let batches = 0;
   let total = 0;
-  for await (const text of readPassages(around, hold.ingestion, file, model.tokenizer, hold.signal)) {
+  let isOpen = false;
+
+  /** Embeds, bills and stores a batch, unless that was done before. */
+  const storeBatch = async (texts: readonly string[]): Promise<void> => {
+    const number = batches++;
+    total += texts.length;
+    if (number < lease.ingestion.done) return;
+    const id = `${file.id}_${number}`;
+    const vectors = await ports.embed({ id, caller: { subscription, key }, model, texts, signal });
+    if (!isOpen) await openStore(ports, store.id, vectors[0]?.length ?? 0);
+    isOpen = true;
+    const points = texts.map((text, at) => pointOf(file, text, number * size + at, vectors[at]));
+    signal.throwIfAborted();
+    await ports.vectors.upsert(store.id, points);
+    await lease.save({ done: number + 1, attempts: 0 });
+  };
+
+  let texts: string[] = [];
+  for await (const text of readItems(ports, lease.ingestion, file, model.tokenizer, signal)) {
     texts.push(text);
-    total++;
     if (texts.length < size) continue;
-    await batches.add(texts);
+    await storeBatch(texts);
     texts = [];
   }
-  if (texts.length > 0) await batches.add(texts);
+  if (texts.length > 0) await storeBatch(texts);
   if (total === 0) throw new UnreadableFile('the file holds no text');
   return total;
 };
 
-class Batches {
-  readonly #around: Surroundings;
-  readonly #hold: Hold;
-  readonly #collection: StoredRecord<CollectionRecord>;
-  readonly #file: CollectionFileRecord;
-  readonly #model: Model;
-  #number = 0;
-  #isOpen = false;
+const pointOf = (
+  { id: file, filename, created }: VectorStoreFileRecord,
+  text: string,
+  index: number,
+  vector: Float32Array | undefined,
+): Point => {
+  if (vector === undefined) throw fail('engine_unreachable', 'The embedding model left an item out');
+  const times = { createdAt: created, updatedAt: created };
+  return { id: itemId(file, index), file, filename, index, text, description: '', ...times, vector };
+};
 
-  constructor(
-    around: Surroundings,
-    hold: Hold,
-    collection: StoredRecord<CollectionRecord>,
-    file: CollectionFileRecord,
-    model: Model,
-  ) {
-    this.#around = around;
-    this.#hold = hold;
-    this.#collection = collection;
-    this.#file = file;
-    this.#model = model;
-  }
+const openStore = async (
+  { state, vectors }: IngestFilePorts,
+  id: string,
+  dimensions: number,
+): Promise<void> => {
+  const known = await agreeOn(state, id, dimensions);
+  if (known !== undefined && known !== dimensions)
+    throw fail(
+      'unavailable',
+      `The embedding model gives vectors of ${dimensions} numbers, the vector store has ${known}`,
+    );
+  await vectors.create(id, dimensions);
+};
 
-  /** Embedded, billed and stored, unless that was done before. */
-  async add(texts: readonly string[]): Promise<void> {
-    const number = this.#number++;
-    const { done, subscription, key, batch, file } = this.#hold.ingestion;
-    if (number < done) return;
-    const { signal } = this.#hold;
-    const vectors = await this.#around.embed({
-      id: `${file}_${number}`,
-      caller: { subscription, key },
-      model: this.#model,
-      texts,
-      signal,
-    });
-    if (!this.#isOpen) await this.#open(vectors[0]?.length ?? 0);
-    const points = texts.map((text, at) => this.#point(text, number * batch + at, vectors[at]));
-    signal.throwIfAborted();
-    await this.#around.vectors.upsert(this.#collection.id, points);
-    await this.#hold.save({ done: number + 1, attempts: 0 });
-  }
-
-  #point(text: string, index: number, vector: Float32Array | undefined): Point {
-    const { id: file, filename, created } = this.#file;
-    if (vector === undefined) throw fail('engine_unreachable', 'The embedding model left a passage out');
-    return {
-      id: passageId(file, index),
-      file,
-      filename,
-      index,
-      text,
-      description: '',
-      createdAt: created,
-      updatedAt: created,
-      vector,
-    };
-  }
-
-  async #open(dimensions: number): Promise<void> {
-    const { state, vectors } = this.#around;
-    const { id } = this.#collection;
-    const known = await agreeOn(state, id, dimensions);
-    if (known !== undefined && known !== dimensions)
-      throw fail(
-        'unavailable',
-        `The embedding model gives vectors of ${dimensions} numbers, the vector store has ${known}`,
-      );
-    await vectors.create(id, dimensions);
-    this.#isOpen = true;
-  }
-}
-
-/** The length of a collection's vectors: the first that came, where its record does not say. Undefined when it is gone. */
+/** The dimensions of a vector store: those of its first vector, where its record has none. Undefined when it was deleted. */
 const agreeOn = async (state: State, id: string, dimensions: number): Promise<number | undefined> => {
   for (;;) {
-    const record = await state.get<CollectionRecord>(collectionKind, id);
+    const record = await state.get<VectorStoreRecord>(storeKind, id);
     if (record === undefined || record.value.dimensions !== null)
       return record?.value.dimensions ?? undefined;
     const value = { ...record.value, dimensions };
-    const index = collectionIndex(record.owner, value);
-    if (await state.update(collectionKind, id, record.version, { value, index })) return dimensions;
+    const index = storeIndex(record.owner, value);
+    if (await state.update(storeKind, id, record.version, { value, index })) return dimensions;
   }
 };
 
-/** False when the file is gone. */
+/** False when the file was deleted. */
 const complete = async (
   state: State,
-  { id, version, value }: StoredRecord<CollectionFileRecord>,
+  { id, version, value }: StoredRecord<VectorStoreFileRecord>,
   items: number,
 ): Promise<boolean> => {
-  const completed: CollectionFileRecord = { ...value, status: 'completed', items };
+  const completed: VectorStoreFileRecord = { ...value, status: 'completed', items };
   return state.update(fileKind, id, version, { value: completed, index: fileIndex(completed) });
 };

@@ -1,9 +1,9 @@
-/** A stored upload in; its passages out one after another, the same each time, with no more of a long text in memory than a window of it. */
+/** Reads the items of a stored upload deterministically, with one window of its text in memory at a time. */
 import { lastValueFrom, reduce } from 'rxjs';
 import type {
-  CollectionFileRecord,
   FileFormat,
   IngestionRecord,
+  VectorStoreFileRecord,
 } from '../../schemas/vector-store-records.ts';
 import { ApiError, fail } from '../errors.ts';
 import { decodeWindows } from '../offload/text-encoding.ts';
@@ -17,7 +17,7 @@ import { splitText } from './split.ts';
 const windowBytes = 1024 * 1024;
 /** Text of a document that is not read in windows. */
 const maxCharacters = 16 * 1024 * 1024;
-/** Parting this much holds the event loop for about a millisecond; more goes to a thread. */
+/** Splitting this much blocks the event loop for about a millisecond; more goes to a thread. */
 const splitInLine = 4096;
 
 /** The file itself is at fault: trying again would change nothing. */
@@ -25,15 +25,15 @@ export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
-export interface PassageSource {
+export interface ItemSource {
   readonly blobs: Pick<Blobs, 'read' | 'stat'>;
   readonly offload: Pick<Offload, 'documentText' | 'splitText'>;
 }
 
-export async function* readPassages(
-  source: PassageSource,
+export async function* readItems(
+  source: ItemSource,
   ingestion: IngestionRecord,
-  file: CollectionFileRecord,
+  file: VectorStoreFileRecord,
   tokenizer: string,
   signal: AbortSignal,
 ): AsyncGenerator<string, undefined> {
@@ -42,16 +42,16 @@ export async function* readPassages(
   for await (const { text, final } of windowsOf(source, ingestion, file, signal)) {
     const window = { text: rest + text, covered, final };
     const split = await splitWindow(source.offload, window, file, tokenizer, signal);
-    yield* split.passages;
+    yield* split.items;
     rest = split.rest;
     covered = split.covered;
   }
 }
 
 const splitWindow = async (
-  offload: PassageSource['offload'],
+  offload: ItemSource['offload'],
   window: TextWindow,
-  { chunking }: CollectionFileRecord,
+  { chunking }: VectorStoreFileRecord,
   tokenizer: string,
   signal: AbortSignal,
 ): Promise<SplitText> =>
@@ -65,9 +65,9 @@ interface TextPiece {
 }
 
 async function* windowsOf(
-  { blobs, offload }: PassageSource,
+  { blobs, offload }: ItemSource,
   { blob, format }: IngestionRecord,
-  { filename, bytes }: CollectionFileRecord,
+  { filename, bytes }: VectorStoreFileRecord,
   signal: AbortSignal,
 ): AsyncGenerator<TextPiece, undefined> {
   if (format.kind === 'document') {
@@ -87,7 +87,7 @@ async function* windowsOf(
 }
 
 const documentText = async (
-  offload: PassageSource['offload'],
+  offload: ItemSource['offload'],
   bytes: Uint8Array,
   filename: string,
   signal: AbortSignal,
@@ -109,7 +109,7 @@ const decoderOf = ({ encoding }: Extract<FileFormat, { kind: 'text' }>) => {
 
 /** A range at a time: what is not asked for is not read. */
 const readBytes = async (
-  blobs: PassageSource['blobs'],
+  blobs: ItemSource['blobs'],
   name: string,
   start: number,
   end: number,

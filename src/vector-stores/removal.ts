@@ -1,25 +1,24 @@
-/** Collections to be deleted in; nothing of them left out, even where the process dies in between or a file was still on its way in. */
+/** Deletes vector stores with all their data, even across crashes and running ingestions. */
 import type { Logger } from 'pino';
-import type { CollectionFileRecord, CollectionRemovalRecord } from '../../schemas/vector-store-records.ts';
+import type { VectorStoreFileRecord, VectorStoreRemovalRecord } from '../../schemas/vector-store-records.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';
-import { blobOf } from './ids.ts';
-import { collectionKind, fileKind, removalKind } from './records.ts';
+import { blobOf, fileKind, removalKind, storeKind } from './records.ts';
 
-export interface RemovalSurroundings {
+export interface RemovalPorts {
   readonly state: State;
   readonly vectors: Vectors;
   readonly blobs: Blobs;
   readonly log: Logger;
-  /** What still works on the file stops. */
+  /** Cancels the ingestion of a file. */
   readonly forget: (file: string) => Promise<void>;
 }
 
 export interface RemovalOptions {
-  /** Milliseconds between looks for what others left undone. */
+  /** Milliseconds between polls for removals that nobody finished. */
   readonly pollMs: number;
-  /** Milliseconds after which everything is cleared once more: by then nobody works on a file of it any longer. */
+  /** Milliseconds after which everything is deleted once more: by then no lease on its files is left. */
   readonly graceMs: number;
 }
 
@@ -27,36 +26,36 @@ const group = 'removal';
 const page = 100;
 
 export class Removal {
-  readonly #around: RemovalSurroundings;
+  readonly #ports: RemovalPorts;
   readonly #options: RemovalOptions;
   readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> = Promise.resolve();
+  #polling: Promise<void> = Promise.resolve();
 
-  constructor(around: RemovalSurroundings, options: RemovalOptions) {
-    this.#around = around;
+  constructor(ports: RemovalPorts, options: RemovalOptions) {
+    this.#ports = ports;
     this.#options = options;
-    this.#timer = setInterval(() => this.#look(), options.pollMs).unref();
+    this.#timer = setInterval(() => this.#poll(), options.pollMs).unref();
   }
 
-  /** Not found by anybody from the start; resolves when what was in it is gone too. */
+  /** The store is not found any more at once; resolves when its data is deleted too. */
   async remove(id: string, owner: string): Promise<void> {
-    const { state } = this.#around;
+    const { state } = this.#ports;
     const now = Date.now();
-    const value: CollectionRemovalRecord = { removed: now };
+    const value: VectorStoreRemovalRecord = { removed: now };
     await state.create(removalKind, { id, owner, value, index: { group, due: now + this.#options.graceMs } });
     await this.#clear(id);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   async #clear(id: string): Promise<void> {
-    const { state, vectors, blobs, forget } = this.#around;
-    await state.remove(collectionKind, id);
+    const { state, vectors, blobs, forget } = this.#ports;
+    await state.remove(storeKind, id);
     for (;;) {
-      const files = await state.list<CollectionFileRecord>(fileKind, {
+      const files = await state.list<VectorStoreFileRecord>(fileKind, {
         owner: id,
         limit: page,
         order: 'asc',
@@ -71,15 +70,15 @@ export class Removal {
     await vectors.drop(id);
   }
 
-  #look(): void {
-    this.#looking = this.#looking
+  #poll(): void {
+    this.#polling = this.#polling
       .then(() => this.#finish())
-      .catch((error) => this.#around.log.warn({ err: error }, 'deleted vector stores could not be cleared'));
+      .catch((error) => this.#ports.log.warn({ err: error }, 'vector store removal failed'));
   }
 
   async #finish(): Promise<void> {
-    const { state } = this.#around;
-    const due: readonly StoredRecord<CollectionRemovalRecord>[] = await state.due(removalKind, {
+    const { state } = this.#ports;
+    const due: readonly StoredRecord<VectorStoreRemovalRecord>[] = await state.due(removalKind, {
       group,
       until: Date.now(),
       limit: page,

@@ -1,13 +1,13 @@
-/** A text, or the part of it that is there so far, in; passages of at most so many tokens out, parted at the best borders, each beginning with the end of the one before. */
+/** Splits a text into items of limited tokens at the best boundaries, with overlap. */
 import type { SplitRules, SplitText, TextWindow } from '../ports/offload.ts';
-import { type Border, border, piecesOf, wordsOf } from './boundaries.ts';
+import { type Boundary, boundary, piecesOf, wordsOf } from './boundaries.ts';
 
 interface Unit {
   readonly start: number;
   readonly end: number;
   readonly tokens: number;
   /** At its end. */
-  readonly border: Border;
+  readonly boundary: Boundary;
 }
 
 export const splitText = (
@@ -16,35 +16,35 @@ export const splitText = (
   countTokens: (text: string) => number,
 ): SplitText => {
   const units = unitsOf(text, rules, countTokens);
-  const passages: string[] = [];
+  const items: string[] = [];
   let from = 0;
   let done = covered;
   for (;;) {
     const full = fill(units, from, rules.maxTokens);
     if (full === units.length) break;
     const cut = bestCut(units, from, full, done, rules.maxTokens);
-    add(passages, text, units[from], units[cut - 1], done);
+    add(items, text, units[from], units[cut - 1], done);
     done = units[cut - 1]?.end ?? done;
     from = overlapFrom(units, from, cut, rules.overlapTokens);
   }
   if (final) {
-    add(passages, text, units[from], units.at(-1), done);
-    return { passages, rest: '', covered: 0 };
+    add(items, text, units[from], units.at(-1), done);
+    return { items, rest: '', covered: 0 };
   }
   const start = units[from]?.start ?? text.length;
-  return { passages, rest: text.slice(start), covered: Math.max(0, done - start) };
+  return { items, rest: text.slice(start), covered: Math.max(0, done - start) };
 };
 
-/** Leaves out what has no text beyond the passage before. */
+/** Leaves out what has no text beyond the item before. */
 const add = (
-  passages: string[],
+  items: string[],
   text: string,
   first: Unit | undefined,
   last: Unit | undefined,
   done: number,
 ): void => {
   if (first === undefined || last === undefined || text.slice(done, last.end).trim() === '') return;
-  passages.push(text.slice(first.start, last.end).trim());
+  items.push(text.slice(first.start, last.end).trim());
 };
 
 const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) => number): readonly Unit[] => {
@@ -52,7 +52,7 @@ const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) =>
   let start = 0;
   for (const piece of piecesOf(text)) {
     const tokens = countTokens(text.slice(start, piece.end));
-    if (tokens <= rules.maxTokens) units.push({ start, end: piece.end, tokens, border: piece.border });
+    if (tokens <= rules.maxTokens) units.push({ start, end: piece.end, tokens, boundary: piece.boundary });
     else {
       let from = start;
       for (const { end } of wordsOf(text, start, piece.end)) {
@@ -61,7 +61,7 @@ const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) =>
           start: from,
           end,
           tokens: countTokens(text.slice(from, end)),
-          border: atEnd ? piece.border : border.word,
+          boundary: atEnd ? piece.boundary : boundary.word,
         });
         from = end;
       }
@@ -71,7 +71,7 @@ const unitsOf = (text: string, rules: SplitRules, countTokens: (text: string) =>
   return units;
 };
 
-/** The first unit that no longer fits a passage that begins at `from`. */
+/** The first unit that no longer fits an item that begins at `from`. */
 const fill = (units: readonly Unit[], from: number, maxTokens: number): number => {
   let tokens = 0;
   for (let at = from; at < units.length; at++) {
@@ -81,7 +81,7 @@ const fill = (units: readonly Unit[], from: number, maxTokens: number): number =
   return units.length;
 };
 
-/** The best border in the second half of the passage, the last of equals; always beyond what is done. */
+/** The best boundary in the second half of the item, the last of equals; always beyond what is done. */
 const bestCut = (
   units: readonly Unit[],
   from: number,
@@ -97,17 +97,17 @@ const bestCut = (
     if (unit === undefined) break;
     tokens += unit.tokens;
     if (unit.end <= done || tokens < maxTokens / 2) continue;
-    if (unit.border >= strength) {
+    if (unit.boundary >= strength) {
       best = at + 1;
-      strength = unit.border;
+      strength = unit.boundary;
     }
   }
   return best;
 };
 
-/** As much of the passage as may be repeated, from a good border on; nothing of the section before a heading. */
+/** As much of the item as may be repeated, from a good boundary on; nothing of the section before a heading. */
 const overlapFrom = (units: readonly Unit[], from: number, cut: number, overlapTokens: number): number => {
-  if (units[cut - 1]?.border === border.heading) return cut;
+  if (units[cut - 1]?.boundary === boundary.heading) return cut;
   let tokens = 0;
   let words = cut;
   let sentences = cut;
@@ -115,7 +115,7 @@ const overlapFrom = (units: readonly Unit[], from: number, cut: number, overlapT
     tokens += units[at]?.tokens ?? 0;
     if (tokens > overlapTokens) break;
     words = at;
-    if ((units[at - 1]?.border ?? 0) > border.word) sentences = at;
+    if ((units[at - 1]?.boundary ?? 0) > boundary.word) sentences = at;
   }
   return sentences < cut ? sentences : words;
 };

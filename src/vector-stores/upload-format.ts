@@ -1,4 +1,4 @@
-/** The bytes of an upload as they pass in; how they are to be read out, or why they cannot be. Nothing but their first few is kept. */
+/** Detects how an upload is to be read, from its bytes as they stream by. */
 import { isUtf8 } from 'node:buffer';
 import type { FileFormat } from '../../schemas/vector-store-records.ts';
 import { headLength, sniffMediaType } from '../media/media-type.ts';
@@ -44,11 +44,11 @@ export class UploadFormat {
 
   verdict(filename: string, declared: string): Verdict {
     if (this.#size === 0) return unreadable('the file is empty');
-    const told = sniffMediaType(this.#head);
+    const sniffed = sniffMediaType(this.#head);
     const encoding = this.#encoding();
-    if (told === 'application/pdf' && (encoding === undefined || this.#starts('%PDF-')))
-      return document(told);
-    if (told === 'application/zip') return document(docx);
+    if (sniffed === 'application/pdf' && (encoding === undefined || this.#starts('%PDF-')))
+      return document(sniffed);
+    if (sniffed === 'application/zip') return document(docx);
     if (this.#starts('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1'))
       return unreadable(
         'the file is encrypted or in an old Office format; send it as PDF or as an open DOCX',
@@ -57,9 +57,9 @@ export class UploadFormat {
       return unreadable('RTF documents are not supported; send PDF, DOCX or plain text');
     if (encoding === undefined)
       return unreadable(
-        told === undefined
+        sniffed === undefined
           ? 'the file is not a PDF, a DOCX or text'
-          : `the file is ${told}, which holds no text`,
+          : `the file is ${sniffed}, which holds no text`,
       );
     if (this.#isBlank) return unreadable('the file holds no text');
     if (looksLikeHtml(this.#head.toString('latin1'), filename)) return document('text/html');
@@ -92,7 +92,7 @@ const document = (mediaType: string): Verdict => ({
   mediaType,
 });
 
-/** What kind of text it is the bytes do not tell: the sender does, or the name. */
+/** The bytes do not say what kind of text it is: the sender does, or the name. */
 const textType = (filename: string, declared: string): string => {
   const type = declared.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (/^text\/[\w.+-]{1,60}$/.test(type) && type !== 'text/plain') return type;

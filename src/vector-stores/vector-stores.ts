@@ -1,35 +1,35 @@
-/** The stores behind them in; the Collections port out: vector stores, their files and what is found in them. */
-import type { CollectionRecord } from '../../schemas/vector-store-records.ts';
-import { ApiError, fail } from '../errors.ts';
+/** The VectorStores port: records of vector stores, and their files, items and removal. */
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
+import { fail } from '../errors.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import type { Collections, CollectionView } from '../ports/vector-stores.ts';
+import type { VectorStores, VectorStoreView } from '../ports/vector-stores.ts';
 import { Files } from './files.ts';
-import { merged, withAttributes } from './found.ts';
-import { absent, newCollectionId } from './ids.ts';
-import { Ingestion, type IngestionOptions, type IngestionSurroundings } from './ingestion.ts';
-import { collectionIndex, collectionKind, countCollections } from './records.ts';
+import { Ingestion, type IngestionOptions } from './ingestion.ts';
+import { createItems } from './items.ts';
+import { absent, countStores, newVectorStoreId, storeIndex, storeKind } from './records.ts';
 import { Removal } from './removal.ts';
+import type { IngestionPorts } from './settle-ingestion.ts';
 
-export interface CollectionsOptions extends IngestionOptions {
-  /** Milliseconds that the request which brings a small file waits for it. */
+export interface VectorStoresOptions extends IngestionOptions {
+  /** Milliseconds that the upload request of a small file waits for its ingestion. */
   readonly waitMs: number;
 }
 
-const defaults: CollectionsOptions = { leaseMs: 30_000, pollMs: 5000, retryMs: 2000, waitMs: 30_000 };
+const defaults: VectorStoresOptions = { leaseMs: 30_000, pollMs: 5000, retryMs: 2000, waitMs: 30_000 };
 
 /** Of a subscription. */
-const maxCollections = 10_000;
+const maxStores = 10_000;
 /** How stale the time of last use may be: it is not worth a write for each search. */
 const activityMs = 60_000;
 
-export const createCollections = (
-  around: IngestionSurroundings,
-  options: Partial<CollectionsOptions> = {},
-): Collections => {
-  const { state, vectors, blobs, log } = around;
+export const createVectorStores = (
+  ports: IngestionPorts,
+  options: Partial<VectorStoresOptions> = {},
+): VectorStores => {
+  const { state, vectors, blobs, log } = ports;
   const settings = { ...defaults, ...options };
-  const ingestion = new Ingestion(around, settings);
-  const files = new Files(around, ingestion, settings.waitMs);
+  const ingestion = new Ingestion(ports, settings);
+  const files = new Files(ports, ingestion, settings.waitMs);
   const removal = new Removal(
     { state, vectors, blobs, log, forget: (file) => ingestion.forget(file) },
     { pollMs: settings.pollMs, graceMs: settings.leaseMs * 2 },
@@ -39,69 +39,54 @@ export const createCollections = (
     subscription: string,
     id: string,
     field: string,
-  ): Promise<StoredRecord<CollectionRecord>> => {
-    const record = await state.get<CollectionRecord>(collectionKind, id);
+  ): Promise<StoredRecord<VectorStoreRecord>> => {
+    const record = await state.get<VectorStoreRecord>(storeKind, id);
     if (record === undefined || record.owner !== subscription) throw absent(field, 'vector store', id);
     return record;
   };
 
-  const view = async (collection: CollectionRecord): Promise<CollectionView> => {
-    const { id, dimensions } = collection;
-    const [counts, items] = await Promise.all([
-      files.counts(id),
-      dimensions === null ? 0 : vectors.count(id),
-    ]);
-    return { collection, files: counts, items };
+  const view = async (store: VectorStoreRecord): Promise<VectorStoreView> => {
+    const { id, dimensions } = store;
+    const items = dimensions === null ? 0 : vectors.count(id);
+    const [counts, total] = await Promise.all([files.counts(id), items]);
+    return { store, files: counts, items: total };
   };
 
-  const touch = async (collection: CollectionRecord): Promise<void> => {
+  const touch = async (store: VectorStoreRecord): Promise<void> => {
     const now = Date.now();
-    if (now - collection.lastActive < activityMs) return;
-    const record = await state.get<CollectionRecord>(collectionKind, collection.id);
+    if (now - store.lastActive < activityMs) return;
+    const record = await state.get<VectorStoreRecord>(storeKind, store.id);
     if (record === undefined) return;
     const value = { ...record.value, lastActive: now };
-    const index = collectionIndex(record.owner, value);
-    await state.update(collectionKind, record.id, record.version, { value, index });
+    const index = storeIndex(record.owner, value);
+    await state.update(storeKind, record.id, record.version, { value, index });
   };
 
-  const noteUse = (collection: CollectionRecord): void => {
-    touch(collection).catch((error) => log.warn({ err: error }, 'the last use was not noted'));
+  const noteUse = (store: VectorStoreRecord): void => {
+    touch(store).catch((error) => log.warn({ err: error }, 'vector store: last use not recorded'));
   };
 
   return {
     create: async (subscription, { name, description, metadata, model }) => {
-      if ((await countCollections(state, subscription)) >= maxCollections)
+      if ((await countStores(state, subscription)) >= maxStores)
         throw fail(
           'invalid_request',
-          `The subscription has ${maxCollections} vector stores, the most it may have`,
+          `The subscription has ${maxStores} vector stores, the most it may have`,
         );
-      const id = newCollectionId();
+      const id = newVectorStoreId();
       const now = Date.now();
       const dimensions = model.capabilities?.embedding?.dimensions ?? null;
-      const collection = {
-        id,
-        name,
-        description,
-        metadata,
-        created: now,
-        lastActive: now,
-        model: model.id,
-        dimensions,
-      };
+      const times = { created: now, lastActive: now };
+      const store = { id, name, description, metadata, ...times, model: model.id, dimensions };
       if (dimensions !== null) await vectors.create(id, dimensions);
-      const index = collectionIndex(subscription, collection);
-      await state.create<CollectionRecord>(collectionKind, {
-        id,
-        owner: subscription,
-        value: collection,
-        index,
-      });
-      return { collection, files: { inProgress: 0, completed: 0, failed: 0 }, items: 0 };
+      const index = storeIndex(subscription, store);
+      await state.create<VectorStoreRecord>(storeKind, { id, owner: subscription, value: store, index });
+      return { store, files: { inProgress: 0, completed: 0, failed: 0 }, items: 0 };
     },
     get: async (subscription, id, field) => (await find(subscription, id, field)).value,
     view,
     list: async (subscription, page) => {
-      const records = await state.list<CollectionRecord>(collectionKind, { owner: subscription, ...page });
+      const records = await state.list<VectorStoreRecord>(storeKind, { owner: subscription, ...page });
       return Promise.all(records.map(({ value }) => view(value)));
     },
     remove: async (subscription, id) => {
@@ -109,51 +94,15 @@ export const createCollections = (
       await removal.remove(id, owner);
     },
 
-    add: async (collection, upload, caller) => {
-      const added = await files.add(collection, upload, caller);
-      noteUse(collection);
+    add: async (store, upload, caller) => {
+      const added = await files.add(store, upload, caller);
+      noteUse(store);
       return added;
     },
-    file: (collection, id, field) => files.get(collection, id, field),
-    files: (collection, page) => files.list(collection, page),
-    removeFile: (collection, id) => files.remove(collection, id),
-
-    item: async (collection, id) => {
-      const passage = collection.dimensions === null ? undefined : await vectors.get(collection.id, id);
-      if (passage === undefined) throw absent('itemid', 'item', id);
-      return passage;
-    },
-    items: async (collection, page) =>
-      collection.dimensions === null ? [] : vectors.list(collection.id, page),
-    describe: async (collection, id, change) => {
-      const changed = await vectors.describe(collection.id, id, { ...change, updatedAt: Date.now() });
-      const passage = changed ? await vectors.get(collection.id, id) : undefined;
-      if (passage === undefined) throw absent('itemid', 'item', id);
-      return passage;
-    },
-    removeItem: async (collection, id) => {
-      const passage = collection.dimensions === null ? undefined : await vectors.get(collection.id, id);
-      if (passage === undefined || !(await vectors.remove(collection.id, id)))
-        throw absent('itemid', 'item', id);
-      await files.countDown(passage.file);
-    },
-
-    search: async (collection, queries, { limit, minimum }) => {
-      if (collection.dimensions === null) return [];
-      const found = await Promise.all(
-        queries.map((query) =>
-          vectors.search(collection.id, query, { limit, ...(minimum === undefined ? {} : { minimum }) }),
-        ),
-      ).catch((error: unknown) => {
-        // Deleted since its record was read.
-        if (error instanceof ApiError && error.kind === 'not_found')
-          throw absent('id', 'vector store', collection.id);
-        throw error;
-      });
-      noteUse(collection);
-      const hits = found.length === 1 ? (found[0] ?? []) : merged(found.flat(), limit);
-      return withAttributes(hits, (file) => files.attributes(file));
-    },
+    file: (store, id, field) => files.get(store, id, field),
+    files: (store, page) => files.list(store, page),
+    removeFile: (store, id) => files.remove(store, id),
+    ...createItems(vectors, files, noteUse),
     close: async () => {
       await removal.close();
       await ingestion.close();

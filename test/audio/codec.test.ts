@@ -24,7 +24,7 @@ import {
   loudness,
   pitch,
   samplesOf,
-  starters,
+  spawners,
   tone,
   wave,
 } from './sounds.ts';
@@ -362,7 +362,7 @@ t.test('whatever is killed, nothing is left behind', async (t) => {
   });
   await eventually(() => ffmpegs().length === 1, 'a process runs');
   const [ffmpeg] = ffmpegs();
-  for (const starter of starters()) process.kill(starter, 'SIGKILL');
+  for (const spawner of spawners()) process.kill(spawner, 'SIGKILL');
   await broken;
   await eventually(() => !existsSync(`/proc/${ffmpeg}`), 'it ended with the one that started it');
   t.match(await own.probe(await tone(1)), { seconds: 1 }, 'and another one starts the next');
@@ -373,7 +373,7 @@ t.test('whatever is killed, nothing is left behind', async (t) => {
     env: { ...process.env, TMPDIR: folder },
   });
   await eventually(() => ffmpegs().length === 1, 'a process of a gateway runs');
-  const left = [...ffmpegs(), ...starters()];
+  const left = [...ffmpegs(), ...spawners()];
   t.equal(left.length, 2);
   t.equal(homes(folder).length, 1);
   gateway.kill('SIGKILL');

@@ -145,4 +145,4 @@ const conversions = () => descendants().filter(({ name }) => name === 'ffmpeg' |
 export const ffmpegs = (): readonly number[] => conversions().map(({ id }) => id);
 
 /** … and those that started them. */
-export const starters = (): readonly number[] => [...new Set(conversions().map(({ parent }) => parent))];
+export const spawners = (): readonly number[] => [...new Set(conversions().map(({ parent }) => parent))];

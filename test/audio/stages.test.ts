@@ -154,7 +154,7 @@ t.test('frameTranscription', async (t) => {
     });
     return seen;
   };
-  t.same(framed(of({ text: 'a' }, { text: 'b' }), false), ['answer', 'end']);
+  t.same(framed(of({ text: 'a' }, { text: 'b' }), false), ['whole', 'end']);
   t.same(
     framed(
       throwError(() => fail('timeout', 'late')),

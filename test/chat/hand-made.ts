@@ -209,7 +209,7 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
       ...closes,
     },
     vectors: new Proxy(Object.create(null), { get: unused }),
-    collections: new Proxy(Object.create(null), { get: unused }),
+    vectorStores: new Proxy(Object.create(null), { get: unused }),
     blobs: {
       write: unused,
       put: unused,

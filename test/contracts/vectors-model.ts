@@ -1,6 +1,6 @@
 /** The Vectors port in its simplest form: lists in memory, for comparing the real ones with. */
 import { fail } from '../../src/errors.ts';
-import type { Hit, Passage, Point, Vectors } from '../../src/ports/vectors.ts';
+import type { Hit, Item, Point, Vectors } from '../../src/ports/vectors.ts';
 
 interface Entry {
   readonly point: Point;
@@ -43,7 +43,7 @@ export const createModelVectors = (): Vectors => {
     },
     get: async (store, id) => {
       const found = visible(store).find((point) => point.id === id);
-      return found && passageOf(found);
+      return found && itemOf(found);
     },
     list: async (store, { after, limit, order, file }) => {
       const sorted = visible(store).sort(byPlace);
@@ -55,7 +55,7 @@ export const createModelVectors = (): Vectors => {
         .filter((point) => cursor === undefined || sign * byPlace(cursor, point) < 0)
         .filter((point) => file === undefined || point.file === file)
         .slice(0, limit)
-        .map(passageOf);
+        .map(itemOf);
     },
     count: async (store) => visible(store).length,
     describe: async (store, id, change) => {
@@ -74,7 +74,7 @@ export const createModelVectors = (): Vectors => {
     search: async (store, query, { limit, minimum = -1, file }) =>
       visible(store)
         .filter((point) => file === undefined || point.file === file)
-        .map((point): Hit => ({ ...passageOf(point), similarity: cosine(point.vector, query) }))
+        .map((point): Hit => ({ ...itemOf(point), similarity: cosine(point.vector, query) }))
         .filter(({ similarity }) => similarity >= minimum)
         .sort((one, other) => other.similarity - one.similarity || (one.id < other.id ? -1 : 1))
         .slice(0, limit),
@@ -83,9 +83,9 @@ export const createModelVectors = (): Vectors => {
   };
 };
 
-const passageOf = ({ vector: _, ...passage }: Point): Passage => passage;
+const itemOf = ({ vector: _, ...item }: Point): Item => item;
 
-const byPlace = (one: Passage, other: Passage): number =>
+const byPlace = (one: Item, other: Item): number =>
   one.createdAt - other.createdAt ||
   one.index - other.index ||
   (one.id < other.id ? -1 : one.id > other.id ? 1 : 0);

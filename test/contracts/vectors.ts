@@ -32,12 +32,12 @@ export const vectorsContract = async (
     t.equal(await vectors.remove(store, 'a'), false);
 
     await vectors.publish(store, 'file-1');
-    t.strictSame(await vectors.get(store, 'a'), passageOf(one));
-    t.strictSame(await vectors.list(store, { limit: 9, order: 'asc' }), [passageOf(one), passageOf(two)]);
+    t.strictSame(await vectors.get(store, 'a'), itemOf(one));
+    t.strictSame(await vectors.list(store, { limit: 9, order: 'asc' }), [itemOf(one), itemOf(two)]);
     t.equal(await vectors.count(store), 2);
     t.strictSame(rounded(await vectors.search(store, vector([2, 0, 0, 0]), { limit: 9 })), [
-      { ...passageOf(one), similarity: 1 },
-      { ...passageOf(two), similarity: Math.round(Math.SQRT1_2 * 1e5) / 1e5 },
+      { ...itemOf(one), similarity: 1 },
+      { ...itemOf(two), similarity: Math.round(Math.SQRT1_2 * 1e5) / 1e5 },
     ]);
 
     await vectors.upsert(store, [newPoint('c', [1, 0, 0, 0], { index: 2 })]);
@@ -62,7 +62,7 @@ export const vectorsContract = async (
 
     t.equal(await vectors.describe(store, 'b', { ...change([1, 0, 0, 0]), description: 'über a' }), true);
     t.strictSame(await vectors.get(store, 'b'), {
-      ...passageOf(newPoint('b', [])),
+      ...itemOf(newPoint('b', [])),
       description: 'über a',
       updatedAt: 9_000,
     });
@@ -237,7 +237,7 @@ export const vectorsContract = async (
     );
     await vectors.upsert(store, points);
     await vectors.publish(store, 'file-1');
-    t.strictSame(await vectors.list(store, { limit: 99, order: 'asc' }), points.map(passageOf));
+    t.strictSame(await vectors.list(store, { limit: 99, order: 'asc' }), points.map(itemOf));
     await vectors.describe(store, 'item_0', {
       ...change([1, 0, 0, 0]),
       description: 'half \ud83c of a pair',
@@ -338,7 +338,7 @@ const newPoint = (id: string, numbers: readonly number[], others: Partial<Point>
   ...others,
 });
 
-const passageOf = ({ vector: _, ...passage }: Point) => passage;
+const itemOf = ({ vector: _, ...item }: Point) => item;
 const change = (numbers: readonly number[]) => ({
   description: '',
   vector: vector(numbers),
@@ -383,7 +383,7 @@ const point = fc
     createdAt: fc.integer({ min: 1_700_000_000_000, max: 1_700_000_000_002 }),
     updatedAt: fc.integer({ min: 0, max: 9 }),
   })
-  .chain((passage) => numbers.map((some) => ({ ...passage, vector: vector(some) })));
+  .chain((item) => numbers.map((some) => ({ ...item, vector: vector(some) })));
 
 type Call = ((vectors: Vectors, store: string) => Promise<unknown>) & {
   readonly [fc.toStringMethod]: () => string;

@@ -1,7 +1,7 @@
 /** Image calls and pictures for tests. */
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import sharp from 'sharp';
-import { plainMedia } from '../../src/media/plain-media.ts';
+import { plainMedia } from '../../src/media/media-data.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Drawn, ImageCall, InputImage } from '../../src/ports/image.ts';
 

@@ -18,8 +18,8 @@ import { billedMegapixels } from '../../src/images/megapixels.ts';
 import { pictureHead } from '../../src/images/picture-head.ts';
 import { hasRatio, parseSize, sizeFault } from '../../src/images/pixel-size.ts';
 import { specFault } from '../../src/images/spec.ts';
-import { decodeSlowly } from '../../src/media/decode-slowly.ts';
-import { plainMedia } from '../../src/media/plain-media.ts';
+import { decodeInTicks } from '../../src/media/base64.ts';
+import { plainMedia } from '../../src/media/media-data.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { exchange } from '../chat/hand-made.ts';
 import { imageCall } from '../engines/image-calls.ts';
@@ -303,7 +303,9 @@ t.test('megapixels are exact; long base64 is decoded to the same bytes', async (
   const text = bytes.toString('base64');
   const { signal } = new AbortController();
   for (const base64 of [text, Buffer.from(text), text.slice(0, 400), ''])
-    t.ok((await decodeSlowly(base64, signal)).equals(bytes.subarray(0, Math.floor((base64.length * 3) / 4))));
+    t.ok(
+      (await decodeInTicks(base64, signal)).equals(bytes.subarray(0, Math.floor((base64.length * 3) / 4))),
+    );
 });
 
 const task: ImageTask = {

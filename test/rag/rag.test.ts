@@ -72,7 +72,7 @@ const user = (content: string) => ({ role: 'user', content });
 const filenames = (said: Awaited<ReturnType<typeof ask>>): readonly string[] =>
   said.body.context.map(({ filename }) => filename);
 
-t.test('the model is given the passages, fenced and named, before the conversation', async (t) => {
+t.test('the model is given the items, fenced and named, before the conversation', async (t) => {
   const before = events.length;
   const said = await ask([user('When do spring tides come?')]);
   t.equal(said.status, 200);
@@ -206,7 +206,7 @@ t.test('a short question is read with those before it', async (t) => {
   t.same(filenames(commanded), ['tides.txt']);
 });
 
-t.test('passages leave room for the conversation and its answer', async (t) => {
+t.test('items leave room for the conversation and its answer', async (t) => {
   const many = await create();
   const lines = Array.from(
     { length: 400 },
@@ -225,12 +225,12 @@ t.test('passages leave room for the conversation and its answer', async (t) => {
   t.ok(size(narrow) <= 1024);
   const long = `${'water '.repeat(700)} high water in the tide table`;
   const full = await ask([user(long)], { collection: many.id, model: 'lab/small' });
-  t.equal(full.status, 200, 'what fits without passages fits with them');
+  t.equal(full.status, 200, 'what fits without items fits with them');
   const over = await ask([user(`${'water '.repeat(1100)}`)], { collection: many.id, model: 'lab/small' });
   t.match(over, { status: 400, body: { error: { message: /^messages fills the context window/ } } });
 });
 
-t.test('a stream has the passages on its first chunk', async (t) => {
+t.test('a stream has the items on its first chunk', async (t) => {
   const response = await fetch(`${gateway.url}/chat/completions/RAG`, {
     method: 'POST',
     headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' },
@@ -331,7 +331,7 @@ t.test('clients', async (t) => {
 });
 
 t.test('the model router SDK', async (t) => {
-  const withCollection = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+  const withStore = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const request = new Request(input, init);
     const fields = (await request.json()) as object;
     return fetch(`${gateway.url}/chat/completions/RAG`, {
@@ -344,7 +344,7 @@ t.test('the model router SDK', async (t) => {
   const router = new OpenRouter({
     apiKey: gateway.key,
     serverURL: gateway.url,
-    httpClient: new HTTPClient({ fetcher: withCollection }),
+    httpClient: new HTTPClient({ fetcher: withStore }),
   });
   const messages = [{ role: 'user' as const, content: 'When do spring tides come?' }];
   const whole = await router.chat.send({ chatRequest: { model: 'lab/chat', messages, stream: false } });

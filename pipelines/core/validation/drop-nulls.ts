@@ -1,5 +1,11 @@
 /** A schema in; a function out that removes the nulls clients send for optional fields they leave unset. */
-import { alternatives, discriminator, isObject, type JsonSchema, literals } from './json-schema.ts';
+import {
+  alternatives,
+  discriminator,
+  isObject,
+  type JsonSchema,
+  literals,
+} from '../../../src/json-schema.ts';
 
 /** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
 export type DropNulls = (value: unknown) => void;

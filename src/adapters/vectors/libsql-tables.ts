@@ -1,5 +1,5 @@
 /** The tables of the embedded vectors, and the words in which their readers and writers speak of them. */
-import type { Passage } from '../../ports/vectors.ts';
+import type { Item } from '../../ports/vectors.ts';
 
 /**
  * A passage is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
@@ -77,7 +77,7 @@ export const toPassage = ([
   description,
   createdAt,
   updatedAt,
-]: PassageRow): Passage => ({
+]: PassageRow): Item => ({
   id,
   file,
   filename: wordsOf(filename),

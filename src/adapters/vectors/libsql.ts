@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
-import type { PassagePage, Vectors } from '../../ports/vectors.ts';
+import type { ItemPage, Vectors } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
 import { migrations, type PassageRow, passageColumns, toPassage, visiblePassages } from './libsql-tables.ts';
@@ -133,7 +133,7 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
 };
 
 /** The cursor and the file are looked up first: the index is then entered at the very place. */
-const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: PassagePage) => {
+const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: ItemPage) => {
   const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
   if (store === undefined) return [];
   const values: SqlValue[] = [store];

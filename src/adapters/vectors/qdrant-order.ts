@@ -1,8 +1,8 @@
 /** Passages in order of creation, place and id, where the server orders by one number only. */
-import type { Passage, PassagePage } from '../../ports/vectors.ts';
+import type { Item, ItemPage } from '../../ports/vectors.ts';
 import { type Condition, isEqual } from './qdrant-points.ts';
 
-type Order = PassagePage['order'];
+type Order = ItemPage['order'];
 type Level = 'createdAt' | 'index';
 
 /** Passages that meet the conditions: any of them, or the first by a number. */
@@ -10,7 +10,7 @@ export type Scroll = (
   conditions: readonly Condition[],
   limit: number,
   by?: { readonly key: Level; readonly direction: Order },
-) => Promise<readonly Passage[]>;
+) => Promise<readonly Item[]>;
 
 export interface Walk {
   readonly scroll: Scroll;
@@ -26,9 +26,9 @@ const mostEqual = 1_000;
 export async function* inOrder(
   walk: Walk,
   where: readonly Condition[],
-  after: Passage | undefined,
+  after: Item | undefined,
   [key, ...deeper]: readonly Level[] = ['createdAt', 'index'],
-): AsyncGenerator<Passage> {
+): AsyncGenerator<Item> {
   const compare = comparing(walk.order);
   if (key === undefined) {
     const equal = await walk.scroll(where, mostEqual);
@@ -58,7 +58,7 @@ const beyond = (key: Level, value: number, order: Order): Condition => ({
 
 const comparing =
   (order: Order) =>
-  (one: Passage, other: Passage): number => {
+  (one: Item, other: Item): number => {
     const ids = one.id < other.id ? -1 : one.id > other.id ? 1 : 0;
     const difference = one.createdAt - other.createdAt || one.index - other.index || ids;
     return order === 'asc' ? difference : -difference;

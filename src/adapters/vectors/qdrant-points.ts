@@ -1,7 +1,7 @@
 /** Passages as Qdrant keeps them: ids, payloads, and the conditions they are found by. */
 import { createHash } from 'node:crypto';
 import type { Schemas } from '@qdrant/js-client-rest';
-import type { Passage, Point } from '../../ports/vectors.ts';
+import type { Item, Point } from '../../ports/vectors.ts';
 import { direction } from './direction.ts';
 
 export type Condition = Schemas['FieldCondition'] | Schemas['HasIdCondition'];
@@ -54,7 +54,7 @@ export const numbersOf = (vector: Float32Array): number[] => Array.from(directio
 export const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** Of a payload that `toStruct` made. */
-export const toPassage = (payload: Readonly<Record<string, unknown>>): Passage => ({
+export const toPassage = (payload: Readonly<Record<string, unknown>>): Item => ({
   id: String(payload.id),
   file: String(payload.file),
   filename: String(payload.filename),

@@ -1,6 +1,6 @@
 /** An address in; the Vectors port on Qdrant out: points of all stores of one size in one collection, apart by their store. */
 import { ApiError } from '../../errors.ts';
-import type { Passage, PassagePage, Vectors } from '../../ports/vectors.ts';
+import type { Item, ItemPage, Vectors } from '../../ports/vectors.ts';
 import { QdrantConnection, statusOf } from './qdrant-connection.ts';
 import { inOrder, type Scroll } from './qdrant-order.ts';
 import {
@@ -38,7 +38,7 @@ export const openQdrantVectors = (
   const removeAll = (collection: string, must: Condition[]) =>
     qdrant.call((client) => client.delete(collection, { ...applied, filter: { must } }));
 
-  const find = async (collection: string, store: string, id: string): Promise<Passage | undefined> => {
+  const find = async (collection: string, store: string, id: string): Promise<Item | undefined> => {
     const [point] = await qdrant.call((client) =>
       client.retrieve(collection, { ids: [pointId(store, id)], with_payload: true }),
     );
@@ -59,10 +59,10 @@ export const openQdrantVectors = (
       return points.map(({ payload }) => toPassage(payload ?? {}));
     };
 
-  const list = async (collection: string, store: string, { after, limit, order, file }: PassagePage) => {
+  const list = async (collection: string, store: string, { after, limit, order, file }: ItemPage) => {
     const cursor = after === undefined ? undefined : await find(collection, store, after);
     if ((after !== undefined && cursor === undefined) || limit < 1) return [];
-    const found: Passage[] = [];
+    const found: Item[] = [];
     const walk = { scroll: scrolling(collection), order, limit };
     for await (const passage of inOrder(walk, visible(store, file), cursor)) {
       found.push(passage);

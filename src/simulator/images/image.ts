@@ -1,7 +1,7 @@
 /** An image call in; pictures of its prompt out, drawn one after the other, a few calls at a time. */
 import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
-import { plainMedia } from '../../media/plain-media.ts';
+import { plainMedia } from '../../media/media-data.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { Semaphore } from '../../semaphore.ts';
@@ -25,7 +25,7 @@ export const createImageStudio = (): DrawImages => {
       const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
-          offloaded((signal) => semaphore.pass(signal, () => draw(drawing, index))).pipe(
+          offloaded((signal) => semaphore.run(signal, () => draw(drawing, index))).pipe(
             map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
           ),
         ),

@@ -1,7 +1,7 @@
 /** Images in the words of OpenAI-like servers: JSON for a prompt alone, a form where pictures come with it; base64 or links back. */
 import { fail } from '../../../errors.ts';
 import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
-import { encodedMedia } from '../../../media/encoded-media.ts';
+import { encodedMedia } from '../../../media/media-data.ts';
 import type { ImageCall, InputImage } from '../../../ports/image.ts';
 import type { Base64, MediaData } from '../../../ports/media.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';

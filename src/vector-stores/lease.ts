@@ -1,22 +1,22 @@
-/** An ingestion that this process has claimed: what is known of it, kept up to date in the State port while it is ours, and a signal for when it is not. */
+/** The lease of an ingestion: its record, kept up to date, and a signal that aborts when it is lost. */
 import type { IngestionRecord } from '../../schemas/vector-store-records.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 
 export const ingestionKind = 'ingestion';
 export const ingestionGroup = 'ingest';
 
-/** Another process has it, or nobody has: whoever held it stops and leaves everything as it is. */
-export class LostHold extends Error {
-  override readonly name = 'LostHold';
+/** Another process has the lease, or nobody: whoever had it stops and changes nothing more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
 }
 
-export class Hold {
+export class IngestionLease {
   readonly #state: State;
   readonly #leaseMs: number;
   readonly #controller = new AbortController();
   #record: StoredRecord<IngestionRecord>;
   #expiry: NodeJS.Timeout;
-  /** Changes wait for each other: each compares the version that the one before it left. */
+  /** Changes are serialized: each compares the version that the one before it wrote. */
   #last: Promise<unknown> = Promise.resolve();
 
   /** The record as it is stored, already due no sooner than a lease from now. */
@@ -35,9 +35,9 @@ export class Hold {
     return this.#controller.signal;
   }
 
-  /** Rejects with `LostHold` when it is not ours any more. */
+  /** Rejects with `LeaseLost` when the record was changed by somebody else. */
   save(change: Partial<IngestionRecord> = {}, delayMs = this.#leaseMs): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#serialize(async () => {
       this.signal.throwIfAborted();
       const value = { ...this.ingestion, ...change };
       const index = { group: ingestionGroup, due: Date.now() + delayMs };
@@ -49,33 +49,33 @@ export class Hold {
     });
   }
 
-  /** It is done with: nobody takes it up again. */
+  /** Removes the record: nobody claims it again. */
   async finish(): Promise<void> {
-    await this.#inTurn(() => this.#state.remove(ingestionKind, this.#record.id, this.#record.version));
+    await this.#serialize(() => this.#state.remove(ingestionKind, this.#record.id, this.#record.version));
     this.drop();
   }
 
-  /** Somebody may take it up after the delay. */
+  /** Any process may claim it after the delay. */
   async release(change: Partial<IngestionRecord>, delayMs: number): Promise<void> {
     await this.save(change, delayMs);
     this.drop();
   }
 
-  /** Stops what works on it, in this process. */
-  drop(): LostHold {
+  /** Stops the work on it in this process. */
+  drop(): LeaseLost {
     clearTimeout(this.#expiry);
-    const lost = new LostHold(`The ingestion of ${this.ingestion.file} is not ours any more`);
+    const lost = new LeaseLost(`The lease of the ingestion of ${this.ingestion.file} was lost`);
     this.#controller.abort(lost);
     return lost;
   }
 
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  #serialize<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#last.then(work, work);
     this.#last = next.catch(() => undefined);
     return next;
   }
 
-  /** A lease that could not be renewed ends here before it ends for others. */
+  /** A lease that could not be renewed expires here before others may claim it. */
   #arm(): NodeJS.Timeout {
     return setTimeout(() => this.drop(), this.#leaseMs * 0.8).unref();
   }

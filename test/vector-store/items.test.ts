@@ -1,4 +1,4 @@
-/** Texts parted into passages: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
+/** Texts parted into items: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { SplitRules } from '../../src/ports/offload.ts';
@@ -9,22 +9,22 @@ import { UploadFormat, wholeCharacters } from '../../src/vector-stores/upload-fo
 
 const rules: SplitRules = { maxTokens: 20, overlapTokens: 6 };
 const split = (text: string, by: SplitRules = rules): readonly string[] =>
-  splitText({ text, covered: 0, final: true }, by, countTokens).passages;
+  splitText({ text, covered: 0, final: true }, by, countTokens).items;
 
 /** The same in windows of so many characters, as a file is read. */
 const splitInWindows = (text: string, size: number, by: SplitRules = rules): readonly string[] => {
-  const passages: string[] = [];
+  const items: string[] = [];
   let rest = '';
   let covered = 0;
   for (let start = 0; start < text.length; start += size) {
     const final = start + size >= text.length;
     const window = { text: rest + text.slice(start, start + size), covered, final };
     const found = splitText(window, by, countTokens);
-    passages.push(...found.passages);
+    items.push(...found.items);
     rest = found.rest;
     covered = found.covered;
   }
-  return passages;
+  return items;
 };
 
 t.test('borders', async (t) => {
@@ -94,37 +94,36 @@ const wildRules = fc
   .tuple(fc.integer({ min: 100, max: 160 }), fc.integer({ min: 0, max: 60 }))
   .map(([maxTokens, overlap]) => ({ maxTokens, overlapTokens: Math.min(overlap, maxTokens / 2) }));
 
-/** Every passage stands in the text, each begins no later than the one before ended, and together they leave nothing out. */
-const covers = (text: string, passages: readonly string[]): boolean => {
+/** Every item stands in the text, each begins no later than the one before ended, and together they leave nothing out. */
+const covers = (text: string, items: readonly string[]): boolean => {
   let done = 0;
-  for (const passage of passages) {
+  for (const item of items) {
     const blanks = text.length - done - text.slice(done).trimStart().length;
-    const at = text.lastIndexOf(passage, done + blanks);
-    if (at < 0 || at + passage.length <= done) return false;
-    done = at + passage.length;
+    const at = text.lastIndexOf(item, done + blanks);
+    if (at < 0 || at + item.length <= done) return false;
+    done = at + item.length;
   }
   return text.slice(done).trim() === '';
 };
 
-t.test('whatever the text, nothing is lost and no passage is too long', async (t) => {
+t.test('whatever the text, nothing is lost and no item is too long', async (t) => {
   fc.assert(
     fc.property(wild, wildRules, (text, by) => {
-      const passages = split(text, by);
-      for (const passage of passages)
-        if (countTokens(passage) > by.maxTokens || passage.trim() === '') return false;
-      return covers(text, passages);
+      const items = split(text, by);
+      for (const item of items) if (countTokens(item) > by.maxTokens || item.trim() === '') return false;
+      return covers(text, items);
     }),
     { numRuns: 100 },
   );
   t.pass();
 });
 
-t.test('read in windows, nothing is lost either, and the same windows give the same passages', async (t) => {
+t.test('read in windows, nothing is lost either, and the same windows give the same items', async (t) => {
   fc.assert(
     fc.property(wild, wildRules, fc.integer({ min: 1, max: 900 }), (text, by, size) => {
-      const passages = splitInWindows(text, size, by);
-      for (const passage of passages) if (countTokens(passage) > by.maxTokens) return false;
-      return covers(text, passages) && String(splitInWindows(text, size, by)) === String(passages);
+      const items = splitInWindows(text, size, by);
+      for (const item of items) if (countTokens(item) > by.maxTokens) return false;
+      return covers(text, items) && String(splitInWindows(text, size, by)) === String(items);
     }),
     { numRuns: 100 },
   );
@@ -134,13 +133,13 @@ t.test('read in windows, nothing is lost either, and the same windows give the s
 t.test("by a real model's vocabulary", async (t) => {
   const count = await tokenCounter('cl100k_base');
   const text = 'The moon pulls on the sea. Unbelievably so, 海は広い! '.repeat(60);
-  const { passages } = splitText(
+  const { items } = splitText(
     { text, covered: 0, final: true },
     { maxTokens: 100, overlapTokens: 20 },
     count,
   );
-  t.ok(passages.length > 5);
-  for (const passage of passages) t.ok(count(passage) <= 100);
+  t.ok(items.length > 5);
+  for (const item of items) t.ok(count(item) <= 100);
 });
 
 t.test('a large text takes time in proportion', async (t) => {

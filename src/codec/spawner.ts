@@ -1,4 +1,4 @@
-/** Commands in; processes out that another process started, because doing it here would stop the event loop while the page tables of the whole gateway are copied. */
+/** Spawns processes through a small helper process, as a fork of the whole gateway would block its event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { access, mkdtemp, rm } from 'node:fs/promises';
@@ -6,14 +6,20 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Ending, greetingLength, type Order, socketName, type Word } from './starter-messages.ts';
+import {
+  greetingLength,
+  type ProcessExit,
+  type SpawnEvent,
+  type SpawnRequest,
+  socketName,
+} from './spawner-messages.ts';
 
-/** A process as it runs: its ends of the pipes are here, it is not a child of ours. */
+/** A running process: the gateway has the other ends of its pipes, but is not its parent. */
 export interface StartedProcess {
   readonly input: Socket;
   readonly output: Socket;
-  /** Rejects when it could not be started, or nobody knows what became of it. */
-  readonly ended: Promise<Ending>;
+  /** Rejects when it could not be started, or its exit was not observed. */
+  readonly ended: Promise<ProcessExit>;
   kill(): void;
 }
 
@@ -22,50 +28,50 @@ interface Run {
   readonly streams: (Socket | undefined)[];
   pid: number | undefined;
   over: boolean;
-  /** Both streams are there. */
+  /** Both streams are connected. */
   connected(input: Socket, output: Socket): void;
-  ended(ending: Ending): void;
+  ended(exit: ProcessExit): void;
   failed(error: Error): void;
 }
 
 /** Milliseconds in which a command must have been started. */
-const patience = 30_000;
+const startTimeoutMs = 30_000;
 
-export class Starter {
-  /** Whatever is in it is removed with the process, also when the gateway is killed. */
+export class Spawner {
+  /** Removed with the process, also when the gateway is killed. */
   readonly folder: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #runs = new Map<number, Run>();
   #last = 0;
-  #gone = false;
+  #hasExited = false;
 
   constructor(folder: string, server: Server) {
     this.folder = folder;
-    this.#server = server.on('connection', (socket) => this.#greet(socket)).unref();
+    this.#server = server.on('connection', (socket) => this.#accept(socket)).unref();
     this.#process = fork(script, [folder], {
-      // Small, and with nothing of ours in it.
+      // Small, and without the gateway's environment.
       execArgv: loader,
       env: {},
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.#process.on('message', (word: Word) => this.#hear(word));
+    this.#process.on('message', (event: SpawnEvent) => this.#receive(event));
     this.#exited = new Promise<void>((resolve) => {
       this.#process.on('exit', resolve);
       this.#process.on('error', () => {
-        // One that never started never exits.
+        // A process that was not started emits no `exit`.
         if (this.#process.pid === undefined) resolve();
       });
-    }).then(() => this.#lose());
-    // `close` tells; without it nobody waits for a folder.
+    }).then(() => this.#onExit());
+    // `close` rejects with it; nobody else waits for the removal.
     this.#exited.catch(() => undefined);
-    this.#hold();
+    this.#updateRef();
   }
 
-  /** False when it died, or when somebody cleared its folder away. */
+  /** False when it has exited, or its folder was removed by somebody else. */
   async usable(): Promise<boolean> {
-    if (this.#gone) return false;
+    if (this.#hasExited) return false;
     return access(join(this.folder, socketName)).then(
       () => true,
       () => false,
@@ -75,10 +81,10 @@ export class Starter {
   start(file: string, words: readonly string[]): Promise<StartedProcess> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
-      if (this.#gone) return reject(lost());
-      // One that does not answer is of no use to anybody.
-      const clock = setTimeout(() => this.#process.kill('SIGKILL'), patience);
-      const ended = new Promise<Ending>((settle, fail) => {
+      if (this.#hasExited) return reject(spawnerExited());
+      // A helper that does not respond is replaced.
+      const clock = setTimeout(() => this.#process.kill('SIGKILL'), startTimeoutMs);
+      const ended = new Promise<ProcessExit>((settle, fail) => {
         this.#runs.set(id, {
           id,
           streams: [undefined, undefined],
@@ -86,7 +92,7 @@ export class Starter {
           over: false,
           connected: (input, output) => {
             clearTimeout(clock);
-            resolve({ input, output, ended, kill: () => this.#tell({ order: 'kill', id }) });
+            resolve({ input, output, ended, kill: () => this.#send({ request: 'kill', id }) });
           },
           ended: settle,
           failed: (error) => {
@@ -96,27 +102,27 @@ export class Starter {
           },
         });
       });
-      // Who has the process looks at it; before that, `reject` has told.
+      // Whoever has the process awaits it; before that, `reject` reports the error.
       ended.catch(() => undefined);
-      this.#hold();
-      this.#tell({ order: 'start', id, file, arguments: words });
+      this.#updateRef();
+      this.#send({ request: 'start', id, file, arguments: words });
     });
   }
 
-  /** Resolves when it, what it started and its folder are gone. */
+  /** Resolves when it and its processes have exited and its folder is removed. */
   async close(): Promise<void> {
     if (this.#process.connected) this.#process.disconnect();
     this.#process.ref();
     await this.#exited;
   }
 
-  #tell(order: Order): void {
-    // What cannot be told any more is settled by its end.
-    if (this.#process.connected) this.#process.send(order, () => undefined);
+  #send(request: SpawnRequest): void {
+    // A request that cannot be sent is settled by the exit of the helper.
+    if (this.#process.connected) this.#process.send(request, () => undefined);
   }
 
-  #greet(socket: Socket): void {
-    // A process that has enough closes its input: that is no failure, and its end tells of all others.
+  #accept(socket: Socket): void {
+    // A process that needs no more input closes it: no failure; its exit code reports all others.
     socket.on('error', () => undefined);
     socket.once('readable', () => {
       const greeting: Buffer | null = socket.read(greetingLength);
@@ -133,53 +139,53 @@ export class Starter {
     });
   }
 
-  #hear(word: Word): void {
-    const run = this.#runs.get(word.id);
+  #receive(event: SpawnEvent): void {
+    const run = this.#runs.get(event.id);
     if (run === undefined) return;
-    if (word.word === 'started') {
-      run.pid = word.pid;
+    if (event.event === 'started') {
+      run.pid = event.pid;
       return;
     }
-    if (word.word === 'failed') {
-      run.failed(new Error(word.message));
+    if (event.event === 'failed') {
+      run.failed(new Error(event.message));
       this.#forget(run);
       return;
     }
     run.over = true;
-    run.ended(word);
-    // A short life may be over before its pipes were accepted here; they come.
+    run.ended(event);
+    // A short process may exit before its pipes were accepted here.
     if (!run.streams.includes(undefined)) this.#forget(run);
   }
 
   #forget({ id }: Run): void {
     this.#runs.delete(id);
-    this.#hold();
+    this.#updateRef();
   }
 
-  /** What it had started is without a guard now, and ends with it. */
-  #lose(): Promise<void> {
-    this.#gone = true;
+  /** Its processes would have no supervisor now: they are killed. */
+  #onExit(): Promise<void> {
+    this.#hasExited = true;
     this.#server.close();
     for (const { pid, over, streams, failed } of this.#runs.values()) {
       if (pid !== undefined && !over) kill(pid);
       for (const socket of streams) socket?.destroy();
-      failed(lost());
+      failed(spawnerExited());
     }
     this.#runs.clear();
-    // Those that ran in it may just be leaving.
+    // Retried, as processes in it may be about to exit.
     return rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
-  /** Keeps the gateway alive only while something runs. */
-  #hold(): void {
+  /** Keeps the gateway alive only while a process runs. */
+  #updateRef(): void {
     const word = this.#runs.size > 0 ? 'ref' : 'unref';
     this.#process[word]();
     this.#process.channel?.[word]();
   }
 }
 
-export const openStarter = async (): Promise<Starter> => {
-  // Made with mode 0700: nobody else can connect.
+export const openSpawner = async (): Promise<Spawner> => {
+  // Created with mode 0700: nobody else can connect.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-codec-'));
   const server = createServer();
   // Never shared with other gateways of a cluster.
@@ -190,22 +196,51 @@ export const openStarter = async (): Promise<Starter> => {
     await rm(folder, { recursive: true, force: true });
     throw error;
   }
-  return new Starter(folder, server);
+  return new Spawner(folder, server);
 };
 
-/** Sources are run as they are. */
+/** The current spawner: opened on first use, replaced when it has exited. */
+export class CurrentSpawner {
+  #current: Promise<Spawner> | undefined;
+
+  async get(): Promise<Spawner> {
+    const last = this.#current;
+    if (last === undefined) return this.#open();
+    const spawner = await last;
+    if (await spawner.usable()) return spawner;
+    // Another caller may have replaced it meanwhile.
+    if (this.#current !== last) return this.get();
+    await Promise.all([this.#open(), spawner.close()]);
+    return this.get();
+  }
+
+  async close(): Promise<void> {
+    await (await this.#current)?.close();
+  }
+
+  #open(): Promise<Spawner> {
+    this.#current = openSpawner();
+    // A folder that cannot be created now may be created later.
+    this.#current.catch(() => {
+      this.#current = undefined;
+    });
+    return this.#current;
+  }
+}
+
+/** TypeScript sources need a loader. */
 const isSource = import.meta.url.endsWith('.ts');
 const script = fileURLToPath(
-  new URL(isSource ? './starter-process.ts' : './starter-process.js', import.meta.url),
+  new URL(isSource ? './spawner-process.ts' : './spawner-process.js', import.meta.url),
 );
 const loader = isSource ? ['--import', import.meta.resolve('tsx')] : [];
 
-const lost = () => new Error('the process that starts others is gone');
+const spawnerExited = () => new Error('the process that spawns others has exited');
 
 const kill = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It was quicker.
+    // It has exited already.
   }
 };

@@ -1,0 +1,106 @@
+/** Limits how many ffmpeg processes run at once, and gives each its command and a private folder. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { fail } from '../errors.ts';
+import { Semaphore } from '../semaphore.ts';
+import { type BinaryOptions, type Command, findCommand } from './binary.ts';
+import { CurrentSpawner, type Spawner } from './spawner.ts';
+
+export interface RunnerOptions extends Partial<BinaryOptions> {
+  /** Processes at once whose input is complete, and of those that wait for a stream, … */
+  readonly maxRuns?: number;
+  readonly maxStreams?: number;
+  /** … how many may wait for one to end, … */
+  readonly maxWaiting?: number;
+  /** … each for so many milliseconds. */
+  readonly maxWait?: number;
+}
+
+export interface RunContext extends Command {
+  readonly spawner: Spawner;
+  /** Of this run alone, and removed after it; empty where none was requested. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+}
+
+export interface RunRequest {
+  /** Its input is a stream: it mostly waits for whoever produces that, and must not make other runs wait. */
+  readonly streams: boolean;
+  readonly needsFolder: boolean;
+  readonly signal: AbortSignal;
+}
+
+const busy = 'The service is busy with other sound and video; retry in a moment';
+
+export class Runner {
+  readonly #options: RunnerOptions;
+  readonly #runs: Semaphore;
+  readonly #streams: Semaphore;
+  readonly #closing = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #spawner = new CurrentSpawner();
+  #command: Promise<Command> | undefined;
+
+  constructor(options: RunnerOptions) {
+    const cores = availableParallelism();
+    const { maxWaiting = 128 } = options;
+    this.#options = options;
+    this.#runs = new Semaphore(options.maxRuns ?? Math.max(2, cores), maxWaiting, busy);
+    this.#streams = new Semaphore(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
+  }
+
+  /** Settles, and releases its permit, only when everything that the work started has ended. */
+  async run<T>(
+    { streams, needsFolder, signal: caller }: RunRequest,
+    work: (context: RunContext) => Promise<T>,
+  ): Promise<T> {
+    const signal = AbortSignal.any([caller, this.#closing.signal]);
+    const waiting = new AbortController();
+    const { maxWait = 30_000 } = this.#options;
+    const timer = setTimeout(() => waiting.abort(fail('unavailable', busy)), maxWait);
+    const run = (streams ? this.#streams : this.#runs)
+      .run(AbortSignal.any([signal, waiting.signal]), async () => {
+        clearTimeout(timer);
+        const command = await this.#findCommand();
+        const context = { ...command, spawner: await this.#spawner.get(), folder: '', signal };
+        return needsFolder ? inPrivateFolder(context, work) : work(context);
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        this.#running.delete(run);
+      });
+    this.#running.add(run);
+    return run;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort(fail('unavailable', 'The service is shutting down'));
+    await Promise.allSettled(this.#running);
+    await this.#spawner.close();
+  }
+
+  #findCommand(): Promise<Command> {
+    const { path, memoryMegabytes = 2048 } = this.#options;
+    this.#command ??= findCommand({ path, memoryMegabytes }).catch((error: unknown) => {
+      // What is missing now may be installed later.
+      this.#command = undefined;
+      throw error;
+    });
+    return this.#command;
+  }
+}
+
+/** Inside the spawner's folder, which is removed even when the gateway is killed. */
+const inPrivateFolder = async <T>(
+  context: RunContext,
+  work: (context: RunContext) => Promise<T>,
+): Promise<T> => {
+  // Created with mode 0700.
+  const folder = await mkdtemp(join(context.spawner.folder, 'run-'));
+  try {
+    return await work({ ...context, folder });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};

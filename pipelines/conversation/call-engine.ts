@@ -1,5 +1,6 @@
 /** A task in; its answer as the engine gives it, out. 502, 503 and 504 before the first part; 503 when usage could not be kept. */
 import { type Observable, throwError } from 'rxjs';
+import { fail } from '../../src/errors.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Answering } from './answering.ts';
@@ -14,7 +15,10 @@ export const callEngine =
     }
     const { model, call } = task;
     const { id: requestId, backpressure, trace } = exchange;
-    return engines.of(model).chat(model, call, {
+    const engine = engines.of(model);
+    if (engine.chat === undefined)
+      throw fail('unavailable', `The model ${model.id} is unavailable: its engine does not chat`);
+    return engine.chat(model, call, {
       requestId,
       subscription: caller.subscription,
       backpressure,

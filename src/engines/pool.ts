@@ -5,7 +5,6 @@
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
 import { Pace, retryAfter } from '../limits/pace.ts';
-import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { CallSpan } from '../ports/trace.ts';
 import { FairLine, type Waiting } from './capacity.ts';
@@ -45,7 +44,7 @@ export interface PoolOptions {
 }
 
 export class ReplicaPool {
-  readonly #replicas: readonly Replica[];
+  readonly replicas: readonly Replica[];
   readonly #concurrency: number;
   readonly #log: Logger;
   /** Where the search for the least busy begins: ties go round. */
@@ -62,7 +61,7 @@ export class ReplicaPool {
     lineLength = LINE_LENGTH,
     waitMs = LONGEST_WAIT_MS,
   }: PoolOptions) {
-    this.#replicas = replicas;
+    this.replicas = replicas;
     this.#concurrency = concurrency;
     this.#log = log;
     this.#line = new FairLine(lineLength);
@@ -106,7 +105,7 @@ export class ReplicaPool {
 
   /** Full: with the time in which those who wait should have had their turn. Out: the pauses are short. */
   refusal(): EngineError {
-    const slots = this.#concurrency * this.#replicas.filter((replica) => !replica.out).length;
+    const slots = this.#concurrency * this.replicas.filter((replica) => !replica.out).length;
     const wait = this.#pace.turn(this.#line.size + 1, Math.max(1, slots), performance.now());
     return new EngineError(
       'unavailable',
@@ -117,48 +116,51 @@ export class ReplicaPool {
   }
 
   health(): 'ok' | 'down' {
-    return this.#replicas.some((replica) => !replica.out) ? 'ok' : 'down';
+    return this.replicas.some((replica) => !replica.out) ? 'ok' : 'down';
   }
 
   stats(): PoolFigures {
     return {
       waiting: this.#line.size,
-      replicas: this.#replicas.map(({ url, out, resting, busy }) => ({ url, out, resting, busy })),
+      replicas: this.replicas.map(({ url, out, resting, busy }) => ({ url, out, resting, busy })),
     };
   }
 
-  /** Asks every replica once; what they say counts like the outcome of a call. */
-  probe(request: EngineRequest): readonly EngineCall[] {
-    const flow = { requestId: 'probe', subscription: '', backpressure: new Backpressure() };
-    return this.#replicas.map((replica) =>
-      replica.dispatch.send(request, flow, {
-        head: () => undefined,
-        bytes: () => undefined,
-        end: () => this.succeeded(replica),
-        error: (error) => this.failed(replica, error),
-      }),
-    );
+  /** A reader whose outcome counts for the replica's circuit breaker. */
+  reporting(replica: Replica, reader: EngineReader): EngineReader {
+    return {
+      head: (head) => reader.head(head),
+      bytes: (bytes, last) => reader.bytes(bytes, last),
+      end: () => {
+        this.succeeded(replica);
+        reader.end();
+      },
+      error: (error) => {
+        this.failed(replica, error);
+        reader.error(error);
+      },
+    };
   }
 
   /** The replica that an address leads to, and the path there; relative ones are the first's. */
   own(url: string): { readonly replica: Replica; readonly path: string } | undefined {
-    const [first] = this.#replicas;
+    const [first] = this.replicas;
     if (first === undefined || !URL.canParse(url, first.url)) return undefined;
     const { origin, pathname, search } = new URL(url, first.url);
-    const replica = this.#replicas.find((each) => new URL(each.url).origin === origin);
+    const replica = this.replicas.find((each) => new URL(each.url).origin === origin);
     return replica && { replica, path: pathname + search };
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#replicas.map((replica) => replica.dispatch.close()));
+    await Promise.all(this.replicas.map((replica) => replica.dispatch.close()));
   }
 
   /** The least busy of those that can take a call and were not tried yet. */
   pick(tried: readonly Replica[], now = performance.now()): Replica | undefined {
-    const count = this.#replicas.length;
+    const count = this.replicas.length;
     let best: Replica | undefined;
     for (let step = 0; step < count; step++) {
-      const replica = this.#replicas[(this.#next + step) % count];
+      const replica = this.replicas[(this.#next + step) % count];
       if (replica === undefined || tried.includes(replica)) continue;
       if (best !== undefined && replica.busy >= best.busy) continue;
       if (replica.canTake(now, this.#concurrency)) best = replica;
@@ -179,7 +181,7 @@ export class ReplicaPool {
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
     // The last one is not given up while it answers others.
-    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && !other.out)) return;
+    if (replica.answering > 0 && !this.replicas.some((other) => other !== replica && !other.out)) return;
     if (replica.failed(error.fault, performance.now())) {
       this.#log.warn({ replica: replica.url, err: error.cause }, 'engine replica is left alone for a while');
     }

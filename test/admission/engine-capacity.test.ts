@@ -5,7 +5,7 @@ import { FairLine } from '../../src/engines/capacity.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { silent } from '../engines/collect.ts';
+import { chatOf, silent } from '../engines/collect.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
@@ -15,20 +15,15 @@ import { sampleCall, sampleModel } from '../samples.ts';
 const call = (engine: RunningEngine, subscription: string, name: string) => {
   const outcome: { error?: ApiError; ended: boolean } = { ended: false };
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: `name:${name};` }] }];
-  const running = engine
-    .chat(sampleModel(), sampleCall({ messages }), {
-      requestId: name,
-      subscription,
-      backpressure: new Backpressure(),
-    })
-    .subscribe({
-      error: (error: unknown) => {
-        outcome.error = asApiError(error);
-      },
-      complete: () => {
-        outcome.ended = true;
-      },
-    });
+  const flow = { requestId: name, subscription, backpressure: new Backpressure() };
+  const running = chatOf(engine)(sampleModel(), sampleCall({ messages }), flow).subscribe({
+    error: (error: unknown) => {
+      outcome.error = asApiError(error);
+    },
+    complete: () => {
+      outcome.ended = true;
+    },
+  });
   return { outcome, leave: () => running.unsubscribe() };
 };
 

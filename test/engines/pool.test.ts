@@ -14,7 +14,7 @@ import { createEngines } from '../../src/engines/table.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import { eventually } from '../eventually.ts';
 import { sampleModel } from '../samples.ts';
-import { ask, Collected, engineOn, silent } from './collect.ts';
+import { ask, Collected, chatOf, engineOn, silent } from './collect.ts';
 import { event, type ScriptedEngine, startScriptedEngine, token } from './scripted-engine.ts';
 
 const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
@@ -154,7 +154,7 @@ t.test('a replica that fails is left alone, and comes back', async (t) => {
     { simulator: { chat: notAsked }, log, env: {} },
   );
   const subject = {
-    chat: table.of(sampleModel()).chat,
+    chat: chatOf(table.of(sampleModel())),
     health: () => 'ok',
     close: () => table.close(),
   } as RunningEngine;
@@ -375,7 +375,7 @@ t.test('rows as sluice.yaml may write them', async (t) => {
     { ...row, limit_field: 'max_completion_tokens', ca_file: '/etc/ca.pem' },
   ];
   const bad = [
-    { ...row, wire: 'grpc' },
+    { ...row, wire: '' },
     { ...row, replicas: [] },
     { ...row, replicas: ['ftp://x'] },
     { ...row, replicas: ['http://user:secret@x/v1'] },

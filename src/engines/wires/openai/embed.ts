@@ -1,8 +1,8 @@
 /** Embeddings in the words of OpenAI-like servers: vLLM, TEI, SGLang, llama.cpp, Infinity, Ollama, OpenAI, another Sluice. */
 import { asApiError } from '../../../errors.ts';
 import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
+import { convertVector, type VectorWish } from '../../convert-vector.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import { convertVector, type VectorWish } from '../../vectors.ts';
 import type { BodyDecoder, EmbeddingWire } from '../../wire.ts';
 import { type Fields, failureFields, namedFields, parsedField } from './fields.ts';
 import { isObject, reportedError } from './words.ts';

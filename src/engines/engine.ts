@@ -14,7 +14,7 @@ import { milliseconds } from './duration.ts';
 import { embedOverHttp } from './embed.ts';
 import { followLink } from './follow-link.ts';
 import { imageOverHttp } from './images.ts';
-import { type PoolFigures, type PoolOptions, ReplicaPool } from './pool.ts';
+import { type PoolOptions, type PoolStats, ReplicaPool } from './pool.ts';
 import { startProbes } from './probes.ts';
 import { renderOverHttp } from './render.ts';
 import { Replica } from './replica.ts';
@@ -28,15 +28,15 @@ export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Those that rows may name; the built-in ones unless given. */
   readonly wires?: Wires;
-  /** Calls that may wait while every replica is full, and for how long; the pool's own numbers unless given. */
-  readonly line?: Pick<PoolOptions, 'lineLength' | 'waitMs'>;
+  /** Calls that may wait while every replica is full, and for how long; the pool's defaults unless given. */
+  readonly queue?: Pick<PoolOptions, 'queueLength' | 'waitMs'>;
   /** For links to files elsewhere that engines answer with; absent: those are not followed. */
   readonly media?: Pick<Media, 'read'>;
   /** For sound in a format that the engine or we do not take; absent: that is not served. */
   readonly codec?: Codec;
 }
 
-export interface EngineStats extends PoolFigures {
+export interface EngineStats extends PoolStats {
   /** Bytes of answers that were read and wait for slow readers. */
   readonly heldBytes: number;
 }
@@ -56,7 +56,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     throw new Error(`engines.${name}.wire must be one of ${[...known.keys()].join(', ')}`);
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, wire, options.env);
-  const { pool, deadlines } = createPool(name, row, log, options.line);
+  const { pool, deadlines } = createPool(name, row, log, options.queue);
   const calls = new EngineCalls(pool, headers, wire.readError);
   const { readError, chat, embeddings, decisions, images, renders, speech, transcription } = wire;
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
@@ -88,7 +88,7 @@ const createPool = (
   name: string,
   row: EngineRow,
   log: Logger,
-  line: EngineOptions['line'],
+  queue: EngineOptions['queue'],
 ): { readonly pool: ReplicaPool; readonly deadlines: Deadlines } => {
   const timeouts = row.timeouts ?? {};
   const limits = {
@@ -104,7 +104,7 @@ const createPool = (
     return new Replica(url, new Dispatch(url, deadlines, { limits, ca }));
   });
   const concurrency = row.concurrency ?? Number.POSITIVE_INFINITY;
-  return { pool: new ReplicaPool({ replicas, concurrency, log, ...line }), deadlines };
+  return { pool: new ReplicaPool({ replicas, concurrency, log, ...queue }), deadlines };
 };
 
 /** Written by HTTP itself, never by a row. */

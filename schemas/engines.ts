@@ -27,8 +27,8 @@ export const EngineTimeouts = Type.Object(
 
 export const EngineRow = Type.Object(
   {
-    /** The language the engine speaks. */
-    wire: Type.Enum(['openai']),
+    /** The protocol of the engine: a name in `src/engines/wires.ts`. */
+    wire: Type.String({ minLength: 1 }),
     /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
     replicas: Type.Array(
       Type.String({
@@ -38,7 +38,7 @@ export const EngineRow = Type.Object(
       }),
       { minItems: 1, maxItems: 1000 },
     ),
-    /** Name of the environment variable that holds the engine's key; sent as a bearer token. */
+    /** Name of the environment variable that holds the engine's key. */
     key_env: Type.Optional(
       Type.String({
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',

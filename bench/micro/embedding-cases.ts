@@ -2,12 +2,12 @@
 import { of } from 'rxjs';
 import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
-import { writeVector } from '../../src/engines/vectors.ts';
 import { embeddingWire } from '../../src/engines/wires/openai/embed.ts';
 import { continuationWire } from '../../src/engines/wires/openai/score.ts';
 import type { Embedded, EmbeddingCall, VectorEncoding } from '../../src/ports/embedding.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { embedText } from '../../src/simulator/embeddings/embed-text.ts';
+import { writeVector } from '../../src/vectors.ts';
 import { portsFor } from './pipeline-cases.ts';
 import type { MicroCase } from './run.ts';
 import { caller, exchangeOf } from './samples.ts';

@@ -1,10 +1,10 @@
 /** Texts for an embedding model in; their vectors out, of unit length and in their order: admitted, billed and counted as an embeddings request is. */
 import { map, type Observable, of, reduce } from 'rxjs';
-import { toUnitLength } from '../../src/engines/vectors.ts';
 import { fail } from '../../src/errors.ts';
 import { floatsOf } from '../../src/ports/embedding.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { toUnitLength } from '../../src/vectors.ts';
 import { admit } from '../core/admit.ts';
 import { meterInput } from '../core/meter-input.ts';
 import { type CountedEmbedded, callEmbeddings } from '../embeddings/call.ts';

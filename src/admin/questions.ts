@@ -15,8 +15,8 @@ type Questions = Readonly<Record<string, Question>>;
 type Needing = Pick<Model, 'kind' | 'engine'>;
 
 interface EngineReplicas {
-  /** Resting: it failed, and is not to be tried yet. */
-  readonly replicas: readonly { readonly resting: boolean }[];
+  /** An open circuit takes no calls; a half-open one takes a trial call. */
+  readonly replicas: readonly { readonly circuit: string }[];
 }
 
 export interface Billable {
@@ -70,6 +70,6 @@ const renders = ({ kind }: Needing): boolean => kind === 'video' || kind === 'mu
 const someEngine = (models: readonly Needing[], engines: Billable['engines']): void => {
   const [health, stats] = [engines.health(), engines.stats()];
   const mayAnswer = ({ engine }: Needing): boolean =>
-    health[engine] === 'ok' || stats.get(engine)?.replicas.some(({ resting }) => !resting) === true;
+    health[engine] === 'ok' || stats.get(engine)?.replicas.some(({ circuit }) => circuit !== 'open') === true;
   if (models.length > 0 && !models.some(mayAnswer)) throw new Error('all are down');
 };

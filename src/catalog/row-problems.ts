@@ -2,6 +2,7 @@
 import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
+import { wires } from '../engines/wires.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';
 import { nearest } from './nearest.ts';
@@ -19,6 +20,8 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
     problems.push({ path, says });
   };
   if (file.engines?.[SIMULATOR] !== undefined) report(['engines', SIMULATOR], 'is built in and takes no row');
+  for (const [name, { wire }] of Object.entries(file.engines ?? {}))
+    if (!wires.has(wire)) report(['engines', name, 'wire'], `must be one of ${[...wires.keys()].join(', ')}`);
   for (const [id, row] of Object.entries(file.models)) {
     checkId(id, report);
     checkEngine(file, id, row, report);

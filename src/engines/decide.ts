@@ -1,12 +1,11 @@
 /** A decision call for an engine over HTTP in; how likely each answer is out: every question's answers scored behind the same prompt, a few requests at a time. */
-import { defer, map, mergeMap, Observable, type OperatorFunction } from 'rxjs';
+import { defer, map, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Flow } from '../ports/engine.ts';
-import type { OutgoingBody } from './outgoing-body.ts';
-import { type PickDecoder, PickReader } from './pick-reader.ts';
+import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';
-import type { Continuations, DecisionWire, SendRequest } from './wire.ts';
+import type { Continuations, DecisionWire } from './wire.ts';
 
 /** Requests of one call at the engine at once. */
 const width = 4;
@@ -23,41 +22,27 @@ interface Batch {
 type Scored = Batch & Continuations;
 
 export const decideOverHttp = (
-  wire: DecisionWire,
-  send: SendRequest,
+  { takesQuestions, questions, continuations }: DecisionWire,
+  calls: EngineCalls,
 ): ((model: Model, call: DecisionCall, flow: Flow) => Observable<Decided>) => {
-  const ask = <Result>(
-    flow: Flow,
-    request: { readonly path: string; readonly body: OutgoingBody },
-    decoder: PickDecoder<Result>,
-  ): Observable<Result> =>
-    new Observable((subscriber) => {
-      const running = send(request, flow, new PickReader(decoder, subscriber));
-      return () => running.close();
-    });
+  const askAll = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> =>
+    calls
+      .decoded(questions.encode(model, call), flow, questions.decode(call))
+      .pipe(mergeMap((decided) => decided));
 
-  const askAll = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> => {
-    const { path, encode, decode } = wire.questions;
-    return ask(flow, { path, body: encode(model, call) }, decode(call)).pipe(mergeMap((all) => all));
-  };
-
-  const score = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> => {
-    const { path, encode, decode } = wire.continuations;
-    return runBatches(split(call), {
+  const score = (model: Model, call: DecisionCall, flow: Flow): Observable<Decided> =>
+    runBatches(split(call), {
       width,
       send: (batch): Observable<Scored> => {
-        const body = encode(model, promptOf(call, batch.question), batch.answers);
-        return ask(flow, { path, body }, decode(batch.answers)).pipe(
-          map((scores) => ({ ...batch, ...scores })),
-        );
+        const request = continuations.encode(model, promptOf(call, batch.question), batch.answers);
+        return calls
+          .decoded(request, flow, continuations.decode(batch.answers))
+          .pipe(map((scores) => ({ ...batch, ...scores })));
       },
     }).pipe(gather(call));
-  };
 
   return (model, call, flow) =>
-    model.capabilities?.decision?.asked_by === 'systemone'
-      ? askAll(model, call, flow)
-      : score(model, call, flow);
+    takesQuestions(model) ? askAll(model, call, flow) : score(model, call, flow);
 };
 
 /** What all questions share comes first: an engine that keeps what it has read may read it once. vLLM reads it anew. */

@@ -6,8 +6,8 @@ import {
   type CallSetting,
   type EngineCall,
   type EngineReader,
-  type Explain,
   HttpCall,
+  type ReadError,
 } from './http-call.ts';
 import { Connections } from './http1/connections.ts';
 import { outgoing } from './http1/outgoing.ts';
@@ -20,13 +20,11 @@ export interface EngineRequest {
   readonly path: string;
   readonly fromRoot?: boolean;
   /** Names and values by turns. One and the same list for every request of its kind is checked only once. */
-  readonly headers: string[];
-  /** Sent as `x-request-id`. */
-  readonly requestId?: string;
+  readonly headers: readonly string[];
   readonly body: OutgoingBody | null;
   /** False: the first byte comes with the last, so only the total limit holds, and backpressure is of no use. */
   readonly streams: boolean;
-  readonly explain: Explain;
+  readonly readError: ReadError;
 }
 
 type Beginning = Pick<EngineRequest, 'method' | 'path' | 'headers'> & {
@@ -60,14 +58,16 @@ export class Dispatch {
 
   /** The reader hears nothing before this has returned. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
-    const { method, requestId, body, streams, explain } = request;
+    const { method, body, streams, readError } = request;
     const call = streams
-      ? new HttpCall(this.#streams, reader, flow.backpressure, explain)
-      : new HttpCall(this.#wholes, reader, undefined, explain);
+      ? new HttpCall(this.#streams, reader, flow.backpressure, readError)
+      : new HttpCall(this.#wholes, reader, undefined, readError);
     try {
       // Only a GET without a body says nothing of its length.
       const said = body === null && method === 'GET' ? undefined : body;
-      call.runOn(this.#connections.send(outgoing(this.#start(request), requestId, traceLines, said), call));
+      call.runOn(
+        this.#connections.send(outgoing(this.#start(request), flow.requestId, traceLines, said), call),
+      );
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
     }

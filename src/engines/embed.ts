@@ -1,11 +1,11 @@
 /** An embedding call for an engine over HTTP in; its vectors out: split into batches the engine takes, sent a few at a time, cut smaller where it refuses their size. */
-import { map, Observable } from 'rxjs';
+import { map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding.ts';
 import type { Flow } from '../ports/engine.ts';
-import { PickReader } from './pick-reader.ts';
+import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';
-import type { EmbeddingWire, SendRequest } from './wire.ts';
+import type { EmbeddingWire } from './wire.ts';
 
 /** Inputs of a batch where the model's row does not say. */
 const usualBatch = 128;
@@ -23,15 +23,12 @@ interface Batch {
 
 export const embedOverHttp = (
   wire: EmbeddingWire,
-  send: SendRequest,
+  calls: EngineCalls,
 ): ((model: Model, call: EmbeddingCall, flow: Flow) => Observable<Embedded>) => {
-  const sendBatch = (model: Model, call: EmbeddingCall, flow: Flow, batch: Batch): Observable<Embedded> =>
-    new Observable<Omit<Embedded, 'first'>>((subscriber) => {
-      const request = { path: wire.path, body: wire.encode(model, { ...call, inputs: batch.inputs }) };
-      const decoder = wire.decode(call, batch.inputs.length);
-      const running = send(request, flow, new PickReader(decoder, subscriber));
-      return () => running.close();
-    }).pipe(map(({ vectors, tokens }) => ({ first: batch.first, vectors, tokens })));
+  const sendBatch = (model: Model, call: EmbeddingCall, flow: Flow, { first, inputs }: Batch) =>
+    calls
+      .decoded(wire.encode(model, { ...call, inputs }), flow, wire.decode(call, inputs.length))
+      .pipe(map(({ vectors, tokens }): Embedded => ({ first, vectors, tokens })));
 
   return (model, call, flow) =>
     runBatches(splitInputs(call.inputs, model.capabilities?.embedding?.batch ?? usualBatch), {

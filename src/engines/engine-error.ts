@@ -35,19 +35,20 @@ export class EngineError extends ApiError {
 
 const RETRY_AFTER_LIMIT = 3600;
 
-/** An answer with an error status. `sentence` is the engine's own, fit for the client. */
+/** A response with an error status. `message` is the engine's own, fit for the client. */
 export const statusError = (
   status: number,
   retryAfter: string | undefined,
-  sentence: string | undefined,
+  message: string | undefined,
+  received = status,
 ): EngineError => {
-  const cause = new Error(`The engine answered ${status}: ${withoutQuotes(sentence ?? 'no reason given')}`);
-  switch (status === 500 && schemaRefusal.test(sentence ?? '') ? 400 : status) {
+  const cause = new Error(`The engine answered ${received}: ${withoutQuotes(message ?? 'no reason given')}`);
+  switch (status) {
     case 400:
     case 413:
     case 422:
       // The engine's complaint is about the client's own request.
-      return new EngineError('invalid_request', sentence ?? 'The engine refused the request', blameless, {
+      return new EngineError('invalid_request', message ?? 'The engine refused the request', blameless, {
         cause,
       });
     case 429:
@@ -69,11 +70,8 @@ export const statusError = (
   }
 };
 
-/** Ollama calls a JSON schema that it cannot follow a failure of its own, which would count against the replica. */
-const schemaRefusal = /^(?:invalid JSON schema in|failed to load model vocabulary required for) format$/;
-
 /** For the log: what an engine quotes at length is likely the client's. */
-const withoutQuotes = (sentence: string): string => sentence.replace(/(?<!\w)(["'`]).{20,}?\1/g, '$1…$1');
+const withoutQuotes = (message: string): string => message.replace(/(?<!\w)(["'`]).{20,}?\1/g, '$1…$1');
 
 const blameless: Verdict = { retry: 'never', fault: 'none' };
 const lateServer: Verdict = { retry: 'never', fault: 'server' };

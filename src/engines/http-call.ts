@@ -14,6 +14,7 @@ import {
 import type { Connection, ResponseHandler } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
 import { PendingReads } from './pending-reads.ts';
+import type { Wire } from './wire.ts';
 
 /**
  * Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing
@@ -51,8 +52,8 @@ export interface CallSetting {
   readonly deadlines: Deadlines;
 }
 
-/** Finds the engine's own sentence in the body of an error answer. */
-export type Explain = (body: string) => string | undefined;
+/** Reads the body of an error response; part of every wire. */
+export type ReadError = Wire['readError'];
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const LINGER_BYTES = 64 * 1024;
@@ -64,7 +65,7 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
   readonly #setting: CallSetting;
   readonly #reader: EngineReader;
   readonly #backpressure: Backpressure | undefined;
-  readonly #explain: Explain;
+  readonly #readError: ReadError;
   readonly #begun: number;
   #lastRead: number;
   /** Absent before the call is on its way, and once its answer was read. */
@@ -95,12 +96,12 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     setting: CallSetting,
     reader: EngineReader,
     backpressure: Backpressure | undefined,
-    explain: Explain,
+    readError: ReadError,
   ) {
     this.#setting = setting;
     this.#reader = reader;
     this.#backpressure = backpressure;
-    this.#explain = explain;
+    this.#readError = readError;
     setting.deadlines.add(this);
     this.#begun = setting.deadlines.now;
     this.#lastRead = this.#begun;
@@ -242,8 +243,8 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
   }
 
   #statusError(): EngineError {
-    const sentence = this.#explain(this.#held?.text(ERROR_BODY_LIMIT) ?? '');
-    return statusError(this.#status, this.#retryAfter, sentence);
+    const { status, message } = this.#readError(this.#status, this.#held?.text(ERROR_BODY_LIMIT) ?? '');
+    return statusError(status, this.#retryAfter, message, this.#status);
   }
 
   #abort(): void {

@@ -1,14 +1,14 @@
 /** An image call for an engine over HTTP in; its images out, those it gave links for fetched. */
-import { map, merge, Observable, of, switchMap } from 'rxjs';
+import { map, merge, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Drawn, ImageCall } from '../ports/image.ts';
 import type { MediaData } from '../ports/media.ts';
-import { PickReader } from './pick-reader.ts';
-import type { ImageWire, MadeImage, SendRequest } from './wire.ts';
+import type { EngineCalls } from './calls.ts';
+import type { ImageWire } from './wire.ts';
 
 export interface ImageSetting {
-  readonly send: SendRequest;
+  readonly calls: EngineCalls;
   /** A link that the engine gave → what is there. */
   readonly follow: (url: string, flow: Flow) => Observable<MediaData>;
   /** The engine makes one image at a time: several are several calls. */
@@ -17,26 +17,22 @@ export interface ImageSetting {
 
 export const imageOverHttp = (
   wire: ImageWire,
-  { send, follow, fanOut }: ImageSetting,
+  { calls, follow, fanOut }: ImageSetting,
 ): ((model: Model, call: ImageCall, flow: Flow) => Observable<Drawn>) => {
-  const ask = (model: Model, call: ImageCall, flow: Flow): Observable<readonly MadeImage[]> =>
-    new Observable((subscriber) => {
-      const reader = new PickReader(wire.decode(call), subscriber);
-      const running = send(wire.encode(model, call), flow, reader);
-      return () => running.close();
-    });
   const draw = (model: Model, call: ImageCall, flow: Flow, first: number): Observable<Drawn> =>
-    ask(model, call, flow).pipe(
-      switchMap((made) =>
-        merge(
-          ...made.map(({ image, revisedPrompt }, index) =>
-            (typeof image === 'string' ? follow(image, flow) : of(image)).pipe(
-              map((found): Drawn => ({ index: first + index, image: found, revisedPrompt })),
+    calls
+      .decoded(wire.encode(model, call), flow, wire.decode(call))
+      .pipe(
+        switchMap((made) =>
+          merge(
+            ...made.map(({ image, revisedPrompt }, index) =>
+              (typeof image === 'string' ? follow(image, flow) : of(image)).pipe(
+                map((found): Drawn => ({ index: first + index, image: found, revisedPrompt })),
+              ),
             ),
           ),
         ),
-      ),
-    );
+      );
   return (model, call, flow) => {
     if (!fanOut || call.n === 1) return draw(model, call, flow, 0);
     const singles = Array.from({ length: call.n }, (_, index) => single(call, index));

@@ -17,13 +17,13 @@ import { readWavBeginning } from '../music/wav.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import type { EngineCalls } from './calls.ts';
 import type { Begun } from './render.ts';
-import type { ReplicaCalls } from './replica-calls.ts';
 import type { RenderWire } from './wire.ts';
 
 export interface Hearing {
   readonly wire: RenderWire;
-  readonly calls: ReplicaCalls;
+  readonly calls: EngineCalls;
   readonly model: Model;
   readonly call: RenderCall;
   readonly begun: Begun;
@@ -63,7 +63,7 @@ export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
 };
 
 const hearSong = (
-  { wire, calls, begun, own }: Hearing,
+  { wire, calls, call, begun, own }: Hearing,
   layout: Layout,
   backpressure: Backpressure,
   output: number,
@@ -73,7 +73,7 @@ const hearSong = (
     return defer(() => {
       let known = heard;
       return calls
-        .read(begun.replica, `${begun.path}${wire.streamPath(output)}`, { ...own, backpressure })
+        .download(begun.replica, wire.streamPath(call, begun.job.id, output), { ...own, backpressure })
         .pipe(
           wavSamples(layout),
           map((bytes) => {

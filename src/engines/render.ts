@@ -26,10 +26,10 @@ import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import type { EngineCalls } from './calls.ts';
 import { EngineError } from './engine-error.ts';
 import { hearSongs } from './render-samples.ts';
 import type { Replica } from './replica.ts';
-import type { ReplicaCalls } from './replica-calls.ts';
 import type { EngineJob, RenderWire } from './wire.ts';
 
 /** Milliseconds before the first look at a job; each next wait is half as long again, up to the longest. */
@@ -48,11 +48,10 @@ const longestInput = 64 * 1024 * 1024;
 export interface Begun {
   readonly replica: Replica;
   readonly job: EngineJob;
-  readonly path: string;
 }
 
 export const renderOverHttp =
-  (wire: RenderWire, calls: ReplicaCalls) =>
+  (wire: RenderWire, calls: EngineCalls) =>
   (model: Model, call: RenderCall, flow: RenderFlow): Observable<RenderEvent> => {
     const own: Flow = {
       requestId: flow.jobId,
@@ -62,30 +61,22 @@ export const renderOverHttp =
     const create = (media: readonly Base64[]): Observable<Begun> => {
       const tried: Replica[] = [];
       return defer(() => {
-        const replica = calls.pick(tried) ?? calls.pick([]);
+        const replica = calls.pool.pick(tried) ?? calls.pool.pick([]);
         if (replica === undefined) throw fail('unavailable', 'The model is unavailable, try again');
         tried.push(replica);
-        const request = {
-          method: 'POST',
-          path: wire.path(call),
-          body: wire.encode(model, call, media),
-        } as const;
-        return calls.ask(replica, request, own).pipe(
-          map((body): Begun => {
-            const job = wire.decode(call, body);
-            return { replica, job, path: `${wire.path(call)}/${encodeURIComponent(job.id)}` };
-          }),
-        );
+        return calls
+          .ask(replica, 'POST', wire.encode(model, call, media), own)
+          .pipe(map((body): Begun => ({ replica, job: wire.decode(call, body) })));
       });
     };
-    const remove = ({ replica, path }: Begun): void => {
-      calls.ask(replica, { method: 'DELETE', path }, own).subscribe({
+    const remove = ({ replica, job }: Begun): void => {
+      calls.ask(replica, 'DELETE', { path: wire.jobPath(call, job.id) }, own).subscribe({
         // It ends there in its own time, then.
         error: () => undefined,
       });
     };
-    const watch = ({ replica, path, job }: Begun): Observable<EngineJob> => {
-      const look = calls.ask(replica, { method: 'GET', path }, own).pipe(
+    const watch = ({ replica, job }: Begun): Observable<EngineJob> => {
+      const look = calls.ask(replica, 'GET', { path: wire.jobPath(call, job.id) }, own).pipe(
         map((body) => wire.decode(call, body)),
         retry({ count: patience, delay: longestWait }),
       );
@@ -107,7 +98,8 @@ export const renderOverHttp =
       return watch(begun).pipe(
         mergeMap((job) => {
           const progress = of<RenderEvent>({ type: 'progress', done: job.done });
-          const outputs = job.state === 'done' ? fetchOutputs(wire, calls, own, { ...begun, job }) : EMPTY;
+          const outputs =
+            job.state === 'done' ? fetchOutputs(wire, calls, call, own, { ...begun, job }) : EMPTY;
           if (heard || job.state === 'waiting') return merge(progress, outputs);
           heard = true;
           return merge(progress, hearSongs({ wire, calls, model, call, begun, flow, own }), outputs);
@@ -163,9 +155,10 @@ const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly Bas
 /** Each is read to its end, or left, before the next comes. */
 const fetchOutputs = (
   wire: RenderWire,
-  calls: ReplicaCalls,
+  calls: EngineCalls,
+  call: RenderCall,
   own: Flow,
-  { replica, path, job }: Begun,
+  { replica, job }: Begun,
 ): Observable<RenderEvent> =>
   from(job.outputs).pipe(
     mergeMap(
@@ -178,7 +171,7 @@ const fetchOutputs = (
             bytes: (backpressure) => {
               taken = true;
               return calls
-                .read(replica, `${path}${wire.contentPath(output.index)}`, { ...own, backpressure })
+                .download(replica, wire.contentPath(call, job.id, output.index), { ...own, backpressure })
                 .pipe(finalize(() => subscriber.complete()));
             },
           });

@@ -1,66 +1,73 @@
-/** One replica's standing, learnt from how its calls and probes end: how busy it is, and whether calls should go there. */
+/** One replica: its load and its circuit breaker. */
 import type { Dispatch } from './dispatch.ts';
 import type { Fault } from './engine-error.ts';
 
-/** Failures in a row after which a replica is left alone; one broken connection may be chance. */
+/** Consecutive failures that open the circuit; a single broken connection may be chance. */
 const CONNECTION_FAILURES = 2;
 const SERVER_FAILURES = 5;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const FIRST_COOLDOWN_MS = 500;
+const LONGEST_COOLDOWN_MS = 30_000;
+
+/** Open: no calls until the cooldown is over. Half-open: one trial call at a time. */
+export type Circuit = 'closed' | 'open' | 'half-open';
 
 export class Replica {
   readonly url: string;
   readonly dispatch: Dispatch;
-  /** Calls running now. */
+  /** Calls in flight. */
   busy = 0;
-  /** Those of them whose answer has begun. */
+  /** Those whose response has begun. */
   answering = 0;
   #connectionFailures = 0;
   #serverFailures = 0;
-  #pause = 0;
-  /** When it may be tried again; 0 while it is well. */
-  #outUntil = 0;
+  #cooldown = 0;
+  /** When the cooldown ends; 0 while the circuit is closed. */
+  #openUntil = 0;
 
   constructor(url: string, dispatch: Dispatch) {
     this.url = url;
     this.dispatch = dispatch;
   }
 
-  get out(): boolean {
-    return this.#outUntil > 0;
+  /** The circuit is open or half-open. */
+  get ejected(): boolean {
+    return this.#openUntil > 0;
   }
 
-  /** Out, and not to be tried yet. */
-  get resting(): boolean {
-    return this.out && performance.now() < this.#outUntil;
+  get circuit(): Circuit {
+    if (!this.ejected) return 'closed';
+    return performance.now() < this.#openUntil ? 'open' : 'half-open';
   }
 
-  /** A replica that is out gets one call at a time once its pause is over. */
+  get cooldownMs(): number {
+    return this.#cooldown;
+  }
+
   canTake(now: number, concurrency: number): boolean {
-    if (this.#outUntil > 0) return now >= this.#outUntil && this.busy === 0;
+    if (this.#openUntil > 0) return now >= this.#openUntil && this.busy === 0;
     return this.busy < concurrency;
   }
 
-  /** True when it was out. */
+  /** True when it was ejected. */
   succeeded(): boolean {
-    const wasOut = this.out;
+    const wasEjected = this.ejected;
     this.#connectionFailures = 0;
     this.#serverFailures = 0;
-    this.#pause = 0;
-    this.#outUntil = 0;
-    return wasOut;
+    this.#cooldown = 0;
+    this.#openUntil = 0;
+    return wasEjected;
   }
 
-  /** True when it goes out by this failure. While it is out every failure doubles the pause. */
+  /** True when this failure ejects it. While it is ejected, every failure doubles the cooldown. */
   failed(fault: Fault, now: number): boolean {
     if (fault === 'connection') this.#connectionFailures++;
     if (fault === 'server') this.#serverFailures++;
-    const wasOut = this.out;
+    const wasEjected = this.ejected;
     const tooMany =
       this.#connectionFailures >= CONNECTION_FAILURES || this.#serverFailures >= SERVER_FAILURES;
-    if (fault === 'none' || !(wasOut || tooMany)) return false;
-    this.#pause = Math.min(Math.max(this.#pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    this.#outUntil = now + this.#pause;
-    return !wasOut;
+    if (fault === 'none' || !(wasEjected || tooMany)) return false;
+    this.#cooldown = Math.min(Math.max(this.#cooldown * 2, FIRST_COOLDOWN_MS), LONGEST_COOLDOWN_MS);
+    this.#openUntil = now + this.#cooldown;
+    return !wasEjected;
   }
 }

@@ -16,20 +16,19 @@ import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
+import type { EngineCalls } from './calls.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';
-import type { SendRequest, SpeechWire } from './wire.ts';
+import type { SpeechWire } from './wire.ts';
 
 type Speak = (model: Model, call: SpeechCall, flow: Flow) => Observable<Spoken>;
 
-export const speakOverHttp = (wire: SpeechWire, send: SendRequest, codec: Codec | undefined): Speak => {
-  const sound = (model: Model, call: SpeechCall, flow: Flow): Observable<Buffer> =>
-    new Observable((subscriber) => {
-      // A file is made before its first byte is sent; samples are sent as they are made.
-      const streams = (model.capabilities?.speech?.engine_format ?? 'pcm') === 'pcm';
-      const request = { path: wire.path, body: wire.encode(model, call), streams };
-      const running = send(request, flow, new SoundReader(wire, subscriber));
-      return () => running.close();
-    });
+export const speakOverHttp = (wire: SpeechWire, calls: EngineCalls, codec: Codec | undefined): Speak => {
+  const sound = (model: Model, call: SpeechCall, flow: Flow): Observable<Buffer> => {
+    // A file is complete before its first byte is sent; samples are sent as they are made.
+    const streams = (model.capabilities?.speech?.engine_format ?? 'pcm') === 'pcm';
+    const readerFor = (subscriber: Subscriber<Buffer>) => new SoundReader(wire, subscriber);
+    return calls.read(wire.encode(model, call), flow, { streams }, readerFor);
+  };
 
   return (model, call, flow) => {
     const { engine_format: format = 'pcm', engine_rate: rate = speechRate } =

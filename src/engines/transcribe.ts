@@ -1,30 +1,28 @@
 /** A transcription call for an engine over HTTP in; its text out, piece by piece where the engine streams; a file the engine cannot read is converted first. */
-import { defer, map, Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
+import { defer, map, type Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
+import type { EngineCalls } from './calls.ts';
 import type { EngineHead, EngineReader } from './http-call.ts';
-import type { SendRequest, TranscriptDecoder, TranscriptionWire } from './wire.ts';
+import type { TranscriptDecoder, TranscriptionWire } from './wire.ts';
 
 type Transcribe = (model: Model, call: TranscriptionCall, flow: Flow) => Observable<Transcribed>;
 
 export const transcribeOverHttp =
-  (wire: TranscriptionWire, send: SendRequest, codec: Codec | undefined): Transcribe =>
+  (wire: TranscriptionWire, calls: EngineCalls, codec: Codec | undefined): Transcribe =>
   (model, call, flow) =>
     readable(codec, model, call.audio).pipe(
-      switchMap(
-        (audio) =>
-          new Observable<Transcribed>((subscriber) => {
-            const streams = call.stream && model.capabilities?.transcription?.streams !== false;
-            const form = wire.encode(model, { ...call, audio }, streams);
-            const request = { path: wire.path, ...form, streams };
-            const running = send(request, flow, new TranscriptReader(wire, streams, subscriber));
-            return () => running.close();
-          }),
-      ),
+      switchMap((audio) => {
+        const streams = call.stream && model.capabilities?.transcription?.streams !== false;
+        const request = wire.encode(model, { ...call, audio }, streams);
+        const readerFor = (subscriber: Subscriber<Transcribed>) =>
+          new TranscriptReader(wire, streams, subscriber);
+        return calls.read(request, flow, { streams }, readerFor);
+      }),
     );
 
 // ── formats ────────────────────────────────────────────────────────────────────────────────────────

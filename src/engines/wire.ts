@@ -1,71 +1,119 @@
-/** What the house asks of a wire: a call → the request's body, and the answer's bytes → parts. Nothing else knows an engine's words. */
+/** The contract of a wire: the requests an engine takes and how its responses are decoded. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ApiError } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
-import type { Flow } from '../ports/engine.ts';
 import type { ImageCall } from '../ports/image.ts';
 import type { Base64, MediaData } from '../ports/media.ts';
 import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
-import type { EngineCall, EngineReader } from './http-call.ts';
 import type { OutgoingBody } from './outgoing-body.ts';
-import type { PickDecoder } from './pick-reader.ts';
 
+/** An operation that is absent is not served by engines of this wire. */
 export interface Wire {
-  /** Below a replica's base address. */
-  readonly chatPath: string;
-  encodeChat(model: Model, call: ChatCall, row: EngineRow): OutgoingBody;
-  decodeStream(model: Model, call: ChatCall): StreamDecoder;
-  /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
-  decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
-  /** The sentence inside an error answer, fit for the client; undefined when there is none. */
-  errorSentence(body: string): string | undefined;
-  /** Absent: engines of this wire make no embeddings. */
+  /** Headers of every request, authentication included; called once per engine. The key is absent where the row names none. */
+  headers(key: string | undefined): Readonly<Record<string, string>>;
+  /** What an error response says. */
+  readError(status: number, body: string): ErrorReading;
+  readonly chat?: ChatWire;
   readonly embeddings?: EmbeddingWire;
-  /** Absent: engines of this wire decide nothing. */
   readonly decisions?: DecisionWire;
-  /** Absent: engines of this wire draw nothing. */
   readonly images?: ImageWire;
-  /** Absent: engines of this wire render neither videos nor songs. */
   readonly renders?: RenderWire;
-  /** Absent: engines of this wire do not speak. */
   readonly speech?: SpeechWire;
-  /** Absent: engines of this wire do not listen. */
   readonly transcription?: TranscriptionWire;
 }
 
-export interface WholeRequest {
-  readonly path: string;
-  readonly body: OutgoingBody;
-  /** JSON unless told. */
-  readonly contentType?: string;
-  /** The answer comes bit by bit, as fast as backpressure allows; whole unless told. */
-  readonly streams?: boolean;
+export interface ErrorReading {
+  /** The one received, or the one it should have been where the engine is known to send a wrong one. */
+  readonly status: number;
+  /** Fit for the client; undefined when there is none. */
+  readonly message: string | undefined;
 }
 
-/** One request, for a whole answer unless it says otherwise. */
-export type SendRequest = (request: WholeRequest, flow: Flow, reader: EngineReader) => EngineCall;
+/** A POST. */
+export interface WireRequest {
+  /** Below the replica's base address. */
+  readonly path: string;
+  readonly body: OutgoingBody;
+  /** JSON unless given. */
+  readonly contentType?: string;
+}
+
+/**
+ * Decodes a whole response as its bytes arrive. Every `push` and `end` of a wire throws the failure the response
+ * carries, or `engine_unreachable` when the bytes cannot be read.
+ */
+export interface BodyDecoder<Result> {
+  /** The bytes are its own to keep. */
+  push(bytes: Buffer): void;
+  end(): Result;
+}
+
+// ── chat ───────────────────────────────────────────────────────────────────────────────────────────
+
+export interface ChatWire {
+  encode(model: Model, call: ChatCall, row: EngineRow): WireRequest;
+  decodeStream(model: Model, call: ChatCall): StreamDecoder;
+  /** The body is borrowed until this returns. */
+  decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
+}
+
+export interface StreamDecoder {
+  /** Parts of one read, none or more. The bytes are borrowed until this returns. */
+  push(bytes: Buffer): Parts;
+  /** No more bytes: what was held back, and a failure if the response was incomplete. */
+  end(): Parts;
+  /** The response is complete, whatever the connection does next. */
+  readonly done: boolean;
+  /** Why the response ended; comes after the parts of the same read. */
+  readonly failure: ApiError | undefined;
+  /** Events that were skipped because they could not be read. */
+  readonly malformed: number;
+}
+
+// ── embeddings and decisions ───────────────────────────────────────────────────────────────────────
 
 export interface EmbeddingWire {
-  readonly path: string;
-  encode(model: Model, call: EmbeddingCall): OutgoingBody;
+  encode(model: Model, call: EmbeddingCall): WireRequest;
   /** Vectors come out as the call asked for them, one for each of its inputs. */
-  decode(call: EmbeddingCall, inputs: number): PickDecoder<Omit<Embedded, 'first'>>;
-  /** A refusal that a smaller batch or a shorter input may not meet. */
+  decode(call: EmbeddingCall, inputs: number): BodyDecoder<Omit<Embedded, 'first'>>;
+  /** A refusal that a smaller batch or a shorter input may avoid. */
   isAboutSize(refusal: unknown): boolean;
 }
 
-/** Of one image of an answer, decoded. */
+/** Either all questions in one request, or the likelihood of each answer as the continuation of a prompt. */
+export interface DecisionWire {
+  takesQuestions(model: Model): boolean;
+  readonly questions: {
+    encode(model: Model, call: DecisionCall): WireRequest;
+    decode(call: DecisionCall): BodyDecoder<readonly Decided[]>;
+  };
+  readonly continuations: {
+    /** Scores every answer after the same prompt. */
+    encode(model: Model, prompt: string, answers: readonly AllowedAnswer[]): WireRequest;
+    decode(answers: readonly AllowedAnswer[]): BodyDecoder<Continuations>;
+  };
+}
+
+export interface Continuations {
+  readonly logprobs: readonly number[];
+  /** Tokens of the prompt alone. */
+  readonly tokens: number | undefined;
+}
+
+// ── images and renders ─────────────────────────────────────────────────────────────────────────────
+
+/** Of one image, decoded. */
 export const mostImageBytes = 64 * 1024 * 1024;
 
 export interface ImageWire {
-  encode(model: Model, call: ImageCall): WholeRequest;
+  encode(model: Model, call: ImageCall): WireRequest;
   /** As many images as the call asks for. */
-  decode(call: ImageCall): PickDecoder<readonly MadeImage[]>;
+  decode(call: ImageCall): BodyDecoder<readonly MadeImage[]>;
 }
 
 export interface MadeImage {
@@ -74,17 +122,17 @@ export interface MadeImage {
   readonly revisedPrompt: string | undefined;
 }
 
-/** A render is a job of the engine's, too: made, asked about, fetched, and given up or deleted. */
+/** A render is a job of the engine: created, polled, downloaded, and deleted. */
 export interface RenderWire {
-  /** Where jobs are made; one is below it, by its id. */
-  path(call: RenderCall): string;
   /** `media`: base64 of the call's inputs, in their order. */
-  encode(model: Model, call: RenderCall, media: readonly Base64[]): OutgoingBody;
-  /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
+  encode(model: Model, call: RenderCall, media: readonly Base64[]): WireRequest;
   decode(call: RenderCall, body: Buffer): EngineJob;
-  /** Below a job: the bytes of an output, and a song as WAV while it renders. */
-  contentPath(output: number): string;
-  streamPath(output: number): string;
+  /** GET reads the job, DELETE cancels and removes it. */
+  jobPath(call: RenderCall, id: string): string;
+  /** The bytes of an output. */
+  contentPath(call: RenderCall, id: string, output: number): string;
+  /** A song as WAV while it renders. */
+  streamPath(call: RenderCall, id: string, output: number): string;
 }
 
 export interface EngineJob {
@@ -97,66 +145,27 @@ export interface EngineJob {
   readonly failure: RenderError | undefined;
 }
 
+// ── speech ─────────────────────────────────────────────────────────────────────────────────────────
+
 export interface SpeechWire {
-  readonly path: string;
-  /** Asks for the format that the model's row names. */
-  encode(model: Model, call: SpeechCall): OutgoingBody;
-  /** The failure that stands where sound should be. */
+  /** Requests the format that the model's row names. */
+  encode(model: Model, call: SpeechCall): WireRequest;
+  /** The failure in a body that is no audio. */
   failureOf(body: string): ApiError | undefined;
 }
 
 export interface TranscriptionWire {
-  readonly path: string;
-  encode(
-    model: Model,
-    call: TranscriptionCall,
-    stream: boolean,
-  ): { readonly body: OutgoingBody; readonly contentType: string };
-  /** Throws the failure the answer carries, or `engine_unreachable` when it cannot be read. */
+  encode(model: Model, call: TranscriptionCall, stream: boolean): WireRequest;
   decodeWhole(body: Buffer): string;
   decodeStream(): TranscriptDecoder;
 }
 
 export interface TranscriptDecoder {
-  /** The text of one read, perhaps none. Throws `engine_unreachable` when the stream breaks a bound. */
+  /** The text of one read, perhaps none. */
   push(bytes: Buffer): string;
-  /** The bytes are over: what was held. */
+  /** No more bytes: what was held back. */
   end(): string;
-  /** The transcript is whole, whatever the connection does next. */
+  /** The transcript is complete, whatever the connection does next. */
   readonly done: boolean;
   readonly failure: ApiError | undefined;
-}
-
-/** Either all questions in one request, or the likelihood of each answer as the continuation of a prompt. */
-export interface DecisionWire {
-  readonly questions: {
-    readonly path: string;
-    encode(model: Model, call: DecisionCall): OutgoingBody;
-    decode(call: DecisionCall): PickDecoder<readonly Decided[]>;
-  };
-  readonly continuations: {
-    readonly path: string;
-    /** Scores every answer after the same prompt. */
-    encode(model: Model, prompt: string, answers: readonly AllowedAnswer[]): OutgoingBody;
-    decode(answers: readonly AllowedAnswer[]): PickDecoder<Continuations>;
-  };
-}
-
-export interface Continuations {
-  readonly logprobs: readonly number[];
-  /** Tokens of the prompt alone. */
-  readonly tokens: number | undefined;
-}
-
-export interface StreamDecoder {
-  /** Parts of one read, none or more. Throws `engine_unreachable` when the stream breaks a bound. */
-  push(bytes: Buffer): Parts;
-  /** The bytes are over: what was held, and a failure if the answer was not. */
-  end(): Parts;
-  /** The answer is whole, whatever the connection does next. */
-  readonly done: boolean;
-  /** Why the answer ended; comes after the parts of the same read. */
-  readonly failure: ApiError | undefined;
-  /** Events that were skipped because they could not be read. */
-  readonly malformed: number;
 }

@@ -6,7 +6,7 @@ export interface EngineState {
   /** Calls that wait for a replica. */
   readonly waiting: number;
   readonly heldBytes: number;
-  readonly replicas: readonly { readonly url: string; readonly out: boolean; readonly busy: number }[];
+  readonly replicas: readonly { readonly url: string; readonly circuit: string; readonly busy: number }[];
 }
 
 export const engineFamilies = (
@@ -46,9 +46,9 @@ export const engineFamilies = (
     },
     {
       name: 'sluice_replica_up',
-      help: '0 while a replica is left alone because it failed.',
+      help: '0 while the circuit breaker of a replica is open or half-open.',
       type: 'gauge',
-      samples: replicas(({ out }) => (out ? 0 : 1)),
+      samples: replicas(({ circuit }) => (circuit === 'closed' ? 1 : 0)),
     },
     {
       name: 'sluice_replica_in_flight',

@@ -22,8 +22,11 @@ export interface Flow {
 }
 
 export interface Engine {
-  /** Fails with 502, 503 or 504 (or the engine's own 400) before the first part; afterwards by a last `failure` part. */
-  chat(model: Model, call: ChatCall, flow: Flow): Observable<Parts>;
+  /**
+   * Fails with 502, 503 or 504 (or the engine's own 400) before the first part; afterwards by a last `failure` part.
+   * Absent: the engine does not chat.
+   */
+  chat?(model: Model, call: ChatCall, flow: Flow): Observable<Parts>;
   /** All vectors in pieces, each once and in any order; fails as a whole. Absent: the engine makes none. */
   embed?(model: Model, call: EmbeddingCall, flow: Flow): Observable<Embedded>;
   /** The answers, each once and in any order; fails as a whole. Absent: the engine decides nothing. */

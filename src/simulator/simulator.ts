@@ -32,7 +32,7 @@ const defaultRate = 200;
 
 export const paceOf = ({ rate = defaultRate, first = 0 }: SimulatorOptions): ChatPace => ({ rate, first });
 
-export function createSimulator(options: SimulatorOptions = {}): Engine {
+export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<Required<Engine>, 'chat'> {
   const pace = paceOf(options);
   const ticker = new Ticker(options.clock ?? systemClock);
   const drawImages = createImageStudio();
@@ -46,7 +46,7 @@ export function createSimulator(options: SimulatorOptions = {}): Engine {
     transcribe: (_model, call, flow) =>
       simulateTranscription(call, flow, { codec: options.codec, memory, ticker, rate: pace.rate }),
     image: (_model, call) => drawImages(call, ticker),
-    ...(options.codec === undefined ? {} : { render: createRenderer(options.codec, ticker, options) }),
+    ...(options.codec && { render: createRenderer(options.codec, ticker, options) }),
   };
 }
 

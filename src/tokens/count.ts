@@ -1,7 +1,7 @@
 /** Texts and a tokenizer's name in, the number of their tokens out. */
 import { SIMULATOR } from '../../schemas/engines.ts';
-import { countTokens as countSimulated } from '../simulator/tokens.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
+import { countTokens as countSimulated } from './simulator.ts';
 
 /** The number of tokens of all texts together. Runs for long on large texts: those belong on another thread. */
 export const countTokens = async (texts: readonly string[], tokenizer: string): Promise<number> => {

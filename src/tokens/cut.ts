@@ -1,7 +1,7 @@
 /** Texts and a number of tokens in; the same texts out, each cut where it would have more. */
 import { SIMULATOR } from '../../schemas/engines.ts';
-import { tokensEnd } from '../simulator/tokens.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
+import { tokensEnd } from './simulator.ts';
 
 /** Runs for long on large texts: those belong on another thread. */
 export const cutTokens = async (

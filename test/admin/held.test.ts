@@ -147,7 +147,7 @@ models:
       );
     });
 
-    t.test('a replica that is left alone', async (t) => {
+    t.test('a replica that is ejected', async (t) => {
       engine.script = (visit) => visit.reset();
       t.equal((await metricsOf(gateway)).get(`sluice_replica_up${replica}`), 1);
       for (let n = 0; n < 3; n++) {

@@ -58,7 +58,8 @@ t.test('engines that models need', async (t) => {
     catalog: { list: () => [], inService: () => models },
     engines: {
       health: () => ({ simulator: 'ok' as const, pool: health }),
-      stats: () => new Map([['pool', { replicas: resting.map((each) => ({ resting: each })) }]]),
+      stats: () =>
+        new Map([['pool', { replicas: resting.map((each) => ({ circuit: each ? 'open' : 'half-open' })) }]]),
     },
   });
   const chat = (engine: string): Needing => ({ kind: 'chat', engine });

@@ -1,11 +1,11 @@
 /** Engines that are full: who waits, who comes next, who is refused. */
 import fc from 'fast-check';
 import t from 'tap';
-import { FairLine } from '../../src/engines/capacity.ts';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
+import { FairQueue } from '../../src/engines/fair-queue.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { silent } from '../engines/collect.ts';
+import { chatOf, silent } from '../engines/collect.ts';
 import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
@@ -15,20 +15,15 @@ import { sampleCall, sampleModel } from '../samples.ts';
 const call = (engine: RunningEngine, subscription: string, name: string) => {
   const outcome: { error?: ApiError; ended: boolean } = { ended: false };
   const messages = [{ role: 'user' as const, content: [{ type: 'text' as const, text: `name:${name};` }] }];
-  const running = engine
-    .chat(sampleModel(), sampleCall({ messages }), {
-      requestId: name,
-      subscription,
-      backpressure: new Backpressure(),
-    })
-    .subscribe({
-      error: (error: unknown) => {
-        outcome.error = asApiError(error);
-      },
-      complete: () => {
-        outcome.ended = true;
-      },
-    });
+  const flow = { requestId: name, subscription, backpressure: new Backpressure() };
+  const running = chatOf(engine)(sampleModel(), sampleCall({ messages }), flow).subscribe({
+    error: (error: unknown) => {
+      outcome.error = asApiError(error);
+    },
+    complete: () => {
+      outcome.ended = true;
+    },
+  });
   return { outcome, leave: () => running.unsubscribe() };
 };
 
@@ -37,13 +32,13 @@ const names = (engine: ScriptedEngine): string => engine.visits.map(nameOf).join
 
 const start = async (
   t: { teardown(callback: () => Promise<void>): void },
-  line: { lineLength?: number; waitMs?: number } = {},
+  queue: { queueLength?: number; waitMs?: number } = {},
 ) => {
   const engine = await startScriptedEngine(() => undefined);
   const subject = createEngine(
     'pool-a',
     { wire: 'openai', replicas: [engine.url], concurrency: 1 },
-    { log: silent, env: {}, line },
+    { log: silent, env: {}, queue },
   );
   t.teardown(async () => {
     await engine.close();
@@ -68,7 +63,7 @@ t.test('subscriptions take turns: a flood of one does not delay another by more 
 });
 
 t.test('a call that has waited for too long, or finds no place, is told when to come back', async (t) => {
-  const { engine, subject } = await start(t, { lineLength: 2, waitMs: 300 });
+  const { engine, subject } = await start(t, { queueLength: 2, waitMs: 300 });
   engine.script = (visit) => {
     if (visit.number === 0) visit.answer();
   };
@@ -88,10 +83,10 @@ t.test('a call that has waited for too long, or finds no place, is told when to 
   t.equal(names(engine), 'quick a0');
 });
 
-t.test('when the last replica goes out nobody waits for it', async (t) => {
+t.test('when the last replica is ejected nobody waits for it', async (t) => {
   const { engine, subject } = await start(t);
   engine.script = (visit) => visit.reset();
-  // Two broken connections in a row, and the replica is left alone for a while.
+  // Two broken connections in a row, and the replica is ejected.
   await eventually(() => {
     const { outcome } = call(subject, 'sub_a', 'a');
     return outcome.error?.message === 'The model is unavailable, try again';
@@ -101,11 +96,11 @@ t.test('when the last replica goes out nobody waits for it', async (t) => {
   t.ok(calls.every(({ outcome }) => outcome.error?.status === 503));
 });
 
-t.test('any history of a line: nobody is lost, and turns go round', async () => {
+t.test('any history of a queue: no call is lost, and subscriptions are served round-robin', async () => {
   const step = fc.record({ join: fc.boolean(), subscription: fc.nat(3), which: fc.nat(5) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const line = new FairLine<{ subscription: string; refused(): void; name: string }>(6);
+      const queue = new FairQueue<{ subscription: string; rejected(): void; name: string }>(6);
       /** By subscription, in the order of their turns. */
       const model: { subscription: string; names: string[] }[] = [];
       const remove = (name: string): void => {
@@ -124,22 +119,26 @@ t.test('any history of a line: nobody is lost, and turns go round', async () => 
           );
           const full = size() >= 6;
           const room = !full || longest > (own?.names.length ?? 0) + 1;
-          const joined = line.join({ subscription: `${subscription}`, name, refused: () => remove(name) });
+          const joined = queue.enqueue({
+            subscription: `${subscription}`,
+            name,
+            rejected: () => remove(name),
+          });
           if (joined !== room) throw new Error(`step ${index}: joined ${joined}`);
           if (!joined) continue;
-          const line2 = model.find((each) => each.subscription === `${subscription}`);
-          if (line2 === undefined) model.push({ subscription: `${subscription}`, names: [name] });
-          else line2.names.push(name);
+          const own2 = model.find((each) => each.subscription === `${subscription}`);
+          if (own2 === undefined) model.push({ subscription: `${subscription}`, names: [name] });
+          else own2.names.push(name);
         } else {
-          const first = line.first();
+          const first = queue.first();
           if (first?.name !== model[0]?.names[0]) throw new Error(`step ${index}: ${first?.name} is first`);
           if (first === undefined) continue;
-          line.serve(first);
+          queue.dequeue(first);
           const [turn] = model.splice(0, 1);
           if (turn !== undefined && turn.names.length > 1)
             model.push({ ...turn, names: turn.names.slice(1) });
         }
-        if (line.size !== size() || line.size > 6) throw new Error(`step ${index}: ${line.size} wait`);
+        if (queue.size !== size() || queue.size > 6) throw new Error(`step ${index}: ${queue.size} wait`);
       }
     }),
   );

@@ -8,7 +8,7 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { EmbeddingsResponse } from '../../schemas/embeddings.ts';
 import { floatsOf } from '../../src/ports/embedding.ts';
-import { countTokens } from '../../src/simulator/tokens.ts';
+import { countTokens } from '../../src/tokens/simulator.ts';
 import { eventually } from '../eventually.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { embeddingsOf, likeness, norm, startPosting, type Vectors, vectorsOf } from './posting.ts';

@@ -2,9 +2,10 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
+import { convertVector } from '../../src/engines/convert-vector.ts';
 import { JsonPicker, type Pick } from '../../src/engines/json-picker.ts';
-import { convertVector, writeVector } from '../../src/engines/vectors.ts';
 import { countTokens } from '../../src/tokens/count.ts';
+import { writeVector } from '../../src/vectors.ts';
 import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 import { embeddingsOf, startPosting, type Vectors, vectorsOf } from './posting.ts';

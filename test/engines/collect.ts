@@ -20,6 +20,11 @@ export const engineOn = (replicas: readonly string[], change: Partial<EngineRow>
     { log: silent, env: process.env },
   );
 
+export const chatOf = ({ chat }: Engine): NonNullable<Engine['chat']> => {
+  if (chat === undefined) throw new Error('The engine does not chat');
+  return chat;
+};
+
 export class Collected {
   readonly parts: Part[] = [];
   emissions = 0;
@@ -39,7 +44,7 @@ export class Collected {
     this.ended = new Promise((resolve) => {
       settle = resolve;
     });
-    const answer = engine.chat(model, sampleCall(call), {
+    const answer = chatOf(engine)(model, sampleCall(call), {
       requestId: 'req-1',
       subscription: 'sub_1',
       backpressure: this.backpressure,

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
-import { openAiWire } from '../../src/engines/wires/openai.ts';
+import { encodeChat } from '../../src/engines/wires/openai/encode.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
 import { thinker } from './samples.ts';
@@ -10,7 +10,7 @@ import { thinker } from './samples.ts';
 const row: EngineRow = { wire: 'openai', replicas: ['http://127.0.0.1:1/v1'] };
 
 const encode = (call: Partial<ChatCall>, model: Model = sampleModel(), changed: Partial<EngineRow> = {}) =>
-  JSON.parse([openAiWire.encodeChat(model, sampleCall(call), { ...row, ...changed })].flat().join(''));
+  JSON.parse([encodeChat(model, sampleCall(call), { ...row, ...changed })].flat().join(''));
 
 const basic = {
   model: 'writer-large-fp8',
@@ -144,7 +144,7 @@ t.test('large media stays out of the JSON until it is sent', async (t) => {
       content: [image(first), image('small'), { type: 'audio', mediaType: 'audio/wav', base64: second }],
     },
   ];
-  const body = openAiWire.encodeChat(sampleModel(), sampleCall({ messages }), row);
+  const body = encodeChat(sampleModel(), sampleCall({ messages }), row);
   t.equal(body.length, 5);
   t.equal(body[1], first);
   t.equal(body[3], second);

@@ -6,7 +6,8 @@ import { OpenAiStreamDecoder } from '../../src/engines/wires/openai/decode-strea
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
 import type { AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
 import { isJsonText } from '../../src/engines/wires/openai/skeleton.ts';
-import { openAiWire } from '../../src/engines/wires/openai.ts';
+import { openAiWire } from '../../src/engines/wires/openai/wire.ts';
+import { errorMessage } from '../../src/engines/wires/openai/words.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
@@ -614,11 +615,11 @@ t.test('whole answers', async (t) => {
 });
 
 t.test('think tags are text for a model that does not reason', async (t) => {
-  const decoder = openAiWire.decodeStream(sampleModel(), sampleCall());
+  const decoder = openAiWire.chat.decodeStream(sampleModel(), sampleCall());
   const parts = [...decoder.push(fixture('llama-cpp-think.sse'))];
   t.match(joined(parts)[0], text('<think>\nSo a<b and </think>\n\nDone: </think> stays'));
   t.match(
-    joined([...openAiWire.decodeStream(thinker, sampleCall()).push(fixture('llama-cpp-think.sse'))])[0],
+    joined([...openAiWire.chat.decodeStream(thinker, sampleCall()).push(fixture('llama-cpp-think.sse'))])[0],
     {
       type: 'reasoning',
     },
@@ -626,7 +627,7 @@ t.test('think tags are text for a model that does not reason', async (t) => {
 });
 
 t.test('ids of ours look like ids', async (t) => {
-  const parts = openAiWire.decodeWhole(thinker, sampleCall(), fixture('ollama-whole-tools.json'));
+  const parts = openAiWire.chat.decodeWhole(thinker, sampleCall(), fixture('ollama-whole-tools.json'));
   t.match(
     parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
     ['call_x1', /^call_[0-9a-f]{24}$/],
@@ -649,8 +650,8 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
     ['Too long', undefined],
     [{ error: 'x'.repeat(400) }, `${'x'.repeat(299)}…`],
   ];
-  for (const [said, read] of rows) t.equal(openAiWire.errorSentence(JSON.stringify(said)), read);
-  t.equal(openAiWire.errorSentence('<html>'), undefined);
+  for (const [said, read] of rows) t.equal(errorMessage(JSON.stringify(said)), read);
+  t.equal(errorMessage('<html>'), undefined);
 
   const inside: readonly (readonly [said: string, read: string])[] = [
     ['GET http://10.0.0.5:8000/v1/models failed', 'GET (address) failed'],
@@ -668,13 +669,13 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
     ['Incorrect API key: sk-proj-0123456789', 'Incorrect API key: (key)'],
     ['sent Bearer abcdefgh12345', 'sent (key)'],
   ];
-  for (const [said, read] of inside) t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), read);
+  for (const [said, read] of inside) t.equal(errorMessage(JSON.stringify({ error: said })), read);
   for (const said of [
     'messages[0].content[1]: `type` must be text/plain and/or image/png, not acme/writer:express',
     'no acme/writer-3.5/large nor e.g./i.e. in v1.beta/x',
     'temperature must be between 0.0 and 2.0 at 12:30:45; ratio 16:9; std::vector; max_tokens:32768',
   ])
-    t.equal(openAiWire.errorSentence(JSON.stringify({ error: said })), said, 'the rest stays');
+    t.equal(errorMessage(JSON.stringify({ error: said })), said, 'the rest stays');
 });
 
 t.test('what an engine calls its failure', async (t) => {

@@ -1,4 +1,4 @@
-/** Several replicas, several answers, several engines: who gets a call, who is left alone, what a reload keeps. */
+/** Several replicas, several answers, several engines: who gets a call, who is ejected, what a reload keeps. */
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
@@ -14,7 +14,7 @@ import { createEngines } from '../../src/engines/table.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import { eventually } from '../eventually.ts';
 import { sampleModel } from '../samples.ts';
-import { ask, Collected, engineOn, silent } from './collect.ts';
+import { ask, Collected, chatOf, engineOn, silent } from './collect.ts';
 import { event, type ScriptedEngine, startScriptedEngine, token } from './scripted-engine.ts';
 
 const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
@@ -115,7 +115,7 @@ t.test('another replica is tried before the first byte, and only then', async (t
     const subject = engineOn(urls(engines));
     const outcome = await ask(subject);
     t.ok(outcome.error !== undefined || outcome.parts.length === 2, name);
-    t.equal(second.visits.length, visits, `${name}: the other replica was left alone`);
+    t.equal(second.visits.length, visits, `${name}: the other replica was not tried`);
     await subject.close();
   }
   await Promise.all(engines.map((engine) => engine.close()));
@@ -142,7 +142,7 @@ t.test('a connection that had gone stale is replaced, on the same replica too', 
   await stopAll(subject, [engine]);
 });
 
-t.test('a replica that fails is left alone, and comes back', async (t) => {
+t.test('a replica that fails is ejected, and recovers', async (t) => {
   const lines: string[] = [];
   const log = pino(new Writable({ write: (line, _, done) => done(void lines.push(String(line))) }));
   const engines = await start(2);
@@ -154,7 +154,7 @@ t.test('a replica that fails is left alone, and comes back', async (t) => {
     { simulator: { chat: notAsked }, log, env: {} },
   );
   const subject = {
-    chat: table.of(sampleModel()).chat,
+    chat: chatOf(table.of(sampleModel())),
     health: () => 'ok',
     close: () => table.close(),
   } as RunningEngine;
@@ -162,22 +162,22 @@ t.test('a replica that fails is left alone, and comes back', async (t) => {
   t.equal(first.visits.length, 2, 'two failures are enough');
   t.match(
     lines.map((line) => JSON.parse(line)),
-    [{ msg: 'engine replica is left alone for a while', engine: 'pool-a' }],
+    [{ msg: 'replica ejected', engine: 'pool-a', replica: first.url, cooldownMs: 500 }],
   );
   first.script = (visit) => visit.answer('r0');
-  // Its pause is over after half a second: the next call is its trial.
+  // Its cooldown is over after half a second: the next call is its trial.
   let back = false;
   for (let count = 0; count < 400 && !back; count++) {
     await new Promise((resolve) => setTimeout(resolve, 10));
     back = (await ask(subject)).parts.some((part) => 'text' in part && part.text === 'r0');
   }
   t.ok(back, 'the replica is tried again');
-  t.match(JSON.parse(lines.at(-1) ?? ''), { msg: 'engine replica is back' });
+  t.match(JSON.parse(lines.at(-1) ?? ''), { msg: 'replica recovered', engine: 'pool-a', replica: first.url });
   await Promise.all(engines.map((engine) => engine.close()));
   await table.close();
 });
 
-t.test('standing: thresholds, growing pauses, one trial at a time', async (t) => {
+t.test('circuit breaker: thresholds, growing cooldowns, one trial at a time', async (t) => {
   const limits = { connect: 1, firstByte: 1, idle: 1, total: 1 };
   const replica = new Replica(
     'http://x',
@@ -186,17 +186,17 @@ t.test('standing: thresholds, growing pauses, one trial at a time', async (t) =>
   const free = (now: number) => replica.canTake(now, 2);
   t.notOk(replica.failed('connection', 0));
   t.ok(free(0));
-  t.ok(replica.failed('connection', 0), 'goes out');
+  t.ok(replica.failed('connection', 0), 'opens');
   t.strictSame([free(499), free(500)], [false, true]);
   replica.busy = 1;
   t.notOk(free(500), 'one trial at a time');
   replica.busy = 0;
-  t.notOk(replica.failed('server', 500), 'is out already');
+  t.notOk(replica.failed('server', 500), 'is open already');
   t.strictSame([free(1499), free(1500)], [false, true]);
   for (let count = 0; count < 10; count++) replica.failed('connection', 0);
-  t.strictSame([free(29_999), free(30_000)], [false, true], 'pauses grow to half a minute');
+  t.strictSame([free(29_999), free(30_000)], [false, true], 'cooldowns grow to half a minute');
   t.ok(replica.succeeded());
-  t.notOk(replica.out);
+  t.equal(replica.circuit, 'closed');
   for (let count = 0; count < 4; count++) t.notOk(replica.failed('server', 0));
   t.notOk(replica.failed('none', 0));
   t.ok(replica.failed('server', 0), 'five server errors in a row');
@@ -230,7 +230,7 @@ t.test('the last replica is kept while it answers others', async (t) => {
   t.equal(subject.health(), 'ok');
   streaming.subscription.unsubscribe();
   for (let count = 0; count < 2; count++) await ask(subject);
-  t.equal(subject.health(), 'down', 'once it answers nobody, it goes out as any other');
+  t.equal(subject.health(), 'down', 'once it answers nobody, it is ejected as any other');
   await stopAll(subject, [engine]);
 });
 
@@ -375,7 +375,7 @@ t.test('rows as sluice.yaml may write them', async (t) => {
     { ...row, limit_field: 'max_completion_tokens', ca_file: '/etc/ca.pem' },
   ];
   const bad = [
-    { ...row, wire: 'grpc' },
+    { ...row, wire: '' },
     { ...row, replicas: [] },
     { ...row, replicas: ['ftp://x'] },
     { ...row, replicas: ['http://user:secret@x/v1'] },

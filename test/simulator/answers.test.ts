@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
-import { countTokens, splitTokens } from '../../src/simulator/tokens.ts';
 import { countTokens as countAs } from '../../src/tokens/count.ts';
 import { fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
+import { countTokens, splitTokens } from '../../src/tokens/simulator.ts';
 import { userSays } from '../samples.ts';
 import {
   argumentsOf,

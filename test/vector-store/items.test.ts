@@ -2,8 +2,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { SplitRules } from '../../src/ports/offload.ts';
-import { countTokens } from '../../src/simulator/tokens.ts';
 import { tokenCounter } from '../../src/tokens/count.ts';
+import { countTokens } from '../../src/tokens/simulator.ts';
 import { splitText } from '../../src/vector-stores/split.ts';
 import { UploadFormat, wholeCharacters } from '../../src/vector-stores/upload-format.ts';
 

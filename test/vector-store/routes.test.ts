@@ -11,7 +11,7 @@ import {
   VectorStoreItemList,
   VectorStoreList,
 } from '../../schemas/vector-store.ts';
-import { countTokens } from '../../src/simulator/tokens.ts';
+import { countTokens } from '../../src/tokens/simulator.ts';
 import { envelope } from '../envelope.ts';
 import { docx, paragraph, pdf, shown, zip } from '../offload/sample-documents.ts';
 import { type Said, startStores, strangerTo, text } from './stores.ts';

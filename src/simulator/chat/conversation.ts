@@ -2,9 +2,9 @@
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
 import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';
+import { countTokens } from '../../tokens/simulator.ts';
 import { type Directives, readDirectives } from '../directives.ts';
 import { hashText } from '../random.ts';
-import { countTokens } from '../tokens.ts';
 
 export interface Conversation {
   readonly directives: Directives;

@@ -1,10 +1,10 @@
 /** A chat call and what was understood of it in; one answer, planned from thinking to finish, out. */
 import { fail } from '../../errors.ts';
 import type { ChatCall } from '../../ports/chat.ts';
+import { splitTokens } from '../../tokens/simulator.ts';
 import { hashText, Random } from '../random.ts';
 import { SchemaProblem } from '../schema/budget.ts';
 import { schemaInstance } from '../schema/instance.ts';
-import { splitTokens } from '../tokens.ts';
 import { type Section, SimulatedChoice } from './completion.ts';
 import type { Conversation } from './conversation.ts';
 import { answerText, continuation, statement, thoughtText } from './prose.ts';

@@ -1,7 +1,7 @@
 /** Topics and a random source in; plain sentences out, token by token, as long as asked. */
 
+import { splitTokens } from '../../tokens/simulator.ts';
 import type { Random } from '../random.ts';
-import { splitTokens } from '../tokens.ts';
 import type { Conversation } from './conversation.ts';
 
 // biome-ignore format: one word a line would hide the sentences below

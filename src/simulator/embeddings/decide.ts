@@ -1,9 +1,9 @@
 /** Decision questions in; how likely each answer is out, told from the words that state and answers share. */
 import { defer, mergeMap, type Observable } from 'rxjs';
 import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
+import { countTokens } from '../../tokens/simulator.ts';
 import { inTurns } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
-import { countTokens } from '../tokens.ts';
 import { readWishes, wished } from '../wishes.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 import { tellingStems } from './lexicon.ts';

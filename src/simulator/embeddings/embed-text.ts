@@ -1,5 +1,5 @@
 /** A text in; its vector out: unit length, the same each time, near to those of texts with the same and kindred words. */
-import { toUnitLength } from '../../engines/vectors.ts';
+import { toUnitLength } from '../../vectors.ts';
 import { hashText } from '../random.ts';
 import { readFeatures } from './lexicon.ts';
 

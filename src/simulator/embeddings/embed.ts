@@ -1,12 +1,12 @@
 /** An embedding call in; lexical vectors out, a few milliseconds' worth a turn of the event loop. */
 import { defer, map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
-import { cutVector, writeVector } from '../../engines/vectors.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/embedding.ts';
 import { loadEncoding } from '../../tokens/encoding.ts';
+import { countTokens } from '../../tokens/simulator.ts';
+import { cutVector, writeVector } from '../../vectors.ts';
 import { inTurns } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
-import { countTokens } from '../tokens.ts';
 import { readWishes, wished } from '../wishes.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 

@@ -1,21 +1,21 @@
 /** Decision questions handed on to another Sluice, and its probabilities read back. */
 import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { PickDecoder } from '../../pick-reader.ts';
-import type { DecisionWire } from '../../wire.ts';
+import type { BodyDecoder, DecisionWire } from '../../wire.ts';
 import { type Fields, failureFields, namedFields } from './fields.ts';
 import { isObject, reportedError } from './words.ts';
 
 export const systemOneWire: DecisionWire['questions'] = {
-  path: '/systemone',
-  encode: (model, { state, questions }) =>
-    JSON.stringify({
+  encode: (model, { state, questions }) => ({
+    path: '/systemone',
+    body: JSON.stringify({
       model: model.served_as,
       state,
       questions: Object.fromEntries(
         questions.map((question, index) => [idOf(index), encodeQuestion(question)]),
       ),
     }),
+  }),
   decode: (call) => new SystemOneDecoder(call),
 };
 
@@ -45,7 +45,7 @@ const encodeQuestion = ({ type, instructions, answers }: DecisionQuestion) => {
 
 const answer: Pick<Fields> = { keys: new Map([...namedFields('answers', 'usage'), ...failureFields]) };
 
-class SystemOneDecoder implements PickDecoder<readonly Decided[]> {
+class SystemOneDecoder implements BodyDecoder<readonly Decided[]> {
   readonly #call: DecisionCall;
   readonly #fields: Record<string, unknown> = {};
   readonly #picker: JsonPicker<Fields>;

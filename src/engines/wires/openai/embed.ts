@@ -1,15 +1,13 @@
 /** Embeddings in the words of OpenAI-like servers: vLLM, TEI, SGLang, llama.cpp, Infinity, Ollama, OpenAI, another Sluice. */
 import { asApiError } from '../../../errors.ts';
 import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
+import { convertVector, type VectorWish } from '../../convert-vector.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { PickDecoder } from '../../pick-reader.ts';
-import { convertVector, type VectorWish } from '../../vectors.ts';
-import type { EmbeddingWire } from '../../wire.ts';
+import type { BodyDecoder, EmbeddingWire } from '../../wire.ts';
 import { type Fields, failureFields, namedFields, parsedField } from './fields.ts';
 import { isObject, reportedError } from './words.ts';
 
 export const embeddingWire: EmbeddingWire = {
-  path: '/embeddings',
   encode: (model, { inputs, encoding, dimensions }) => {
     const capabilities = model.capabilities?.embedding;
     const body: Record<string, unknown> = {
@@ -19,7 +17,7 @@ export const embeddingWire: EmbeddingWire = {
       encoding_format: dimensions === undefined ? encoding : 'base64',
     };
     if (capabilities?.truncate_field !== undefined) body[capabilities.truncate_field] = model.context_length;
-    return JSON.stringify(body);
+    return { path: '/embeddings', body: JSON.stringify(body) };
   },
   decode: (call, inputs) => new EmbeddingDecoder(call, inputs),
   isAboutSize: (refusal) => {
@@ -79,7 +77,7 @@ const answer: Pick<Reading> = {
   ]),
 };
 
-class EmbeddingDecoder implements PickDecoder<Omit<Embedded, 'first'>> {
+class EmbeddingDecoder implements BodyDecoder<Omit<Embedded, 'first'>> {
   readonly #reading: Reading;
   readonly #picker: JsonPicker<Reading>;
 

@@ -7,8 +7,7 @@ import type { Base64, MediaData } from '../../../ports/media.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
 import { LongText } from '../../long-text.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
-import type { PickDecoder } from '../../pick-reader.ts';
-import { type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
+import { type BodyDecoder, type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
 import { type Fields, failureFields, parsedField } from './fields.ts';
 import { reportedError } from './words.ts';
 
@@ -133,7 +132,7 @@ const padded = (base64: Base64): Base64 => {
   return typeof base64 === 'string' ? base64 + padding : Buffer.concat([base64, Buffer.from(padding)]);
 };
 
-class ImageDecoder implements PickDecoder<readonly MadeImage[]> {
+class ImageDecoder implements BodyDecoder<readonly MadeImage[]> {
   readonly #call: ImageCall;
   readonly #reading: Reading = {
     fields: {},

@@ -5,15 +5,14 @@
  */
 import type { AllowedAnswer } from '../../../ports/decision.ts';
 import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { PickDecoder } from '../../pick-reader.ts';
-import type { Continuations, DecisionWire } from '../../wire.ts';
+import type { BodyDecoder, Continuations, DecisionWire } from '../../wire.ts';
 import { type Fields, failureFields, parsedField } from './fields.ts';
 import { reportedError } from './words.ts';
 
 export const continuationWire: DecisionWire['continuations'] = {
-  path: '/completions',
-  encode: (model, prompt, answers) =>
-    JSON.stringify({
+  encode: (model, prompt, answers) => ({
+    path: '/completions',
+    body: JSON.stringify({
       model: model.served_as,
       prompt: answers.map(({ label }) => prompt + label),
       echo: true,
@@ -22,6 +21,7 @@ export const continuationWire: DecisionWire['continuations'] = {
       max_tokens: 1,
       temperature: 0,
     }),
+  }),
   decode: (answers) => new ContinuationDecoder(answers),
 };
 
@@ -81,7 +81,7 @@ const answer: Pick<Reading> = {
   keys: new Map<string, Pick<Reading>>([['choices', { items: choice }], ...failureFields]),
 };
 
-class ContinuationDecoder implements PickDecoder<Continuations> {
+class ContinuationDecoder implements BodyDecoder<Continuations> {
   readonly #reading: Reading;
   readonly #picker: JsonPicker<Reading>;
 

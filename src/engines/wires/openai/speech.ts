@@ -8,7 +8,6 @@ import { isObject, reportedError } from './words.ts';
 type Body = Record<string, unknown>;
 
 export const speechWire: SpeechWire = {
-  path: '/audio/speech',
   encode: (model, call) => {
     const large = new LargeMedia();
     const { asked_by: askedBy = 'openai', engine_format: format = 'pcm' } = model.capabilities?.speech ?? {};
@@ -26,7 +25,7 @@ export const speechWire: SpeechWire = {
     };
     // vLLM-Omni sends samples as they are made only when it is told to.
     if (askedBy === 'vllm' && format === 'pcm') body.stream = true;
-    return large.putBack(JSON.stringify(body));
+    return { path: '/audio/speech', body: large.putBack(JSON.stringify(body)) };
   },
   failureOf: (body) => {
     try {

@@ -8,14 +8,13 @@ import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
 import { isObject, reportedError } from './words.ts';
 
 export const transcriptionWire: TranscriptionWire = {
-  path: '/audio/transcriptions',
   encode: (model, { audio, language, prompt, temperature }, stream) => {
     const fields: Record<string, string> = { model: model.served_as, response_format: 'json' };
     if (language !== undefined) fields.language = language;
     if (prompt !== undefined) fields.prompt = prompt;
     if (temperature !== undefined) fields.temperature = String(temperature);
     if (stream) fields.stream = 'true';
-    return formBody(fields, [fileOf(audio)]);
+    return { path: '/audio/transcriptions', ...formBody(fields, [fileOf(audio)]) };
   },
   decodeWhole: (body) => {
     const value = parsed(body.toString());

@@ -13,8 +13,10 @@ import type { EngineJob, RenderWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
 import { isObject, type Json, reportedError } from './words.ts';
 
+const pathOf = ({ type }: RenderCall): string => (type === 'video' ? '/videos' : '/music');
+const jobPath = (call: RenderCall, id: string): string => `${pathOf(call)}/${encodeURIComponent(id)}`;
+
 export const renderWire: RenderWire = {
-  path: ({ type }) => (type === 'video' ? '/videos' : '/music'),
   encode: (model, call, media) => {
     const large = new LargeMedia();
     const body =
@@ -28,11 +30,13 @@ export const renderWire: RenderWire = {
             n: call.n === 1 ? undefined : call.n,
             seed: call.seed,
           };
-    return large.putBack(JSON.stringify({ model: model.served_as, ...body }));
+    const json = JSON.stringify({ model: model.served_as, ...body });
+    return { path: pathOf(call), body: large.putBack(json) };
   },
   decode: (call, body) => readJob(call, parsed(body)),
-  contentPath: (output) => (output === 0 ? '/content' : `/content?index=${output}`),
-  streamPath: (output) => `/stream?index=${output}`,
+  jobPath,
+  contentPath: (call, id, output) => `${jobPath(call, id)}/content${output === 0 ? '' : `?index=${output}`}`,
+  streamPath: (call, id, output) => `${jobPath(call, id)}/stream?index=${output}`,
 };
 
 /** Only what the model takes is told: engines refuse fields they do not know. */

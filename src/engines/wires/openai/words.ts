@@ -130,16 +130,16 @@ const kinds: ReadonlyMap<string, ErrorKind> = new Map([
   ['timeout_error', 'timeout'],
 ]);
 
-/** The sentence inside an error answer of any status, for its reader; undefined when there is none. */
-export const errorSentence = (body: string): string | undefined => {
+/** The message inside an error response of any status, for the client; undefined when there is none. */
+export const errorMessage = (body: string): string | undefined => {
   const value = parsed(body);
   if (!isObject(value)) return undefined;
   const error = isObject(value.error) ? value.error.message : value.error;
   const detail = Array.isArray(value.detail) ? value.detail[0] : value.detail;
-  const sentence = [error, value.message, isObject(detail) ? detail.msg : detail].find(
+  const message = [error, value.message, isObject(detail) ? detail.msg : detail].find(
     (candidate) => typeof candidate === 'string' && candidate.trim() !== '',
   );
-  return typeof sentence === 'string' ? firstLine(sentence) : undefined;
+  return typeof message === 'string' ? firstLine(message) : undefined;
 };
 
 const parsed = (text: string): unknown => {

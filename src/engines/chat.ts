@@ -1,27 +1,45 @@
-/** The bytes of an engine's answer in, the parts of it out: read by read when it streams, all at once when it does not. */
+/** Makes chat calls to an engine and emits the parts of its responses. */
 import type { Logger } from 'pino';
-import type { Subscriber, Unsubscribable } from 'rxjs';
+import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
-import type { Flow } from '../ports/engine.ts';
-import type { EngineRequest } from './dispatch.ts';
-import type { EngineCall, EngineHead, EngineReader } from './http-call.ts';
+import type { Engine, Flow } from '../ports/engine.ts';
+import { fanOut } from './fan-out.ts';
+import type { EngineCall, EngineHead, EngineReader, ReadError } from './http-call.ts';
 import type { ReplicaPool } from './pool.ts';
-import type { StreamDecoder, Wire } from './wire.ts';
+import type { ChatWire, StreamDecoder } from './wire.ts';
 
-/** What all answers of one engine have in common. */
-export interface AnswerContext {
-  readonly wire: Wire;
+/** What all chat calls to one engine have in common. */
+export interface ChatSetting {
+  readonly wire: ChatWire;
   readonly pool: ReplicaPool;
   readonly log: Logger;
+  readonly row: EngineRow;
+  readonly headers: readonly string[];
+  readonly readError: ReadError;
 }
+
+export const chatOverHttp = (setting: ChatSetting): NonNullable<Engine['chat']> => {
+  const chat = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
+    new Observable((subscriber) => {
+      const reader = new ChatReader(setting, model, call, flow, subscriber);
+      reader.start();
+      return reader;
+    });
+  if (setting.row.fan_out_n !== true) return chat;
+  return (model, call, flow) =>
+    call.n > 1
+      ? fanOut(call, flow, (single, itsFlow) => chat(model, single, itsFlow))
+      : chat(model, call, flow);
+};
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
-/** Fails by erroring while nothing was emitted, by a last `failure` part afterwards. Ends its call when it is let go. */
-export class AnswerReader implements EngineReader, Unsubscribable {
-  readonly #context: AnswerContext;
+/** Errors while nothing was emitted, and emits a last `failure` part afterwards. Unsubscribing closes its call. */
+class ChatReader implements EngineReader, Unsubscribable {
+  readonly #setting: ChatSetting;
   readonly #model: Model;
   readonly #call: ChatCall;
   readonly #flow: Flow;
@@ -33,23 +51,27 @@ export class AnswerReader implements EngineReader, Unsubscribable {
   #bodyBytes = 0;
   #emitted = false;
 
-  constructor(
-    context: AnswerContext,
-    model: Model,
-    call: ChatCall,
-    flow: Flow,
-    subscriber: Subscriber<Parts>,
-  ) {
-    this.#context = context;
+  constructor(setting: ChatSetting, model: Model, call: ChatCall, flow: Flow, subscriber: Subscriber<Parts>) {
+    this.#setting = setting;
     this.#model = model;
     this.#call = call;
     this.#flow = flow;
     this.#subscriber = subscriber;
   }
 
-  /** Throws when there is nobody to ask. */
-  send(request: EngineRequest): void {
-    this.#running = this.#context.pool.send(request, this.#flow, this);
+  /** Throws when no replica can take the call. */
+  start(): void {
+    const { wire, pool, row, headers, readError } = this.#setting;
+    const { path, body } = wire.encode(this.#model, this.#call, row);
+    const request = {
+      method: 'POST',
+      path,
+      headers,
+      body,
+      streams: this.#call.stream,
+      readError,
+    } as const;
+    this.#running = pool.send(request, this.#flow, this);
   }
 
   unsubscribe(): void {
@@ -58,9 +80,9 @@ export class AnswerReader implements EngineReader, Unsubscribable {
 
   head(head: EngineHead): void {
     this.#head = head;
-    // Some servers answer in one piece although a stream was asked for, above all when they have an error to report.
+    // Some servers send a whole response although a stream was requested, above all to report an error.
     const whole = !this.#call.stream || head.contentType.startsWith('application/json');
-    if (!whole) this.#stream = this.#context.wire.decodeStream(this.#model, this.#call);
+    if (!whole) this.#stream = this.#setting.wire.decodeStream(this.#model, this.#call);
   }
 
   bytes(bytes: Buffer, last: boolean): void {
@@ -95,7 +117,7 @@ export class AnswerReader implements EngineReader, Unsubscribable {
     }
   }
 
-  /** A connection may break once everything was said; before that its own error says more than a missing end. */
+  /** A connection may break after the last event; before that its own error says more than a missing end. */
   #endStream(stream: StreamDecoder, broken: ApiError | undefined): void {
     let parts: Parts;
     try {
@@ -122,7 +144,7 @@ export class AnswerReader implements EngineReader, Unsubscribable {
 
   #decodeBody(): void {
     try {
-      this.#emit(this.#context.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? [])));
+      this.#emit(this.#setting.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? [])));
     } catch (thrown) {
       this.#fail(asApiError(thrown));
       return;
@@ -146,7 +168,7 @@ export class AnswerReader implements EngineReader, Unsubscribable {
   #report({ malformed }: StreamDecoder): void {
     const { requestId } = this.#flow;
     if (malformed > 0)
-      this.#context.log.warn({ requestId, events: malformed }, 'engine sent malformed events');
+      this.#setting.log.warn({ requestId, events: malformed }, 'engine sent malformed events');
   }
 }
 

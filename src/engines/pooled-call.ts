@@ -1,0 +1,137 @@
+/** One call to an engine: waits for a replica, retries on another until a response begins. */
+import type { Flow } from '../ports/engine.ts';
+import type { CallSpan } from '../ports/trace.ts';
+import type { EngineRequest } from './dispatch.ts';
+import type { EngineError } from './engine-error.ts';
+import type { Waiter } from './fair-queue.ts';
+import type { EngineCall, EngineHead, EngineReader } from './http-call.ts';
+import type { ReplicaPool } from './pool.ts';
+import type { Replica } from './replica.ts';
+
+const ATTEMPT_LIMIT = 3;
+const none: readonly Replica[] = [];
+
+export class PooledCall implements EngineReader, EngineCall, Waiter {
+  readonly #pool: ReplicaPool;
+  readonly #request: EngineRequest;
+  readonly #flow: Flow;
+  readonly #reader: EngineReader;
+  #attempts = 0;
+  #tried: readonly Replica[] = none;
+  /** Where it runs now. */
+  #replica: Replica | undefined;
+  #startedAt = 0;
+  #call: EngineCall | undefined;
+  /** Present where calls are traced. */
+  #span: CallSpan | undefined;
+  #answered = false;
+  /** While it is queued. */
+  #deadline: NodeJS.Timeout | undefined;
+
+  constructor(pool: ReplicaPool, request: EngineRequest, flow: Flow, reader: EngineReader) {
+    this.#pool = pool;
+    this.#request = request;
+    this.#flow = flow;
+    this.#reader = reader;
+  }
+
+  get subscription(): string {
+    return this.#flow.subscription;
+  }
+
+  wait(): void {
+    this.#deadline = setTimeout(() => {
+      this.#pool.dequeue(this);
+      this.rejected();
+    }, this.#pool.waitMs);
+  }
+
+  rejected(): void {
+    clearTimeout(this.#deadline);
+    this.#reader.error(this.#pool.refusal());
+  }
+
+  /** False when no replica can take it. */
+  start(): boolean {
+    const now = performance.now();
+    const replica = this.#pool.pick(this.#tried, now);
+    if (replica === undefined) return false;
+    clearTimeout(this.#deadline);
+    this.#deadline = undefined;
+    this.#startedAt = now;
+    this.#span = this.#flow.trace?.startCall({
+      method: this.#request.method,
+      path: this.#request.path,
+      replica: replica.url,
+      retries: this.#attempts,
+    });
+    this.#attempts++;
+    replica.busy++;
+    this.#replica = replica;
+    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines);
+    return true;
+  }
+
+  head(head: EngineHead): void {
+    this.#answered = true;
+    this.#span?.answered();
+    if (this.#replica !== undefined) this.#replica.answering++;
+    // A response head closes the circuit of an ejected replica; any other call must also end well to count.
+    if (this.#replica?.ejected === true) this.#pool.succeeded(this.#replica);
+    this.#reader.head(head);
+  }
+
+  bytes(bytes: Buffer, last: boolean): void {
+    this.#reader.bytes(bytes, last);
+  }
+
+  end(): void {
+    this.#releaseAnswered();
+    this.#reader.end();
+    this.#pool.startWaiters();
+  }
+
+  error(error: EngineError): void {
+    const replica = this.#release(error);
+    if (replica !== undefined) this.#pool.failed(replica, error);
+    if (!this.#mayRetry(error, replica) || !this.start()) this.#reader.error(error);
+    this.#pool.startWaiters();
+  }
+
+  /** A reader that closes the call early is no failure of the replica. */
+  close(): void {
+    if (this.#deadline !== undefined) {
+      clearTimeout(this.#deadline);
+      this.#pool.dequeue(this);
+    }
+    this.#releaseAnswered();
+    this.#call?.close();
+    this.#pool.startWaiters();
+  }
+
+  /** `retry` is `never` once any of a response was seen. */
+  #mayRetry(error: EngineError, replica: Replica | undefined): boolean {
+    if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
+    // A stale connection says nothing about its replica, which may be picked again.
+    if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
+    return true;
+  }
+
+  #releaseAnswered(): void {
+    const replica = this.#release();
+    if (replica !== undefined && this.#answered) this.#pool.succeeded(replica);
+  }
+
+  #release(error?: EngineError): Replica | undefined {
+    this.#span?.end(error);
+    this.#span = undefined;
+    const replica = this.#replica;
+    this.#replica = undefined;
+    if (replica === undefined) return undefined;
+    replica.busy--;
+    if (this.#answered) replica.answering--;
+    const now = performance.now();
+    this.#pool.released(now - this.#startedAt, now);
+    return replica;
+  }
+}

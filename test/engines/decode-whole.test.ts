@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { WholeDecoder } from '../../src/engines/wires/openai/decode-whole.ts';
-import { ResponseDecoder, type AnswerOptions } from '../../src/engines/wires/openai/response-decoder.ts';
+import { type AnswerOptions, ResponseDecoder } from '../../src/engines/wires/openai/response-decoder.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import { readable } from './samples.ts';
 

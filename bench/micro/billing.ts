@@ -133,6 +133,19 @@ const batches = async (
   for (let i = 0; i < all.length; i += size) await work(all.slice(i, i + size));
 };
 
+const embeddedLedger = async (): Promise<void> => {
+  const ledger = openLibsqlLedger(path.join(folder, 'ledger-alone.db'));
+  await ledger.insert(newEvents(20_000));
+  const events = newEvents(100_000);
+  for (const size of [64, 500])
+    await measure(`embedded ledger: inserted, ${size} at a time`, 50_000, () =>
+      batches(events.splice(0, 50_000), size, (some) =>
+        ledger.insert(some, (index) => eventJson(some[index] as UsageEvent)),
+      ),
+    );
+  await ledger.close();
+};
+
 const clickHouse = async (): Promise<void> => {
   const service = await startClickHouse();
   const ledger = openClickHouseLedger(`${service.url}/sluice_bench_${randomBytes(4).toString('hex')}`);
@@ -193,6 +206,7 @@ const kafka = async (): Promise<void> => {
 const cases: Record<string, { missing?: string | undefined; run: () => Promise<void> }> = {
   journal: { run: journal },
   embedded: { run: embedded },
+  ledger: { run: embeddedLedger },
   clickhouse: { missing: clickHouseMissing(), run: clickHouse },
   kafka: { missing: kafkaMissing(), run: kafka },
 };

@@ -1,4 +1,4 @@
-/** A file and its migrations in; a SQLite connection out whose three calls avoid the traps of the library below. */
+/** Opens SQLite files; its connection works around the pitfalls of the libsql library. */
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +10,7 @@ export type SqlValue = string | number | bigint | Uint8Array | null;
 /** Rows are tuples in the order of the selected columns: only so are blobs Buffers everywhere and rows free of extras. */
 export type Row = readonly unknown[];
 
-/** How long opening waits for another process that is creating or migrating the same file. */
+/** How long opening waits for another process that is creating the same file. */
 const openPatience = 5_000;
 /** How long a statement blocks the event loop for another process's write; past that the caller decides. */
 const statementPatience = 20;
@@ -100,16 +100,13 @@ export const whenFree = async <T>(work: () => T, refuse: (cause: unknown) => Err
   }
 };
 
-/**
- * Opens or creates the file, its folder too, and applies the migrations it has not seen: each is one script,
- * known by its place in the list, so the list only ever grows. Fails with one sentence for the operator.
- */
-export const openSqlite = (file: string, migrations: readonly string[]): Sqlite => {
+/** Opens or creates the file, its folder and its tables. Fails with one sentence for the operator. */
+export const openSqlite = (file: string, schema: string): Sqlite => {
   makeFile(file);
   try {
     const database = connect(file);
     const sqlite = new Sqlite(database);
-    migrate(database, sqlite, migrations);
+    createTables(database, sqlite, schema);
     database.exec(`PRAGMA busy_timeout = ${statementPatience}`);
     return sqlite;
   } catch (error) {
@@ -138,18 +135,14 @@ const connect = (file: string): Database.Database => {
   }
 };
 
-const migrate = (database: Database.Database, sqlite: Sqlite, migrations: readonly string[]): void =>
+/** The only version of the tables so far. */
+const schemaVersion = 1;
+
+const createTables = (database: Database.Database, sqlite: Sqlite, schema: string): void =>
   sqlite.transaction(() => {
-    database.exec(
-      'CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL, applied TEXT NOT NULL)',
-    );
-    const [version] = sqlite.get<[number]>('SELECT coalesce(max(version), 0) FROM schema_version') ?? [0];
-    if (version > migrations.length) throw new NewerSchema(version, migrations.length);
-    for (const [index, script] of migrations.entries()) {
-      if (index < version) continue;
-      database.exec(script);
-      sqlite.run("INSERT INTO schema_version VALUES (?, datetime('now'))", [index + 1]);
-    }
+    const [version] = sqlite.get<[number]>('PRAGMA user_version') ?? [0];
+    if (version > schemaVersion) throw new NewerSchema(version, schemaVersion);
+    if (version === 0) database.exec(`${schema} PRAGMA user_version = ${schemaVersion}`);
   });
 
 class NewerSchema extends Error {

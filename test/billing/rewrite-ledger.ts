@@ -1,14 +1,15 @@
 /** Changes events behind the ledger's back, as a damaged disk or a wrong hand would. */
 import Database from 'libsql';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { pack, unpack } from '../../src/adapters/ledger/packed-events.ts';
 
 /** What `change` gives undefined for goes. */
 export const rewriteLedger = (file: string, change: (event: UsageEvent) => UsageEvent | undefined): void => {
   const database = new Database(file);
   const blocks = database.prepare('SELECT id, events FROM usage_blocks').raw().all() as [number, string][];
   const rewrite = database.prepare('UPDATE usage_blocks SET events = ? WHERE id = ?');
-  for (const [id, text] of blocks)
-    rewrite.run([pack(unpack(text).flatMap((event) => change(event) ?? [])), id]);
+  for (const [id, text] of blocks) {
+    const events = JSON.parse(text) as UsageEvent[];
+    rewrite.run([JSON.stringify(events.flatMap((event) => change(event) ?? [])), id]);
+  }
   database.close();
 };

@@ -8,7 +8,7 @@ import t from 'tap';
 import { openSqlite } from '../../src/adapters/sqlite.ts';
 import { Best } from '../../src/adapters/vectors/best.ts';
 import { openLibsqlVectors } from '../../src/adapters/vectors/libsql.ts';
-import { migrations } from '../../src/adapters/vectors/libsql-tables.ts';
+import { schema } from '../../src/adapters/vectors/libsql-tables.ts';
 import { dropStore, removeFile } from '../../src/adapters/vectors/libsql-write.ts';
 import { openVectors } from '../../src/adapters/vectors/open.ts';
 import { createScan } from '../../src/adapters/vectors/similarity-kernel.ts';
@@ -114,7 +114,7 @@ t.test('a removal that was cut short is ended by the next, and nothing is left b
     await vectors.upsert(store, [...somePoints(250, 4), ...somePoints(5, 4, 'file-2')]);
     await vectors.publish(store, 'file-1');
   }
-  const sqlite = openSqlite(file, migrations);
+  const sqlite = openSqlite(file, schema);
   t.teardown(() => sqlite.close());
   removeFile(sqlite, 'one', 'file-1');
   dropStore(sqlite, 'two');

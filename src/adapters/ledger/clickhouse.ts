@@ -1,14 +1,11 @@
-/**
- * The ledger in ClickHouse: one table whose rows collapse by event id, read with FINAL, so that an event counts once
- * however often it was inserted. The schema is made and migrated at first use.
- */
+/** The ledger in ClickHouse: one table whose rows collapse by event id, so that each event counts once. */
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { fail } from '../../errors.ts';
 import type { EventPlace, Ledger, Page, UsageFilter } from '../../ports/ledger.ts';
 import { ClickHouse, type Parameters } from './clickhouse-connection.ts';
-import { applyMigrations } from './clickhouse-migrations.ts';
 import { columns, endOfTime, rowOf } from './clickhouse-rows.ts';
+import { createTables } from './clickhouse-schema.ts';
 import { type SealOptions, sealDays } from './clickhouse-seals.ts';
 import { selectTotals } from './clickhouse-totals.ts';
 
@@ -36,15 +33,15 @@ export const openClickHouseLedger = (
   options: ClickHouseLedgerOptions = {},
 ): ClickHouseLedger => {
   const clickHouse = new ClickHouse(url, options.patience);
-  let migrated: Promise<void> | undefined;
+  let created: Promise<void> | undefined;
   /** Once for this process, and again after a failure. */
   const ready = (): Promise<void> => {
-    migrated ??= applyMigrations(clickHouse, options.retentionDays).catch((error: unknown) => {
-      migrated = undefined;
+    created ??= createTables(clickHouse, options.retentionDays).catch((error: unknown) => {
+      created = undefined;
       // Whatever stands in the way, the events themselves are not at fault.
       throw fail('unavailable', 'The usage ledger is unavailable', { cause: error });
     });
-    return migrated;
+    return created;
   };
 
   const seal = async (asked?: SealOptions): Promise<number> => {

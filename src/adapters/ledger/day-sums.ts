@@ -39,17 +39,6 @@ class Sums {
     this.group = group;
   }
 
-  takes({ time, subscription, model, key, route }: UsageEvent): boolean {
-    const { group } = this;
-    return (
-      group[0] === Math.floor(time / millisecondsOfDay) &&
-      group[1] === subscription &&
-      group[2] === model &&
-      group[3] === key &&
-      group[4] === route
-    );
-  }
-
   /** Of a request that failed nothing is billed. */
   add({ outcome, quantities, cost }: UsageEvent): void {
     this.requests++;
@@ -87,24 +76,18 @@ class Sums {
 
 export class DaySums {
   readonly #groups = new Map<string, Sums>();
-  #latest: Sums | undefined;
 
   add(event: UsageEvent): void {
-    // Events that come together are mostly of one group.
-    if (this.#latest?.takes(event) !== true) this.#latest = this.#groupOf(event);
-    this.#latest.add(event);
-  }
-
-  #groupOf({ time, subscription, model, key, route }: UsageEvent): Sums {
+    const { time, subscription, model, key, route } = event;
     const day = Math.floor(time / millisecondsOfDay);
-    // JSON keeps names apart that a plain separator would not.
-    const name = JSON.stringify([day, subscription, model, key, route]);
+    // With their lengths, names are unambiguous whatever characters they have.
+    const name = `${day} ${subscription.length} ${model.length} ${key.length} ${subscription}${model}${key}${route}`;
     let sums = this.#groups.get(name);
     if (sums === undefined) {
       sums = new Sums([day, subscription, model, key, route]);
       this.#groups.set(name, sums);
     }
-    return sums;
+    sums.add(event);
   }
 
   rows(): readonly DayRow[] {

@@ -1,11 +1,9 @@
-/** Blocks of events in a SQLite file: what lies in a time, by its order; what has an id; what is old, to be removed. */
+/** Reads blocks of usage events from SQLite by time or id, and removes old ones. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { millisecondsOfDay } from './day-sums.ts';
-import type { Counted } from './libsql-counted.ts';
-import { blockSpan } from './libsql-migrations.ts';
-import { unpack } from './packed-events.ts';
+import { blockSpan } from './libsql-schema.ts';
 
 type Place = readonly [first: number, id: number];
 type Header = readonly [id: number, first: number, size: number];
@@ -52,11 +50,10 @@ export const findEvents = (
     .map(({ id, cost }) => ({ id, cost }));
 };
 
-/** `limit` is the start of a day: events and their sums go together. Gives how many blocks went. */
-export const removeBefore = (sqlite: Sqlite, counted: Counted, limit: number): number =>
+/** `limit` is the start of a day: events and their sums are removed together. Returns the number of blocks removed. */
+export const removeBefore = (sqlite: Sqlite, limit: number): number =>
   sqlite.transaction(() => {
     sqlite.run('DELETE FROM usage_by_day WHERE day < ?', [limit / millisecondsOfDay]);
-    counted.removeBefore(limit);
     const old = sqlite.all<[number]>('SELECT id FROM usage_blocks WHERE first < ? ORDER BY first LIMIT ?', [
       limit,
       removed,
@@ -98,7 +95,7 @@ const readBlocks = (sqlite: Sqlite, ids: readonly number[]): UsageEvent[] =>
     .all<[string]>('SELECT events FROM usage_blocks WHERE id IN (SELECT value FROM json_each(?))', [
       JSON.stringify(ids),
     ])
-    .flatMap(([events]) => unpack(events));
+    .flatMap(([events]) => JSON.parse(events) as UsageEvent[]);
 
 const idOf = ([id]: readonly [number, ...unknown[]]): number => id;
 

@@ -1,4 +1,4 @@
-/** The ledger in a SQLite file of the data folder: events in blocks of what came together, their ids, and sums by day beside them. */
+/** The embedded ledger: a SQLite file with blocks of events, their ids, and sums by day. */
 import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fail } from '../../errors.ts';
@@ -6,9 +6,8 @@ import type { Ledger, UsageFilter } from '../../ports/ledger.ts';
 import { openSqlite, whenFree } from '../sqlite.ts';
 import { DaySums, millisecondsOfDay } from './day-sums.ts';
 import { findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
-import { Counted } from './libsql-counted.ts';
-import { insertNew, portions } from './libsql-insert.ts';
-import { migrations } from './libsql-migrations.ts';
+import { insertNew } from './libsql-insert.ts';
+import { schema } from './libsql-schema.ts';
 import { extentOf, selectTotals } from './libsql-totals.ts';
 
 export interface Retention {
@@ -17,30 +16,31 @@ export interface Retention {
   readonly log: Logger;
 }
 
+/** Events inserted in one transaction: a few milliseconds of the event loop. */
+const transactionSize = 500;
 /** Events read at once for sums over a part of a day. */
-const stretch = 500;
+const readSize = 500;
 const hour = 3_600_000;
 
 /** Without a retention events are kept for ever. */
 export const openLibsqlLedger = (file: string, retention?: Retention): Ledger => {
-  const sqlite = openSqlite(file, migrations);
-  const counted = new Counted(sqlite);
+  const sqlite = openSqlite(file, schema);
   const attempt = <T>(work: () => T): Promise<T> =>
     whenFree(work, (cause) => fail('unavailable', 'The usage ledger is unavailable', { cause }));
 
-  /** One stretch in a turn of the event loop, however many ask. */
-  let turn = Promise.resolve();
-  const nextTurn = (): Promise<void> => {
-    turn = turn.then(() => setImmediate());
-    return turn;
+  /** One read per tick of the event loop, however many queries are running. */
+  let tick = Promise.resolve();
+  const nextTick = (): Promise<void> => {
+    tick = tick.then(() => setImmediate());
+    return tick;
   };
   const sumUp = async (filter: UsageFilter, into: DaySums): Promise<void> => {
     for (let place = {}; ; ) {
-      await nextTurn();
-      const events = await attempt(() => listEvents(sqlite, filter, { limit: stretch, ...place }));
+      await nextTick();
+      const events = await attempt(() => listEvents(sqlite, filter, { limit: readSize, ...place }));
       for (const event of events) into.add(event);
       const last = events.at(-1);
-      if (last === undefined || events.length < stretch) return;
+      if (last === undefined || events.length < readSize) return;
       place = { after: last };
     }
   };
@@ -48,10 +48,10 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   const sweep = async ({ days, log }: Retention): Promise<void> => {
     const limit = Math.floor(Date.now() / millisecondsOfDay - days) * millisecondsOfDay;
     try {
-      // A few at a time, so that the event loop goes on.
-      while ((await attempt(() => removeBefore(sqlite, counted, limit))) > 0) await setImmediate();
+      // A few at a time, so that the event loop is not blocked.
+      while ((await attempt(() => removeBefore(sqlite, limit))) > 0) await setImmediate();
     } catch (error) {
-      log.warn({ err: error }, 'ledger: old events could not be removed; tried again in an hour');
+      log.warn({ err: error }, 'ledger retention failed; retried in an hour');
     }
   };
   let sweeping: NodeJS.Timeout | undefined;
@@ -61,10 +61,13 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   }
 
   return {
-    insert: async (events) => {
-      for (const [index, some] of portions(events).entries()) {
-        if (index > 0) await setImmediate();
-        await attempt(() => insertNew(sqlite, counted, some));
+    insert: async (events, textOf) => {
+      for (let start = 0; start < events.length; start += transactionSize) {
+        if (start > 0) await setImmediate();
+        const entries = events
+          .slice(start, start + transactionSize)
+          .map((event, index) => ({ event, json: textOf?.(start + index) ?? JSON.stringify(event) }));
+        await attempt(() => insertNew(sqlite, entries));
       }
     },
     totals: async (filter, groups, page) => {

@@ -4,8 +4,8 @@ import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
 import { openSqlite, type SqlValue, whenFree } from '../sqlite.ts';
 
 /** AUTOINCREMENT: a number is never given out twice, so the order of creation outlives removals. */
-const migrations = [
-  `CREATE TABLE record (
+const schema = `
+   CREATE TABLE record (
      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
      kind TEXT NOT NULL,
      id TEXT NOT NULL,
@@ -18,14 +18,13 @@ const migrations = [
    );
    CREATE INDEX record_by_kind ON record (kind, sequence);
    CREATE INDEX record_by_owner ON record (kind, owner, sequence);
-   CREATE INDEX record_by_due ON record (kind, due_group, due, sequence) WHERE due_group IS NOT NULL;`,
-];
+   CREATE INDEX record_by_due ON record (kind, due_group, due, sequence) WHERE due_group IS NOT NULL;`;
 
 const columns = 'id, version, owner, value';
 type Columns = [id: string, version: number, owner: string, value: string];
 
 export const openLibsqlState = (file: string): State => {
-  const sqlite = openSqlite(file, migrations);
+  const sqlite = openSqlite(file, schema);
 
   const attempt = <T>(work: () => T): Promise<T> =>
     whenFree(work, (cause) => fail('unavailable', 'The state store is unavailable', { cause }));

@@ -7,8 +7,8 @@ import type { Item } from '../../ports/vectors.ts';
  * of its store, which tells those who keep vectors in memory what to read anew. Numbers are never given out twice.
  * Words of strangers are blobs: the library ends a text at its first zero character.
  */
-export const migrations: readonly string[] = [
-  `CREATE TABLE store (
+export const schema = `
+   CREATE TABLE store (
      number INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL UNIQUE,
      dimensions INTEGER NOT NULL,
@@ -46,8 +46,7 @@ export const migrations: readonly string[] = [
      sequence INTEGER
    );
    CREATE INDEX change_by_version ON change (store, version);
-   CREATE TABLE doomed (file INTEGER PRIMARY KEY);`,
-];
+   CREATE TABLE doomed (file INTEGER PRIMARY KEY);`;
 
 /** Changes that are remembered: who has missed more reads everything anew. */
 export const rememberedChanges = 1_000;

@@ -5,7 +5,7 @@ import { Pool } from '../../offload/pool.ts';
 import type { ItemPage, Vectors } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
-import { migrations, type PassageRow, passageColumns, toPassage, visiblePassages } from './libsql-tables.ts';
+import { type PassageRow, passageColumns, schema, toPassage, visiblePassages } from './libsql-tables.ts';
 import {
   createStore,
   describe,
@@ -31,7 +31,7 @@ export const openLibsqlVectors = (
   file: string,
   { memory = 512 * mebibyte }: LibsqlVectorsOptions = {},
 ): Vectors => {
-  const sqlite = openSqlite(file, migrations);
+  const sqlite = openSqlite(file, schema);
   const pool = new Pool({
     entry: new URL(
       import.meta.url.endsWith('.ts') ? './search-thread.ts' : './search-thread.js',

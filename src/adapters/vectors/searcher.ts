@@ -3,10 +3,10 @@ import type { Hit } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite } from '../sqlite.ts';
 import { Best } from './best.ts';
 import {
-  migrations,
   type PassageRow,
   passageColumns,
   rememberedChanges,
+  schema,
   toPassage,
   visiblePassages,
 } from './libsql-tables.ts';
@@ -30,7 +30,7 @@ export class Searcher {
   readonly #tables = new Map<number, VectorTable>();
 
   constructor(path: string, memory: number) {
-    this.#sqlite = openSqlite(path, migrations);
+    this.#sqlite = openSqlite(path, schema);
     this.#slabs = new Slabs(memory);
     this.#scan = createScan(this.#slabs.memory);
   }

@@ -14,8 +14,8 @@ export const edgeFamilies = (core: EdgeCore, connections: number): readonly Metr
   let [slow, answers, bodies] = [0, 0, 0];
   for (const response of core.open) {
     if (response.full) slow++;
-    answers += response.heldAnswer;
-    bodies += response.heldBody;
+    answers += response.bufferedReply;
+    bodies += response.bufferedBody;
   }
   return [
     {

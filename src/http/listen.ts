@@ -108,7 +108,7 @@ const drain = async (
   server.stopListening();
   if (handOver) await disconnected(server, graceMs);
   await emptied(core, graceMs);
-  for (const response of core.open) response.cut();
+  for (const response of core.open) response.shutDown();
   // The last answers are on their way to the operating system.
   await emptied(core, core.limits.lingerMs);
   await server.close();

@@ -1,5 +1,5 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { routes } from '../pipelines/routes.ts';
 import { embedItems } from '../pipelines/vector-stores/embed-items.ts';
 import { apiVersion } from '../schemas/openapi.ts';
@@ -11,7 +11,7 @@ import { openAdmin } from './admin/open.ts';
 import { gatewayQuestions } from './admin/questions.ts';
 import { createReadiness } from './admin/readiness.ts';
 import { openAccounts } from './billing/accounts.ts';
-import { type Config, loadConfig } from './config.ts';
+import type { Config } from './config.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { openJobs } from './jobs/open.ts';
@@ -19,7 +19,7 @@ import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
-import type { Family } from './metrics/exposition.ts';
+import type { MetricFamily } from './metrics/exposition.ts';
 import { admissionFamilies, createMetrics } from './metrics/metrics.ts';
 import { serviceFamilies } from './metrics/service-families.ts';
 import { spanFamilies } from './metrics/span-families.ts';
@@ -29,7 +29,6 @@ import { Opened } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
 import { createTracing } from './tracing/tracing.ts';
 import { createVectorStores } from './vector-stores/vector-stores.ts';
-import { type Welcome, welcome } from './welcome.ts';
 
 export interface Gateway {
   /** Base address for clients, ending in `/v1`. */
@@ -43,7 +42,7 @@ export interface Gateway {
   /** Reads `sluice.yaml` again; a bad file is refused and logged, the old one stays. */
   reload(): void;
   /** What is counted and measured here. */
-  families(): readonly Family[];
+  families(): readonly MetricFamily[];
   /** Why no traffic should come now; empty: it should. */
   unready(): Promise<readonly string[]>;
   /** Stops listening, lets running requests finish, then closes everything. */
@@ -156,53 +155,4 @@ export const startGateway = async (config: Config, log: Logger): Promise<Gateway
     await opened.close();
     throw error;
   }
-};
-
-/** `sluice serve`: runs until a signal ends it. Rejects with one clear sentence when it cannot start. */
-export const serve = async (processes = 1): Promise<void> => {
-  const config = loadConfig();
-  const log = pino({ level: config.logLevel }, pino.destination(2));
-  const show = (text: string): void => void process.stdout.write(text);
-  if (processes > 1) {
-    const { supervise } = await import('./processes/supervise.ts');
-    await supervise({ config, log, processes, show });
-    return;
-  }
-  try {
-    await serveHere(config, log, show);
-  } finally {
-    // The channel to the process that started it would keep it alive; closing it would hide the exit code.
-    process.channel?.unref();
-  }
-};
-
-const serveHere = async (config: Config, log: Logger, show: (text: string) => void): Promise<void> => {
-  const gateway = await startGateway(config, log);
-  const models = gateway.ports.catalog.list();
-  const greeting: Welcome = {
-    url: gateway.url,
-    secret: config.bootstrapKey === undefined ? gateway.firstKey : undefined,
-    keyGiven: config.bootstrapKey !== undefined,
-    models: models.length,
-    chatModel: models.find(({ kind }) => kind === 'chat')?.id,
-    adminUrl: gateway.adminUrl,
-    config,
-  };
-  if (config.sharedPort && process.send !== undefined) {
-    const { joinProcesses } = await import('./processes/member.ts');
-    const how = await joinProcesses(gateway, greeting).ended;
-    log.info(how, 'draining');
-    await gateway.stop(how);
-    return;
-  }
-  show(welcome(greeting));
-  process.on('SIGHUP', () => gateway.reload());
-  const signal = await new Promise<NodeJS.Signals>((resolve) => {
-    process.once('SIGTERM', resolve);
-    process.once('SIGINT', resolve);
-  });
-  log.info({ signal }, 'draining');
-  // Whoever asks twice does not want to wait.
-  process.once('SIGINT', () => process.exit(130));
-  await gateway.stop();
 };

@@ -1,7 +1,8 @@
-/** Parts as they are opened in; all of them closed again out, the last one first. */
+/** Keeps what a process opened, and closes it in reverse order. */
 
 export class Opened {
   readonly #closing: (() => Promise<void> | void)[] = [];
+  #closed: Promise<void> | undefined;
 
   add<T extends { close(): Promise<void> | void }>(part: T): T {
     this.#closing.push(() => part.close());
@@ -12,7 +13,13 @@ export class Opened {
     this.#closing.push(close);
   }
 
-  async close(): Promise<void> {
-    for (const close of this.#closing.splice(0).reverse()) await close();
+  /** A second call waits for the first. */
+  close(): Promise<void> {
+    this.#closed ??= this.#closeAll();
+    return this.#closed;
+  }
+
+  async #closeAll(): Promise<void> {
+    for (const close of this.#closing.reverse()) await close();
   }
 }

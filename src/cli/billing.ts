@@ -1,9 +1,9 @@
 /** `sluice billing`: reads usage from Kafka into the ledger, until a signal ends it. */
-import { once } from 'node:events';
 import { pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import type { Command } from './command.ts';
 import { remark } from './output.ts';
+import { runService } from './run-service.ts';
 
 export const billing: Command = {
   name: 'billing',
@@ -17,12 +17,10 @@ export const billing: Command = {
     const config = loadConfig();
     const log = pino({ level: config.logLevel }, pino.destination(2));
     const { startBilling } = await import('../billing.ts');
-    const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
     const running = await startBilling(config, log);
     const into = config.clickHouseUrl === undefined ? config.dataDir : 'ClickHouse';
     remark(`Reading usage from Kafka at ${config.kafka?.brokers.join(', ')} into ${into}.`);
     if (running.adminUrl !== undefined) remark(`Metrics and probes at ${running.adminUrl}.`);
-    await ended;
-    await running.stop();
+    await runService(running, config, log);
   },
 };

@@ -1,8 +1,14 @@
-/** `sluice serve`: the gateway itself. */
+/** `sluice serve`: runs the gateway, in one process or in several on one port. */
+import { type Logger, pino } from 'pino';
+import { type Config, loadConfig } from '../config.ts';
+import { stopOnFatalError } from '../fatal.ts';
+import type { Gateway } from '../main.ts';
+import { type Welcome, welcome } from '../welcome.ts';
 import { type Command, UsageError } from './command.ts';
+import { runService } from './run-service.ts';
 
-/** More than cores help nobody; a slip of the keyboard should not start a thousand. */
-const mostProcesses = 256;
+/** More than cores help nobody; a typo should not start a thousand. */
+const maxProcesses = 256;
 
 export const serve: Command = {
   name: 'serve',
@@ -15,9 +21,50 @@ export const serve: Command = {
   run: async (input) => {
     const text = input.text('processes') ?? '1';
     const processes = Number(text);
-    if (!/^[1-9]\d*$/.test(text) || processes > mostProcesses)
-      throw new UsageError(`--processes must be a whole number from 1 to ${mostProcesses}, not "${text}"`);
-    // Loaded when asked for: the other commands start without it.
-    await (await import('../main.ts')).serve(processes);
+    if (!/^[1-9]\d*$/.test(text) || processes > maxProcesses)
+      throw new UsageError(`--processes must be a whole number from 1 to ${maxProcesses}, not "${text}"`);
+    const config = loadConfig();
+    const log = pino({ level: config.logLevel }, pino.destination(2));
+    // Both are loaded only here: the other commands start faster without them.
+    if (processes > 1) {
+      const { supervise } = await import('../processes/supervise.ts');
+      return supervise({ config, log, processes, show });
+    }
+    try {
+      const { startGateway } = await import('../main.ts');
+      const gateway = await startGateway(config, log);
+      if (config.sharedPort && process.send !== undefined) await runMember(gateway, config, log);
+      else {
+        show(welcome(welcomeOf(gateway, config)));
+        await runService(gateway, config, log);
+      }
+    } finally {
+      // An open channel to the supervisor would keep the process alive; closing it would hide the exit code.
+      process.channel?.unref();
+    }
   },
 };
+
+const runMember = async (gateway: Gateway, config: Config, log: Logger): Promise<void> => {
+  stopOnFatalError(log, config.drainMs, () => gateway.stop());
+  const { joinGroup } = await import('../processes/member.ts');
+  const { config: _, ...greeting } = welcomeOf(gateway, config);
+  const options = await joinGroup(gateway, greeting);
+  log.info(options, 'draining');
+  await gateway.stop(options);
+};
+
+const welcomeOf = (gateway: Gateway, config: Config): Welcome => {
+  const models = gateway.ports.catalog.list();
+  return {
+    url: gateway.url,
+    secret: config.bootstrapKey === undefined ? gateway.firstKey : undefined,
+    keyGiven: config.bootstrapKey !== undefined,
+    models: models.length,
+    chatModel: models.find(({ kind }) => kind === 'chat')?.id,
+    adminUrl: gateway.adminUrl,
+    config,
+  };
+};
+
+const show = (text: string): void => void process.stdout.write(text);

@@ -1,9 +1,9 @@
 /** `sluice worker`: renders videos and songs beside gateways, until a signal ends it. */
-import { once } from 'node:events';
 import { pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import type { Command } from './command.ts';
 import { remark } from './output.ts';
+import { runService } from './run-service.ts';
 
 export const worker: Command = {
   name: 'worker',
@@ -17,12 +17,9 @@ export const worker: Command = {
     const config = loadConfig();
     const log = pino({ level: config.logLevel }, pino.destination(2));
     const { startWorker } = await import('../worker.ts');
-    const ended = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
     const running = await startWorker(config, log);
-    process.on('SIGHUP', () => running.reload());
     remark(`Rendering up to ${config.jobs.renders} jobs at once.`);
     if (running.adminUrl !== undefined) remark(`Metrics and probes at ${running.adminUrl}.`);
-    await ended;
-    await running.stop();
+    await runService(running, config, log);
   },
 };

@@ -1,40 +1,40 @@
-/** Pieces of a request body in; what one kind of reader makes of them out. */
+/** Readers of a request body: into one buffer of known length, gathered, or chunk by chunk. */
 import type { Subscriber } from 'rxjs';
 import type { Backpressure } from '../ports/backpressure.ts';
 
 export interface Sink {
   readonly paused: boolean;
-  /** Bytes that it keeps. */
-  readonly held: number;
-  /** Lent memory is gone when this returns; with `last` when `end`, which follows at once, does. */
-  piece(chunk: Uint8Array, lent: boolean, last: boolean): void;
+  /** Bytes in memory. */
+  readonly buffered: number;
+  /** A borrowed chunk is valid until this returns; the last one until `end`, which follows at once, does. */
+  chunk(chunk: Uint8Array, borrowed: boolean, last: boolean): void;
   end(): void;
   error(error: unknown): void;
 }
 
-/** A body of known length: each piece is copied once, to its place. */
+/** A body of known length: each chunk is copied once, to its offset. */
 export class Fill implements Sink {
   readonly paused = false;
   readonly #subscriber: Subscriber<Buffer>;
   readonly #length: number;
-  /** The receiver does not keep what it gets. */
-  readonly #lends: boolean;
+  /** The receiver does not keep the buffer, which may then be borrowed itself. */
+  readonly #borrow: boolean;
   #target: Buffer | undefined;
   #at = 0;
 
-  constructor(subscriber: Subscriber<Buffer>, length: number, lends: boolean) {
+  constructor(subscriber: Subscriber<Buffer>, length: number, borrow: boolean) {
     this.#subscriber = subscriber;
     this.#length = length;
-    this.#lends = lends;
+    this.#borrow = borrow;
   }
 
-  get held(): number {
+  get buffered(): number {
     return this.#target?.byteLength ?? 0;
   }
 
-  piece(chunk: Uint8Array, lent: boolean, last: boolean): void {
-    const stays = !lent || (this.#lends && last);
-    if (stays && this.#target === undefined && chunk.byteLength === this.#length) {
+  chunk(chunk: Uint8Array, borrowed: boolean, last: boolean): void {
+    const usable = !borrowed || (this.#borrow && last);
+    if (usable && this.#target === undefined && chunk.byteLength === this.#length) {
       this.#target =
         chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
       return;
@@ -58,22 +58,22 @@ export class Fill implements Sink {
 export class Gather implements Sink {
   readonly paused = false;
   readonly #subscriber: Subscriber<Buffer>;
-  readonly #pieces: Uint8Array[] = [];
+  readonly #chunks: Uint8Array[] = [];
 
   constructor(subscriber: Subscriber<Buffer>) {
     this.#subscriber = subscriber;
   }
 
-  get held(): number {
-    return this.#pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  get buffered(): number {
+    return this.#chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   }
 
-  piece(chunk: Uint8Array, lent: boolean): void {
-    this.#pieces.push(lent ? Buffer.from(chunk) : chunk);
+  chunk(chunk: Uint8Array, borrowed: boolean): void {
+    this.#chunks.push(borrowed ? Buffer.from(chunk) : chunk);
   }
 
   end(): void {
-    this.#subscriber.next(Buffer.concat(this.#pieces));
+    this.#subscriber.next(Buffer.concat(this.#chunks));
     this.#subscriber.complete();
   }
 
@@ -82,9 +82,9 @@ export class Gather implements Sink {
   }
 }
 
-/** The body as it comes. */
+/** The body as it arrives. */
 export class Pass implements Sink {
-  readonly held = 0;
+  readonly buffered = 0;
   readonly #subscriber: Subscriber<Buffer>;
   readonly #backpressure: Backpressure;
 
@@ -97,8 +97,8 @@ export class Pass implements Sink {
     return this.#backpressure.paused;
   }
 
-  piece(chunk: Uint8Array, lent: boolean): void {
-    this.#subscriber.next(lent || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
+  chunk(chunk: Uint8Array, borrowed: boolean): void {
+    this.#subscriber.next(borrowed || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
   }
 
   end(): void {

@@ -1,4 +1,4 @@
-/** One request as a server library hands it over, and the way back to its client: all that the edge asks of a server. */
+/** What the edge needs of an HTTP server: one request and its response as a channel. */
 import type { Head, HeaderName, WholeReply } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
@@ -11,18 +11,18 @@ export interface Channel {
   /** Empty string when absent. */
   header(name: HeaderName): string;
 
-  /** Set before the request is handled; told of everything that happens afterwards. */
+  /** Set before the request is handled; gets every event after that. */
   owner: ChannelOwner | undefined;
 
-  /** The request has a body: its pieces go to the owner from now on. */
+  /** The request has a body: its chunks go to the owner from now on. */
   receiveBody(): void;
-  /** The memory of body pieces is the server's and lost when `data` returns. */
-  readonly lendsBody: boolean;
-  /** The body is about to be read: a client that waits to be asked for it is told to go on. */
+  /** Body chunks are borrowed buffers: valid until `data` returns. */
+  readonly borrowsBody: boolean;
+  /** The body is about to be read: sends `100 Continue` to a client that expects it. */
   askForBody(): void;
   pauseBody(): void;
   resumeBody(): void;
-  /** The client is slow but within our bounds: any time-out of the server's own starts anew. */
+  /** The client is slow but within our limits: restarts any time-out of the server's own. */
   excuse(): void;
 
   /** The whole response. */
@@ -32,25 +32,25 @@ export interface Channel {
    * A stream of known length may be over, and `sent` called, with its last byte; it is never given more.
    */
   start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean;
-  /** False: the socket is full, `writable` will tell when it has room. */
+  /** False: the socket is full; `writable` follows when it has room. */
   write(bytes: string | Uint8Array): boolean;
   end(): void;
-  /** Bytes that wait for room, without those that the server's library keeps and does not tell of. */
-  readonly held: number;
-  /** Cuts the connection; the owner hears nothing more. */
+  /** Bytes that wait for room in the socket, without those that only the server's library knows of. */
+  readonly buffered: number;
+  /** Closes the connection; the owner gets no more events. */
   destroy(): void;
 }
 
-/** What every response carries beside what its pipeline says. */
+/** What the edge adds to the response of a pipeline. */
 export interface Frame {
   readonly requestId: string;
   /** A HEAD request, or a status that has no body. */
   readonly bodiless: boolean;
-  /** Bytes of the body that is left out, where that is known. */
+  /** Bytes of the omitted body, where known. */
   readonly length: number | undefined;
   /** The connection ends with this response. */
   readonly close: boolean;
-  /** Body bytes are still to come and are not wanted. */
+  /** Request body bytes are still to come and are not wanted. */
   readonly unread: boolean;
 }
 
@@ -62,8 +62,10 @@ export interface ChannelOwner {
   writable(): void;
   /** The operating system has the last byte of the response. */
   sent(): void;
-  /** The client left. Nothing may be written any more. */
+  /** The client disconnected. Nothing may be written any more. */
   gone(): void;
+  /** The channel threw while it wrote. */
+  failed(thrown: unknown): void;
 }
 
 export interface ServerOptions {
@@ -89,6 +91,6 @@ export interface Server {
   connections(): number;
   /** No new connections; those there are go on. */
   stopListening(): void;
-  /** Ends what is left. */
+  /** Closes what is left. */
   close(): Promise<void>;
 }

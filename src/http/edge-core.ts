@@ -36,10 +36,10 @@ export interface OpenResponse extends Indexed {
   /** Its reader is behind. */
   readonly full: boolean;
   /** Bytes kept for its reader, and of the request's body as far as it has come. */
-  readonly heldAnswer: number;
-  readonly heldBody: number;
+  readonly bufferedReply: number;
+  readonly bufferedBody: number;
   /** Looks for what has taken too long and for streams that need a keep-alive comment. */
   tick(): void;
   /** The grace time is over. */
-  cut(): void;
+  shutDown(): void;
 }

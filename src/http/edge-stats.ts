@@ -1,5 +1,5 @@
 /** Whatever an edge counts and holds in; its metrics out, summed up when somebody asks. */
-import type { Family } from '../metrics/exposition.ts';
+import type { MetricFamily } from '../metrics/exposition.ts';
 import { gauge } from '../metrics/process.ts';
 import type { CutReason, EdgeCore } from './edge-core.ts';
 
@@ -10,12 +10,12 @@ export const noCuts = (): Record<CutReason, number> => ({
   'shutting down': 0,
 });
 
-export const edgeFamilies = (core: EdgeCore, connections: number): readonly Family[] => {
+export const edgeFamilies = (core: EdgeCore, connections: number): readonly MetricFamily[] => {
   let [slow, answers, bodies] = [0, 0, 0];
   for (const response of core.open) {
     if (response.full) slow++;
-    answers += response.heldAnswer;
-    bodies += response.heldBody;
+    answers += response.bufferedReply;
+    bodies += response.bufferedBody;
   }
   return [
     {

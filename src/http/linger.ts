@@ -30,4 +30,6 @@ export class Linger implements ChannelOwner {
   writable(): void {}
 
   sent(): void {}
+
+  failed(): void {}
 }

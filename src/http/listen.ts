@@ -3,7 +3,7 @@ import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import { IndexedList } from '../indexed-list.ts';
-import type { Family } from '../metrics/exposition.ts';
+import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
@@ -45,7 +45,7 @@ export interface Edge {
   /** Requests not finished yet. */
   inFlight(): number;
   /** What it counts and holds. */
-  families(): readonly Family[];
+  families(): readonly MetricFamily[];
   /** Takes no new connections and resolves when nothing is in flight; after the grace time what is left is cut. */
   drain(graceMs: number, options?: DrainOptions): Promise<void>;
 }
@@ -108,7 +108,7 @@ const drain = async (
   server.stopListening();
   if (handOver) await disconnected(server, graceMs);
   await emptied(core, graceMs);
-  for (const response of core.open) response.cut();
+  for (const response of core.open) response.shutDown();
   // The last answers are on their way to the operating system.
   await emptied(core, core.limits.lingerMs);
   await server.close();

@@ -12,7 +12,7 @@ export class NodeChannel implements Channel {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly lendsBody = false;
+  readonly borrowsBody = false;
   owner: ChannelOwner | undefined;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
@@ -118,9 +118,13 @@ export class NodeChannel implements Channel {
 
   #drained(): void {
     this.owner?.moving();
-    if (!this.#sendRest() && !this.#rest.empty) return;
-    if (this.#ending) this.#response.end();
-    else if (!this.#response.writableNeedDrain) this.owner?.writable();
+    try {
+      if (!this.#sendRest() && !this.#rest.empty) return;
+      if (this.#ending) this.#response.end();
+      else if (!this.#response.writableNeedDrain) this.owner?.writable();
+    } catch (thrown) {
+      this.owner?.failed(thrown);
+    }
   }
 
   end(): void {
@@ -128,7 +132,7 @@ export class NodeChannel implements Channel {
     else this.#ending = true;
   }
 
-  get held(): number {
+  get buffered(): number {
     return this.#rest.bytes + this.#response.writableLength;
   }
 

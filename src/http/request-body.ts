@@ -1,32 +1,31 @@
-/** Pieces of a request body as the socket gives them in; the body whole or as a stream that can be paused out. */
+/** A request body as it arrives: read whole or in chunks, with limits and backpressure. */
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
-import { Source } from '../source.ts';
 import { BodyPace } from './body-pace.ts';
 import { Fill, Gather, Pass, type Sink } from './body-sinks.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeLimits } from './limits.ts';
 
-/** Bytes of an unwanted body that are cheaper to let pass than to end a connection for. */
+/** Bytes of an unwanted body that are cheaper to read than a new connection is. */
 const smallRest = 64 * 1024;
-/** Bytes kept for a reader that is behind. Up to here the socket is read on: one that is not hears of no hang-up. */
-const maxHeld = 64 * 1024;
+/** Bytes buffered for a slow reader. Up to here the socket is read on: while it is paused a disconnect goes unnoticed. */
+const maxBuffered = 64 * 1024;
 
 export class RequestBody implements IncomingBody, Unsubscribable {
   readonly length: number | undefined;
   readonly #limit: number;
   readonly #channel: Channel;
-  /** Made when something must be kept. */
-  #held: Uint8Array[] | undefined;
-  #heldBytes = 0;
+  /** Created with the first chunk that has to wait. */
+  #waiting: Uint8Array[] | undefined;
+  #waitingBytes = 0;
   #received = 0;
   #arrived = false;
   #stopped = false;
   #opened = false;
   #sink: Sink | undefined;
-  /** Made for bodies that outlast a tick. */
+  /** Created for bodies that outlast a tick. */
   #pace: BodyPace | undefined;
 
   constructor(channel: Channel, length: number | undefined, limit: number) {
@@ -35,7 +34,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     this.#limit = limit;
   }
 
-  /** Nobody will read on. True: what is left is so little that it is let pass; false: the connection should end. */
+  /** Nobody reads on. False: so much is still to come that the connection should be closed. */
   dismiss(): boolean {
     if (this.#arrived) return true;
     this.#opened = true;
@@ -46,7 +45,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     return this.length !== undefined && this.length - this.#received <= smallRest;
   }
 
-  /** What a client that is too slow is told; undefined while all is well. Asked at every tick. */
+  /** The error message for a client that is too slow, checked at every tick; undefined: it is not. */
   lateness(now: number, limits: EdgeLimits): string | undefined {
     if (this.#arrived || this.#stopped) {
       this.#pace = undefined;
@@ -59,12 +58,18 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 
   /** Bytes of it in memory while it arrives. */
-  get held(): number {
-    return this.#heldBytes + (this.#sink?.held ?? 0);
+  get buffered(): number {
+    return this.#waitingBytes + (this.#sink?.buffered ?? 0);
   }
 
-  whole(lent = false): Observable<Buffer> {
-    return new Whole(this, lent);
+  whole(borrow = false): Observable<Buffer> {
+    return new Observable((subscriber) => {
+      const { length } = this;
+      this.#open(
+        subscriber,
+        length === undefined ? new Gather(subscriber) : new Fill(subscriber, length, borrow),
+      );
+    });
   }
 
   chunks(backpressure: Backpressure): Observable<Buffer> {
@@ -73,11 +78,11 @@ export class RequestBody implements IncomingBody, Unsubscribable {
       const listener = { pause: () => {}, resume: () => this.#flush() };
       backpressure.attach(listener);
       subscriber.add(() => backpressure.detach(listener));
-      this.open(subscriber, sink);
+      this.#open(subscriber, sink);
     });
   }
 
-  /** Its reader has left: what is still to come stays in the network. */
+  /** Its reader unsubscribed: the rest stays unread in the socket. */
   unsubscribe(): void {
     if (this.#sink !== undefined) this.#stop();
     this.#sink = undefined;
@@ -94,22 +99,22 @@ export class RequestBody implements IncomingBody, Unsubscribable {
       sink.error(this.#tooLarge());
       return;
     }
-    if (sink !== undefined && !sink.paused && this.#heldBytes === 0) {
-      if (chunk.byteLength > 0) sink.piece(chunk, this.#channel.lendsBody, last);
+    if (sink !== undefined && !sink.paused && this.#waitingBytes === 0) {
+      if (chunk.byteLength > 0) sink.chunk(chunk, this.#channel.borrowsBody, last);
       if (last) this.#end();
       return;
     }
-    // Nobody reads yet, or the reader is behind: what is in hand is kept, the rest stays in the network.
+    // Nobody reads yet, or the reader is paused: this chunk waits here, the rest stays in the socket.
     if (this.#opened && sink === undefined) return;
     if (chunk.byteLength > 0) {
-      this.#held ??= [];
-      this.#held.push(this.#channel.lendsBody ? Buffer.from(chunk) : chunk);
+      this.#waiting ??= [];
+      this.#waiting.push(this.#channel.borrowsBody ? Buffer.from(chunk) : chunk);
     }
-    this.#heldBytes += chunk.byteLength;
-    if (!last && this.#heldBytes > maxHeld) this.#stop();
+    this.#waitingBytes += chunk.byteLength;
+    if (!last && this.#waitingBytes > maxBuffered) this.#stop();
   }
 
-  open(subscriber: Subscriber<Buffer>, sink: Sink): void {
+  #open(subscriber: Subscriber<Buffer>, sink: Sink): void {
     if (this.#opened) {
       subscriber.error(new Error('A request body can be read only once'));
       return;
@@ -129,10 +134,10 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   #flush(): void {
     const sink = this.#sink;
     while (sink !== undefined && this.#sink === sink && !sink.paused) {
-      const chunk = this.#held?.shift();
+      const chunk = this.#waiting?.shift();
       if (chunk !== undefined) {
-        this.#heldBytes -= chunk.byteLength;
-        sink.piece(chunk, false, false);
+        this.#waitingBytes -= chunk.byteLength;
+        sink.chunk(chunk, false, false);
         continue;
       }
       if (this.#arrived) this.#end();
@@ -151,9 +156,9 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 
   #release(): void {
-    if (this.#heldBytes === 0) return;
-    this.#held = undefined;
-    this.#heldBytes = 0;
+    if (this.#waitingBytes === 0) return;
+    this.#waiting = undefined;
+    this.#waitingBytes = 0;
   }
 
   #stop(): void {
@@ -164,25 +169,6 @@ export class RequestBody implements IncomingBody, Unsubscribable {
 
   #tooLarge() {
     return fail('payload_too_large', `Request body is larger than the limit of ${this.#limit} bytes`);
-  }
-}
-
-class Whole extends Source<Buffer> {
-  readonly #body: RequestBody;
-  readonly #lent: boolean;
-
-  constructor(body: RequestBody, lent: boolean) {
-    super();
-    this.#body = body;
-    this.#lent = lent;
-  }
-
-  override open(subscriber: Subscriber<Buffer>): void {
-    const { length } = this.#body;
-    this.#body.open(
-      subscriber,
-      length === undefined ? new Gather(subscriber) : new Fill(subscriber, length, this.#lent),
-    );
   }
 }
 

@@ -1,5 +1,5 @@
-/** A channel in; its request routed, authenticated and run by its pipeline, the replies written: the one subscribe of the product. */
-import { Observable, of, switchMap, throwError } from 'rxjs';
+/** Routes and authenticates a request, and subscribes to its pipeline: the one subscribe of the request path. */
+import { Observable, of, switchMap } from 'rxjs';
 import { authenticate } from '../../pipelines/core/authenticate.ts';
 import { fail } from '../errors.ts';
 import type { Reply } from '../ports/exchange.ts';
@@ -11,7 +11,17 @@ import { emptyBody, RequestBody } from './request-body.ts';
 import { Response } from './response.ts';
 import type { Found } from './route-table.ts';
 
+/** Never throws: an error that reaches the server's library ends the process, and should cost one request. */
 export const respond = (core: EdgeCore, channel: Channel): void => {
+  try {
+    subscribe(core, channel);
+  } catch (err) {
+    core.log.error({ err }, 'request failed');
+    channel.destroy();
+  }
+};
+
+const subscribe = (core: EdgeCore, channel: Channel): void => {
   let found: Found | undefined;
   let unreadable: unknown;
   try {
@@ -26,11 +36,15 @@ export const respond = (core: EdgeCore, channel: Channel): void => {
   channel.owner = response;
   if (body !== undefined) channel.receiveBody();
   core.open.add(response);
-  const replies =
-    unreadable === undefined ? run(core, channel, exchange, found) : throwError(() => unreadable);
-  replies.subscribe(response);
+  try {
+    if (unreadable !== undefined) throw unreadable;
+    response.attach(run(core, channel, exchange, found).subscribe(response));
+  } catch (thrown) {
+    response.error(thrown);
+  }
 };
 
+/** Throws what a client is to be told; so may the pipeline itself. */
 const run = (
   core: EdgeCore,
   channel: Channel,
@@ -38,20 +52,16 @@ const run = (
   found: Found | undefined,
 ): Observable<Reply> => {
   const { method, path } = channel;
-  if (found === undefined) return throwError(() => fail('not_found', `No route for ${method} ${cut(path)}`));
+  if (found === undefined) throw fail('not_found', `No route for ${method} ${cut(path)}`);
   if (method === 'OPTIONS') return of(preflight(channel, found.allow));
   const route = found.byMethod.get(method);
-  if (route === undefined) return throwError(() => notAllowed(method, path, found.allow));
-  try {
-    if (route.access === 'public') return route.pipeline(exchange, { exchange });
-    const { pipeline } = route;
-    const caller = authenticate(core.keys, exchange);
-    return caller instanceof Observable
-      ? caller.pipe(switchMap((found) => pipeline(exchange, { exchange, caller: found })))
-      : pipeline(exchange, { exchange, caller });
-  } catch (thrown) {
-    return throwError(() => thrown);
-  }
+  if (route === undefined) throw notAllowed(method, path, found.allow);
+  if (route.access === 'public') return route.pipeline(exchange, { exchange });
+  const { pipeline } = route;
+  const caller = authenticate(core.keys, exchange);
+  return caller instanceof Observable
+    ? caller.pipe(switchMap((found) => pipeline(exchange, { exchange, caller: found })))
+    : pipeline(exchange, { exchange, caller });
 };
 
 /** A path may be as long as all headers together. */

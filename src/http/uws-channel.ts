@@ -46,7 +46,7 @@ type Kept = { readonly [name in HeaderName]?: string } & {
 export class UwsChannel implements Channel {
   readonly method: string;
   readonly path: string;
-  readonly lendsBody = true;
+  readonly borrowsBody = true;
   owner: ChannelOwner | undefined;
   readonly #response: HttpResponse;
   readonly #limits: EdgeLimits;
@@ -176,7 +176,12 @@ export class UwsChannel implements Channel {
     if (send(0) || this.#over) return;
     this.#response.onWritable((offset) => {
       this.owner?.moving();
-      return send(offset);
+      try {
+        return send(offset);
+      } catch (thrown) {
+        this.owner?.failed(thrown);
+        return true;
+      }
     });
   }
 
@@ -255,10 +260,14 @@ export class UwsChannel implements Channel {
   #writable(): boolean {
     this.owner?.moving();
     this.#cork(() => {
-      // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
-      if (!this.#sendRest() || this.#over) return;
-      if (this.#ending) this.#end();
-      else this.owner?.writable();
+      try {
+        // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
+        if (!this.#sendRest() || this.#over) return;
+        if (this.#ending) this.#end();
+        else this.owner?.writable();
+      } catch (thrown) {
+        this.owner?.failed(thrown);
+      }
     });
     return true;
   }
@@ -275,7 +284,7 @@ export class UwsChannel implements Channel {
     this.#finish();
   }
 
-  get held(): number {
+  get buffered(): number {
     if (this.#over) return 0;
     const sent = this.#large === undefined ? 0 : this.#response.getWriteOffset();
     return (this.#rest?.bytes ?? 0) + (this.#large?.length ?? 0) - sent;

@@ -1,5 +1,5 @@
 /** What engines and their replicas are doing in; their metrics out. Labels are the names and addresses of the configuration. */
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 import type { Sample } from './histogram.ts';
 
 export interface EngineState {
@@ -12,7 +12,7 @@ export interface EngineState {
 export const engineFamilies = (
   health: Readonly<Record<string, 'ok' | 'down'>>,
   engines: ReadonlyMap<string, EngineState>,
-): readonly Family[] => {
+): readonly MetricFamily[] => {
   const each = (value: (state: EngineState) => number): readonly Sample[] =>
     [...engines].map(([engine, state]) => ({ labels: { engine }, value: value(state) }));
   const replicas = (value: (replica: EngineState['replicas'][number]) => number): readonly Sample[] =>

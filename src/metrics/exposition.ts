@@ -1,7 +1,7 @@
 /** Families of samples in; the text that Prometheus reads out. */
 import type { Sample } from './histogram.ts';
 
-export interface Family {
+export interface MetricFamily {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -12,7 +12,7 @@ export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** `common` labels are put on every sample: which process it is of, where several are asked. */
 export const exposition = (
-  families: readonly Family[],
+  families: readonly MetricFamily[],
   common: Readonly<Record<string, string>> = {},
 ): string => {
   const lines: string[] = [];
@@ -33,8 +33,8 @@ const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 
 /** The same families of several processes, told apart by a label, each family in one piece as the format wants it. */
-export const merged = (processes: ReadonlyMap<string, readonly Family[]>): readonly Family[] => {
-  const byName = new Map<string, Family>();
+export const merged = (processes: ReadonlyMap<string, readonly MetricFamily[]>): readonly MetricFamily[] => {
+  const byName = new Map<string, MetricFamily>();
   for (const [process, families] of processes)
     for (const family of families) {
       const samples = family.samples.map((sample) => ({ ...sample, labels: { ...sample.labels, process } }));

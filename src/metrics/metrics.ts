@@ -1,22 +1,22 @@
 /** What a gateway holds in; its metrics out, gathered when somebody asks. */
 import type { AdmissionStats } from '../ports/admission.ts';
 import type { UsageLog } from '../ports/usage.ts';
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 import { Operations } from './operations.ts';
 import { gauge, watchProcess } from './process.ts';
 
 export interface Metrics {
   /** The log, counted as it passes. */
   counted(usage: UsageLog): UsageLog;
-  watch(source: () => readonly Family[]): void;
-  families(): readonly Family[];
+  watch(source: () => readonly MetricFamily[]): void;
+  families(): readonly MetricFamily[];
   close(): void;
 }
 
 export const createMetrics = (): Metrics => {
   const operations = new Operations();
   const ownProcess = watchProcess();
-  const sources: (() => readonly Family[])[] = [];
+  const sources: (() => readonly MetricFamily[])[] = [];
   return {
     counted: (usage) => ({
       record: (event) => {
@@ -36,7 +36,7 @@ export const createMetrics = (): Metrics => {
   };
 };
 
-const operationFamilies = (operations: Operations): readonly Family[] => [
+const operationFamilies = (operations: Operations): readonly MetricFamily[] => [
   {
     name: 'sluice_operations_total',
     help: 'Billable operations that ended, by route, model and outcome.',
@@ -75,7 +75,7 @@ const operationFamilies = (operations: Operations): readonly Family[] => [
   },
 ];
 
-export const admissionFamilies = (stats: AdmissionStats): readonly Family[] => [
+export const admissionFamilies = (stats: AdmissionStats): readonly MetricFamily[] => [
   gauge('sluice_admission_running', 'Operations that hold a slot.', stats.running),
   gauge('sluice_admission_waiting', 'Operations that wait for a slot.', stats.waiting),
   gauge(

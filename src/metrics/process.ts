@@ -1,9 +1,9 @@
 /** This process: memory, processor, and how late its event loop is. */
 import { watchEventLoop } from './event-loop.ts';
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 
 export interface ProcessFigures {
-  families(): readonly Family[];
+  families(): readonly MetricFamily[];
   close(): void;
 }
 
@@ -41,14 +41,14 @@ export const watchProcess = (): ProcessFigures => {
   };
 };
 
-export const gauge = (name: string, help: string, value: number): Family => ({
+export const gauge = (name: string, help: string, value: number): MetricFamily => ({
   name,
   help,
   type: 'gauge',
   samples: [{ labels: {}, value }],
 });
 
-export const counter = (name: string, help: string, value: number): Family => ({
+export const counter = (name: string, help: string, value: number): MetricFamily => ({
   name,
   help,
   type: 'counter',

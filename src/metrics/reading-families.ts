@@ -1,10 +1,10 @@
 /** How the reading of a topic goes in; its metrics out. */
 import type { ReadingStats } from '../ports/events.ts';
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 import { counter, gauge } from './process.ts';
 
 /** None where nothing is read: usage that goes straight into the ledger. */
-export const readingFamilies = (stats: ReadingStats | undefined): readonly Family[] =>
+export const readingFamilies = (stats: ReadingStats | undefined): readonly MetricFamily[] =>
   stats === undefined
     ? []
     : [

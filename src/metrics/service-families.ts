@@ -4,7 +4,7 @@ import type { Engines } from '../ports/engine.ts';
 import type { Reading } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { type EngineState, engineFamilies } from './engine-families.ts';
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 import { gauge } from './process.ts';
 import { readingFamilies } from './reading-families.ts';
 
@@ -24,7 +24,13 @@ export interface Service {
   readonly slots: number;
 }
 
-export const serviceFamilies = ({ engines, accounts, jobs, sender, slots }: Service): readonly Family[] => [
+export const serviceFamilies = ({
+  engines,
+  accounts,
+  jobs,
+  sender,
+  slots,
+}: Service): readonly MetricFamily[] => [
   ...engineFamilies(engines.health(), engines.stats()),
   gauge('sluice_journal_lag_bytes', 'Usage on disk that is not shipped yet.', accounts.usage.lag()),
   gauge(

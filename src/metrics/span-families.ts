@@ -1,10 +1,10 @@
 /** How the sending of spans goes in; its metrics out. */
 import type { SpanStats } from '../ports/trace.ts';
-import type { Family } from './exposition.ts';
+import type { MetricFamily } from './exposition.ts';
 import { counter, gauge } from './process.ts';
 
 /** None where nothing is recorded. */
-export const spanFamilies = (stats: SpanStats | undefined): readonly Family[] =>
+export const spanFamilies = (stats: SpanStats | undefined): readonly MetricFamily[] =>
   stats === undefined
     ? []
     : [

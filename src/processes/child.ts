@@ -1,46 +1,49 @@
-/** One gateway process as the first process sees it. */
+/** One gateway process as its supervisor sees it. */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DrainOptions } from '../http/listen.ts';
-import type { Order, Word } from './messages.ts';
+import type { FromChild, ToChild } from './messages.ts';
 
-export type Ready = Extract<Word, { word: 'ready' }>;
-type Seen = Extract<Word, { word: 'seen' }>;
-type Asked = Extract<Word, { word: 'asked' }>;
+export type Ready = Extract<FromChild, { type: 'ready' }>;
+type Metrics = Extract<FromChild, { type: 'metrics' }>;
+type Readiness = Extract<FromChild, { type: 'readiness' }>;
 
-const lookPatience = 2_000;
-/** What it asks of others has two seconds itself. */
-const askPatience = 3_000;
+const metricsTimeoutMs = 2_000;
+/** Its own checks time out after two seconds. */
+const readinessTimeoutMs = 3_000;
 
 export class Child {
   readonly #worker: Worker;
-  readonly #answers = new Map<number, (word: Seen | Asked) => void>();
+  readonly #replies = new Map<number, (message: Metrics | Readiness) => void>();
   #number = 0;
-  /** Its place among the others; whoever comes after it has the same. */
-  readonly place: number;
-  /** Resolves with what it says when it listens; rejects when it ends before. */
+  /** Reused by its successor, and a label of its metrics. */
+  readonly slot: number;
+  /** Resolves when it listens; rejects when it exits before that. */
   readonly ready: Promise<Ready>;
+  /** Resolves with the signal, the exit code or the error that ended it. */
   readonly exited: Promise<string>;
-  /** It listens, and answers. */
   started = false;
-  /** It was told to end. */
-  leaving = false;
+  draining = false;
 
-  constructor(place: number, env: Readonly<Record<string, string>>) {
-    this.place = place;
+  constructor(slot: number, env: Readonly<Record<string, string>>) {
+    this.slot = slot;
     this.#worker = cluster.fork(env);
-    this.exited = once(this.#worker, 'exit').then(([code, signal]) => String(signal ?? `code ${code}`));
+    this.exited = once(this.#worker, 'exit').then(
+      ([code, signal]) => String(signal ?? `code ${code}`),
+      // It could not be spawned.
+      String,
+    );
     this.ready = new Promise((resolve, reject) => {
-      this.#worker.on('message', (word: Word) => {
-        if (word.word === 'ready') {
+      this.#worker.on('message', (message: FromChild) => {
+        if (message.type === 'ready') {
           this.started = true;
-          resolve(word);
-        } else this.#answers.get(word.number)?.(word);
+          resolve(message);
+        } else this.#replies.get(message.number)?.(message);
       });
       void this.exited.then((how) => reject(new Error(`A gateway process did not start (${how})`)));
     });
-    // Whoever asks is told; a process that ends before anybody asked is told of by `exited`.
+    // Nobody may be waiting for it yet; `exited` reports the same.
     this.ready.catch(() => undefined);
   }
 
@@ -48,38 +51,38 @@ export class Child {
     return this.#worker.process.pid;
   }
 
-  tell(order: Order): void {
-    if (this.#worker.isConnected()) this.#worker.send(order, () => undefined);
+  send(message: ToChild): void {
+    if (this.#worker.isConnected()) this.#worker.send(message, () => undefined);
   }
 
-  /** Lets what runs end, then ends. */
+  /** Resolves when it has exited. */
   drain(options: DrainOptions): Promise<string> {
-    this.leaving = true;
-    this.tell({ order: 'drain', ...options });
+    this.draining = true;
+    this.send({ type: 'drain', ...options });
     return this.exited;
   }
 
-  /** Its metrics; undefined when it does not answer. */
-  async look(): Promise<Seen['families'] | undefined> {
-    const word = await this.#answerTo('look', lookPatience);
-    return word?.word === 'seen' ? word.families : undefined;
+  /** Undefined when it does not reply in time. */
+  async metrics(): Promise<Metrics['families'] | undefined> {
+    const reply = await this.#request('metrics', metricsTimeoutMs);
+    return reply?.type === 'metrics' ? reply.families : undefined;
   }
 
-  /** Why it should get no work; undefined when it does not answer. */
-  async unready(): Promise<Asked['unready'] | undefined> {
-    const word = await this.#answerTo('ask', askPatience);
-    return word?.word === 'asked' ? word.unready : undefined;
+  /** Why it should get no traffic; undefined when it does not reply in time. */
+  async unready(): Promise<Readiness['unready'] | undefined> {
+    const reply = await this.#request('readiness', readinessTimeoutMs);
+    return reply?.type === 'readiness' ? reply.unready : undefined;
   }
 
-  async #answerTo(order: 'look' | 'ask', patienceMs: number): Promise<Seen | Asked | undefined> {
+  async #request(type: 'metrics' | 'readiness', timeoutMs: number): Promise<Metrics | Readiness | undefined> {
     const number = ++this.#number;
-    const answer = new Promise<Seen | Asked>((resolve) => this.#answers.set(number, resolve));
-    const patience = new AbortController();
-    const silence = delay(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-    this.tell({ order, number });
-    const word = await Promise.race([answer, silence, this.exited.then(() => undefined)]);
-    patience.abort();
-    this.#answers.delete(number);
-    return word;
+    const reply = new Promise<Metrics | Readiness>((resolve) => this.#replies.set(number, resolve));
+    const timer = new AbortController();
+    const timeout = delay(timeoutMs, undefined, { signal: timer.signal }).catch(() => undefined);
+    this.send({ type, number });
+    const message = await Promise.race([reply, timeout, this.exited.then(() => undefined)]);
+    timer.abort();
+    this.#replies.delete(number);
+    return message;
   }
 }

@@ -1,31 +1,33 @@
-/** A gateway that another process started: says when it listens, and obeys. */
+/** Connects a gateway process to the supervisor that started it. */
 import type { DrainOptions } from '../http/listen.ts';
-import type { Gateway } from '../main.ts';
-import type { Welcome } from '../welcome.ts';
-import type { Order, Word } from './messages.ts';
+import type { MetricFamily } from '../metrics/exposition.ts';
+import type { FromChild, Greeting, ToChild } from './messages.ts';
 
-export interface Membership {
-  /** Resolves when it is to end, and how: it was told to, or nobody is left to tell it. */
-  readonly ended: Promise<DrainOptions>;
+export interface Member {
+  reload(): void;
+  families(): readonly MetricFamily[];
+  unready(): Promise<readonly string[]>;
 }
 
-export const joinProcesses = (gateway: Gateway, { config: _, ...greeting }: Welcome): Membership => {
-  const say = (word: Word): void => {
-    // Nobody listens any more: the end is near.
-    process.send?.(word, undefined, {}, () => undefined);
-  };
-  const ended = new Promise<DrainOptions>((resolve) => {
+/** Resolves when the process is to drain: the supervisor said so, or is gone. */
+export const joinGroup = (gateway: Member, greeting: Greeting): Promise<DrainOptions> => {
+  // Fails only when the supervisor is gone; `disconnect` reports that.
+  const send = (message: FromChild): void => void process.send?.(message, undefined, {}, () => undefined);
+  const drain = new Promise<DrainOptions>((resolve) => {
     process.once('disconnect', () => resolve({ handOver: false }));
-    process.on('message', (message: Order) => {
-      if (message.order === 'drain') resolve({ handOver: message.handOver });
-      else if (message.order === 'reload') gateway.reload();
-      else if (message.order === 'look')
-        say({ word: 'seen', number: message.number, families: gateway.families() });
-      else void gateway.unready().then((unready) => say({ word: 'asked', number: message.number, unready }));
+    process.on('message', (message: ToChild) => {
+      if (message.type === 'drain') resolve({ handOver: message.handOver });
+      else if (message.type === 'reload') gateway.reload();
+      else if (message.type === 'metrics')
+        send({ ...message, type: 'metrics', families: gateway.families() });
+      else
+        void gateway
+          .unready()
+          .then((unready) => send({ type: 'readiness', number: message.number, unready }));
     });
   });
-  // Signals of a terminal reach every process; the first one decides what becomes of them.
+  // A terminal signals every process; the supervisor decides what becomes of its children.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  say({ word: 'ready', greeting });
-  return { ended };
+  send({ type: 'ready', greeting });
+  return drain;
 };

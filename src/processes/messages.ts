@@ -1,20 +1,19 @@
-/** What the first process and the gateways it started say to each other. */
-import type { Family } from '../metrics/exposition.ts';
+/** Messages between the supervisor and its gateway processes. */
+import type { MetricFamily } from '../metrics/exposition.ts';
 import type { Welcome } from '../welcome.ts';
 
-/** The first process says the rest itself. */
+/** What a gateway knows of the welcome; the supervisor adds the rest. */
 export type Greeting = Pick<Welcome, 'url' | 'secret' | 'keyGiven' | 'models' | 'chatModel'>;
 
-export type Order =
-  /** To end; what is left of the port goes on with others, or not. */
-  | { readonly order: 'drain'; readonly handOver: boolean }
-  | { readonly order: 'reload' }
-  /** Its metrics, or whether it is ready: those do not wait for what readiness asks of others. */
-  | { readonly order: 'look' | 'ask'; readonly number: number };
+export type ToChild =
+  /** Drain and exit; with `handOver` another process takes over the port. */
+  | { readonly type: 'drain'; readonly handOver: boolean }
+  | { readonly type: 'reload' }
+  /** Two requests, so that metrics do not wait for the services that readiness checks. */
+  | { readonly type: 'metrics' | 'readiness'; readonly number: number };
 
-export type Word =
-  /** It listens; what a person should know of it. */
-  | { readonly word: 'ready'; readonly greeting: Greeting }
-  | { readonly word: 'seen'; readonly number: number; readonly families: readonly Family[] }
-  /** Why it should get no work. */
-  | { readonly word: 'asked'; readonly number: number; readonly unready: readonly string[] };
+export type FromChild =
+  /** It listens. */
+  | { readonly type: 'ready'; readonly greeting: Greeting }
+  | { readonly type: 'metrics'; readonly number: number; readonly families: readonly MetricFamily[] }
+  | { readonly type: 'readiness'; readonly number: number; readonly unready: readonly string[] };

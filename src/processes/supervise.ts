@@ -1,53 +1,57 @@
-/** `sluice serve --processes N`: so many gateways on one port; one that dies is replaced, and all can be, one by one, without a request being lost. */
+/** `sluice serve --processes N`: runs N gateway processes on one port and replaces those that die. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
 import type { Config } from '../config.ts';
+import { stopOnFatalError } from '../fatal.ts';
 import { ensureFree } from '../http/address.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
-import { Family } from './family.ts';
+import { ProcessGroup } from './process-group.ts';
 
 export interface SupervisorOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly processes: number;
-  /** Shown once, when all listen. */
+  /** Called once, when all processes listen. */
   readonly show: (text: string) => void;
 }
 
-export const supervise = async (options: SupervisorOptions): Promise<void> => {
-  const { config, log } = options;
-  // Its gateways share the port; it must not be shared with anybody else unnoticed.
+export const supervise = async ({ config, log, processes, show }: SupervisorOptions): Promise<void> => {
+  // Its processes share the port; with any other program it must not be shared unnoticed.
   const port = await ensureFree(config);
   cluster.setupPrimary({ exec: process.argv[1] ?? '', args: ['serve'] });
-  const family = new Family({ SLUICE_ADMIN_PORT: 'off', PORT: String(port), SLUICE_SHARED_PORT: '1' }, log);
+  const group = new ProcessGroup(
+    { SLUICE_ADMIN_PORT: 'off', PORT: String(port), SLUICE_SHARED_PORT: '1' },
+    log,
+  );
   let admin: AdminServer | undefined;
   try {
-    const { greeting } = await family.begin(options.processes);
+    const { greeting } = await group.start(processes);
+    stopOnFatalError(log, config.drainMs, () => group.end());
     admin =
       config.admin &&
       (await startAdmin({
         ...config.admin,
-        metrics: async () => exposition(await family.families()),
-        unready: () => family.unready(),
+        metrics: async () => exposition(await group.families()),
+        unready: () => group.unready(),
       }));
-    options.show(welcome({ ...greeting, adminUrl: admin?.url, processes: options.processes, config }));
-    await runUntilSignal(family);
+    show(welcome({ ...greeting, adminUrl: admin?.url, processes, config }));
+    await runUntilSignal(group);
   } finally {
-    await family.end();
+    await group.end();
     await admin?.close();
   }
 };
 
-const runUntilSignal = (family: Family): Promise<void> =>
+const runUntilSignal = (group: ProcessGroup): Promise<void> =>
   new Promise((resolve) => {
-    process.on('SIGHUP', () => family.reload());
-    process.on('SIGUSR2', () => family.replaceAll());
+    process.on('SIGHUP', () => group.reload());
+    process.on('SIGUSR2', () => group.replaceAll());
     process.once('SIGTERM', () => resolve());
     process.once('SIGINT', () => {
       resolve();
-      // Whoever asks twice does not want to wait.
+      // A second interrupt does not wait for the drain.
       process.once('SIGINT', () => process.exit(130));
     });
   });

@@ -1,0 +1,131 @@
+/** The gateway processes of one port: starts, watches, replaces and drains them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { type MetricFamily, merged } from '../metrics/exposition.ts';
+import { counter } from '../metrics/process.ts';
+import { Child, type Ready } from './child.ts';
+
+const firstBackoffMs = 500;
+const maxBackoffMs = 30_000;
+/** A process that ran this long had started well: the backoff starts over. */
+const stableMs = 60_000;
+
+export class ProcessGroup {
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #log: Logger;
+  readonly #children = new Set<Child>();
+  #backoffMs = firstBackoffMs;
+  #replacing: Promise<void> = Promise.resolve();
+  #ending = false;
+  #deaths = 0;
+
+  constructor(env: Readonly<Record<string, string>>, log: Logger) {
+    this.#env = env;
+    this.#log = log;
+  }
+
+  /** Rejects when one cannot start; that process prints why. The first starts alone: it creates the shared stores. */
+  async start(count: number): Promise<Ready> {
+    const first = await this.#startChild();
+    await Promise.all(Array.from({ length: count - 1 }, () => this.#startChild()));
+    return first.ready;
+  }
+
+  reload(): void {
+    for (const child of this.#children) child.send({ type: 'reload' });
+  }
+
+  /** Rolling, one after another; a process whose successor cannot start stays. */
+  replaceAll(): void {
+    this.#replacing = this.#replacing
+      .then(() => this.#replaceEach())
+      .catch((error: unknown) => this.#log.error({ err: error }, 'gateway process replacement failed'));
+  }
+
+  async end(): Promise<void> {
+    this.#ending = true;
+    await Promise.all([...this.#children].map((child) => child.drain({ handOver: false })));
+  }
+
+  async families(): Promise<readonly MetricFamily[]> {
+    const families = await Promise.all(
+      this.#serving().map(async (child) => [String(child.slot), (await child.metrics()) ?? []] as const),
+    );
+    return [
+      ...merged(new Map(families)),
+      counter('sluice_process_deaths_total', 'Gateway processes that ended unasked.', this.#deaths),
+    ];
+  }
+
+  /** Ready while one process is; the first that says so is enough. */
+  async unready(): Promise<readonly string[]> {
+    if (this.#ending) return ['process: shutting down'];
+    const replies = this.#serving().map(async (child) => (await child.unready()) ?? ['process: silent']);
+    if (replies.length === 0) return ['process: starting'];
+    const ready = replies.map(async (reply) => {
+      const reasons = await reply;
+      if (reasons.length > 0) throw new Error(reasons.join());
+    });
+    return Promise.any(ready).then(
+      () => [],
+      async () => (await Promise.all(replies)).flat(),
+    );
+  }
+
+  async #startChild(): Promise<Child> {
+    const child = new Child(this.#freeSlot(), this.#env);
+    this.#children.add(child);
+    void child.exited.then(() => this.#children.delete(child));
+    await child.ready;
+    const started = performance.now();
+    void child.exited.then((how) => {
+      if (!child.draining && !this.#ending) void this.#replaceDead(child, how, performance.now() - started);
+    });
+    return child;
+  }
+
+  /** Slots are reused: a label that counts all processes ever started would be unbounded. */
+  #freeSlot(): number {
+    const taken = new Set([...this.#children].map(({ slot }) => slot));
+    let slot = 1;
+    while (taken.has(slot)) slot++;
+    return slot;
+  }
+
+  async #replaceDead({ pid }: Child, how: string, ranMs: number): Promise<void> {
+    this.#deaths++;
+    if (ranMs > stableMs) this.#backoffMs = firstBackoffMs;
+    this.#log.error({ pid, how, ranMs: Math.round(ranMs) }, 'gateway process died');
+    while (!this.#ending) {
+      const backoffMs = this.#backoffMs;
+      this.#backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
+      await delay(backoffMs);
+      if (this.#ending) return;
+      try {
+        const next = await this.#startChild();
+        this.#log.warn({ from: pid, to: next.pid, backoffMs }, 'gateway process replaced');
+        return;
+      } catch (error) {
+        this.#deaths++;
+        this.#log.error({ err: error, backoffMs }, 'gateway process restart failed');
+      }
+    }
+  }
+
+  /** Each successor listens before its predecessor drains; the next pair does not wait for that drain. */
+  async #replaceEach(): Promise<void> {
+    const drained: Promise<string>[] = [];
+    for (const child of [...this.#children].filter(({ draining }) => !draining)) {
+      if (this.#ending) return;
+      const next = await this.#startChild();
+      this.#log.warn({ from: child.pid, to: next.pid }, 'gateway process replaced');
+      drained.push(child.drain({ handOver: true }));
+    }
+    await Promise.all(drained);
+  }
+
+  /** Without those that still start: they cannot reply yet. */
+  #serving(): readonly Child[] {
+    return [...this.#children].filter(({ started, draining }) => started && !draining);
+  }
+}

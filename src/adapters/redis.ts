@@ -1,5 +1,6 @@
-/** A Redis address in; a connection out on which a call answers or fails within a bound, never queues, and runs scripts. */
+/** A Redis connection whose calls fail within a time limit and never queue; runs Lua scripts. */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { fail } from '../errors.ts';
 
@@ -8,13 +9,21 @@ export interface RedisSettings {
   readonly patience?: number;
 }
 
-/** Lua that runs as one step; sent by its hash, and in full when the server does not know it (yet, or any more). */
+/** Lua that runs as one step; sent by its hash, and in full when the server does not have it cached. */
 export interface Script {
   readonly lua: string;
   readonly hash: string;
 }
 
-export const script = (lua: string): Script => ({ lua, hash: createHash('sha1').update(lua).digest('hex') });
+/** Reads a `.lua` file; the constants are locals at its top. */
+export const loadScript = (file: URL, constants: Readonly<Record<string, string | number>> = {}): Script => {
+  const locals = Object.entries(constants).map(
+    ([name, value]) => `local ${name} = ${JSON.stringify(value)} `,
+  );
+  // On the first line: those of errors stay right.
+  const lua = locals.join('') + readFileSync(file, 'utf8');
+  return { lua, hash: createHash('sha1').update(lua).digest('hex') };
+};
 
 export class RedisConnection {
   readonly #redis: Redis;

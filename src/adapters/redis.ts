@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
+import { exponentialBackoff } from '../backoff.ts';
 import { fail } from '../errors.ts';
 
 export interface RedisSettings {
@@ -24,6 +25,9 @@ export const loadScript = (file: URL, constants: Readonly<Record<string, string 
   const lua = locals.join('') + readFileSync(file, 'utf8');
   return { lua, hash: createHash('sha1').update(lua).digest('hex') };
 };
+
+/** Before a lost connection is opened again. */
+export const reconnectBackoff = exponentialBackoff({ first: 100, most: 1_000 });
 
 export class RedisConnection {
   readonly #redis: Redis;
@@ -52,7 +56,7 @@ export class RedisConnection {
       commandTimeout: patience,
       // A peer that vanished without a word is dropped, and dialled again.
       socketTimeout: patience + 1_000,
-      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
+      retryStrategy: reconnectBackoff,
       // After a failover the old primary only reads: look up who is primary now.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     });

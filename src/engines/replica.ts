@@ -1,12 +1,12 @@
 /** One replica's standing, learnt from how its calls and probes end: how busy it is, and whether calls should go there. */
+import { exponentialBackoff } from '../backoff.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Fault } from './engine-error.ts';
 
 /** Failures in a row after which a replica is left alone; one broken connection may be chance. */
 const CONNECTION_FAILURES = 2;
 const SERVER_FAILURES = 5;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const backoff = exponentialBackoff({ first: 500, most: 30_000 });
 
 export class Replica {
   readonly url: string;
@@ -17,7 +17,8 @@ export class Replica {
   answering = 0;
   #connectionFailures = 0;
   #serverFailures = 0;
-  #pause = 0;
+  /** Failures since it went out, the first included. */
+  #pauses = 0;
   /** When it may be tried again; 0 while it is well. */
   #outUntil = 0;
 
@@ -46,7 +47,7 @@ export class Replica {
     const wasOut = this.out;
     this.#connectionFailures = 0;
     this.#serverFailures = 0;
-    this.#pause = 0;
+    this.#pauses = 0;
     this.#outUntil = 0;
     return wasOut;
   }
@@ -59,8 +60,7 @@ export class Replica {
     const tooMany =
       this.#connectionFailures >= CONNECTION_FAILURES || this.#serverFailures >= SERVER_FAILURES;
     if (fault === 'none' || !(wasOut || tooMany)) return false;
-    this.#pause = Math.min(Math.max(this.#pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
-    this.#outUntil = now + this.#pause;
+    this.#outUntil = now + backoff(++this.#pauses);
     return !wasOut;
   }
 }

@@ -1,12 +1,12 @@
 /** The gateways of one port: started, watched, replaced, ended. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { exponentialBackoff } from '../backoff.ts';
 import { type Family as MetricFamily, merged } from '../metrics/exposition.ts';
 import { counter } from '../metrics/process.ts';
 import { Child, type Ready } from './child.ts';
 
-const firstPause = 500;
-const longestPause = 30_000;
+const backoff = exponentialBackoff({ first: 500, most: 30_000 });
 /** A process that ran this long had started well: its death is not the next one's fault. */
 const steadyMs = 60_000;
 
@@ -14,7 +14,8 @@ export class Family {
   readonly #env: Readonly<Record<string, string>>;
   readonly #log: Logger;
   readonly #children = new Set<Child>();
-  #pause = firstPause;
+  /** Deaths in a row of processes that did not run long. */
+  #failures = 0;
   #replacing: Promise<void> = Promise.resolve();
   #ending = false;
   #deaths = 0;
@@ -96,11 +97,11 @@ export class Family {
 
   async #replaceDead(how: string, ranMs: number): Promise<void> {
     this.#deaths++;
-    if (ranMs > steadyMs) this.#pause = firstPause;
+    if (ranMs > steadyMs) this.#failures = 0;
     while (!this.#ending) {
-      this.#log.error({ how, pauseMs: this.#pause }, 'a gateway process ended; another is started');
-      await delay(this.#pause);
-      this.#pause = Math.min(this.#pause * 2, longestPause);
+      const pauseMs = backoff(++this.#failures);
+      this.#log.error({ how, pauseMs }, 'a gateway process ended; another is started');
+      await delay(pauseMs);
       if (this.#ending) return;
       try {
         await this.#start();

@@ -5,6 +5,7 @@ import type {
   FileErrorCode,
   IngestionRecord,
 } from '../../schemas/vector-store-records.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { StoredRecord } from '../ports/state.ts';
@@ -215,7 +216,7 @@ export class Ingestion {
     }
     const wait = waits
       ? Number(error.headers['retry-after'] ?? 1) * 1000
-      : Math.min(this.#options.retryMs * 2 ** (attempts - 1), longestWait);
+      : exponentialBackoff({ first: this.#options.retryMs, most: longestWait })(attempts);
     await hold.release({ attempts }, wait);
     return 'later';
   }

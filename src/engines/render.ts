@@ -20,6 +20,7 @@ import {
   toArray,
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail } from '../errors.ts';
 import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
@@ -35,11 +36,12 @@ import type { EngineJob, RenderWire } from './wire.ts';
 /** Milliseconds before the first look at a job; each next wait is half as long again, up to the longest. */
 const firstLook = 200;
 const longestWait = 2000;
+const lookBackoff = exponentialBackoff({ first: firstLook * 1.5, most: longestWait, factor: 1.5 });
 /** Looks in a row that may fail. */
 const patience = 15;
 /** Tries to make a job where engines are down or busy, and milliseconds before the second, doubled each time. */
 const beginnings = 6;
-const firstPause = 1000;
+const beginBackoff = exponentialBackoff({ first: 1000 });
 
 /** Bytes: more than any input may have. */
 const longestInput = 64 * 1024 * 1024;
@@ -81,9 +83,7 @@ export const renderOverHttp =
         retry({ count: patience, delay: longestWait }),
       );
       const looks = timer(firstLook).pipe(
-        switchMap(() =>
-          look.pipe(repeat({ delay: (count) => timer(Math.min(longestWait, firstLook * 1.5 ** count)) })),
-        ),
+        switchMap(() => look.pipe(repeat({ delay: (count) => timer(lookBackoff(count)) }))),
       );
       return concat(of(job), looks).pipe(
         map((seen) => {
@@ -118,7 +118,7 @@ const begin = (create: Observable<Begun>, remove: (begun: Begun) => void): Obser
   new Observable((subscriber) => {
     let left = false;
     const again = (error: unknown, count: number) =>
-      left || !isPassing(error) ? throwError(() => error) : timer(firstPause * 2 ** (count - 1));
+      left || !isPassing(error) ? throwError(() => error) : timer(beginBackoff(count));
     create.pipe(retry({ count: beginnings - 1, delay: again })).subscribe({
       next: (begun) => (left ? remove(begun) : subscriber.next(begun)),
       error: (error: unknown) => subscriber.error(error),

@@ -5,6 +5,7 @@ import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
+import { tryParse } from './words.ts';
 
 /** One for each choice and kind of text that come by turns; more are not worth comparing with. */
 const SKELETON_LIMIT = 8;
@@ -87,7 +88,7 @@ export class OpenAiStreamDecoder implements StreamDecoder {
   }
 
   #parse(json: string): void {
-    const chunk = parsed(json);
+    const chunk = tryParse(json);
     if (chunk === undefined) {
       if (++this.#malformed > MALFORMED_LIMIT) {
         this.#answer.failure = fail('engine_unreachable', 'The engine sent an answer that cannot be read');
@@ -103,12 +104,3 @@ export class OpenAiStreamDecoder implements StreamDecoder {
     if (this.#skeletons.length > SKELETON_LIMIT) this.#skeletons.pop();
   }
 }
-
-/** Undefined for what is no JSON; JSON itself never is. */
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};

@@ -1,12 +1,11 @@
 /** The body of a whole answer in, its parts out, all at once. */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { fail } from '../../../errors.ts';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { WholeSkeleton } from './whole-skeleton.ts';
-import { type Finish, isObject, tokenUsage } from './words.ts';
+import { type Finish, isObject, parseJson, tokenUsage } from './words.ts';
 
 /** An answer with `standIn` in the place of its text, which is known by where it stands. */
 interface Around {
@@ -40,7 +39,7 @@ export class WholeDecoder {
     const json = body.toString('latin1');
     const around = this.#known(json) ?? this.#withoutText(json);
     const parts = around === undefined ? undefined : partsAround(around, json, options);
-    return parts ?? partsOf(parsed(body.toString('utf8')), options);
+    return parts ?? partsOf(parseJson(body.toString('utf8')), options);
   }
 
   #known(json: string): Around | undefined {
@@ -64,7 +63,7 @@ export class WholeDecoder {
     if (to < 0 || !isSurelyText(json.slice(from, to))) return undefined;
     const rest = `${json.slice(0, from)}${standIn}${json.slice(to)}`;
     if (notAscii.test(rest)) return undefined;
-    const value = parsed(rest);
+    const value = parseJson(rest);
     this.#learn(rest, value);
     return { value, from, to, ending: undefined };
   }
@@ -147,12 +146,4 @@ const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText
   answer.end(true);
   if (answer.failure !== undefined) throw answer.failure;
   return answer.take();
-};
-
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch (cause) {
-    throw fail('engine_unreachable', 'The engine sent an answer that cannot be read', { cause });
-  }
 };

@@ -4,10 +4,9 @@
  * server, TGI and Ollama do not.
  */
 import type { AllowedAnswer } from '../../../ports/decision.ts';
-import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { BodyDecoder, Continuations, DecisionWire } from '../../wire.ts';
-import { type Fields, failureFields, parsedField } from './fields.ts';
-import { reportedError } from './words.ts';
+import { type Pick, unreadable } from '../../json-picker.ts';
+import type { Continuations, DecisionWire } from '../../wire.ts';
+import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
 export const continuationWire: DecisionWire['continuations'] = {
   encode: (model, prompt, answers) => ({
@@ -22,7 +21,11 @@ export const continuationWire: DecisionWire['continuations'] = {
       temperature: 0,
     }),
   }),
-  decode: (answers) => new ContinuationDecoder(answers),
+  decode: (answers) => {
+    const logprobs = answers.map(() => undefined);
+    const reading = { answers, logprobs, promptTokens: undefined, choices: 0, echo: {}, fields: {} };
+    return pickingDecoder<Reading, Continuations>(answer, reading, continuationsOf);
+  },
 };
 
 /** An answer as far as it has been read. */
@@ -81,31 +84,12 @@ const answer: Pick<Reading> = {
   keys: new Map<string, Pick<Reading>>([['choices', { items: choice }], ...failureFields]),
 };
 
-class ContinuationDecoder implements BodyDecoder<Continuations> {
-  readonly #reading: Reading;
-  readonly #picker: JsonPicker<Reading>;
-
-  constructor(answers: readonly AllowedAnswer[]) {
-    const logprobs = answers.map(() => undefined);
-    this.#reading = { answers, logprobs, promptTokens: undefined, choices: 0, echo: {}, fields: {} };
-    this.#picker = new JsonPicker(answer, this.#reading);
-  }
-
-  push(bytes: Buffer): void {
-    this.#picker.push(bytes);
-  }
-
-  end(): Continuations {
-    this.#picker.end();
-    const { fields, logprobs, promptTokens } = this.#reading;
-    const failure = reportedError(fields);
-    if (failure !== undefined) throw failure;
-    const found = logprobs.filter((logprob) => logprob !== undefined);
-    if (found.length !== logprobs.length)
-      throw unreadable(new Error('The engine gave no log-probabilities of its prompts'));
-    return { logprobs: found, tokens: promptTokens };
-  }
-}
+const continuationsOf = ({ logprobs, promptTokens }: Reading): Continuations => {
+  const found = logprobs.filter((logprob) => logprob !== undefined);
+  if (found.length !== logprobs.length)
+    throw unreadable(new Error('The engine gave no log-probabilities of its prompts'));
+  return { logprobs: found, tokens: promptTokens };
+};
 
 /** The log-probability of the answer behind an echoed prompt; nothing when it cannot be told. */
 const score = (reading: Reading): void => {

@@ -3,7 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/speech.ts';
 import type { SpeechWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
-import { isObject, reportedError } from './words.ts';
+import { isObject, reportedError, tryParse } from './words.ts';
 
 type Body = Record<string, unknown>;
 
@@ -28,12 +28,8 @@ export const speechWire: SpeechWire = {
     return { path: '/audio/speech', body: large.putBack(JSON.stringify(body)) };
   },
   failureOf: (body) => {
-    try {
-      const value: unknown = JSON.parse(body);
-      return isObject(value) ? reportedError(value) : undefined;
-    } catch {
-      return undefined;
-    }
+    const value = tryParse(body);
+    return isObject(value) ? reportedError(value) : undefined;
   },
 };
 

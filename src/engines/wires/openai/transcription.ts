@@ -5,7 +5,7 @@ import { unreadable } from '../../json-picker.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
-import { isObject, reportedError } from './words.ts';
+import { isObject, type Json, parseObject, reportedError } from './words.ts';
 
 export const transcriptionWire: TranscriptionWire = {
   encode: (model, { audio, language, prompt, temperature }, stream) => {
@@ -17,7 +17,7 @@ export const transcriptionWire: TranscriptionWire = {
     return { path: '/audio/transcriptions', ...formBody(fields, [fileOf(audio)]) };
   },
   decodeWhole: (body) => {
-    const value = parsed(body.toString());
+    const value = parseObject(body.toString());
     const failure = reportedError(value);
     if (failure !== undefined) throw failure;
     if (typeof value.text !== 'string') throw unreadable(new Error('The answer has no text'));
@@ -35,17 +35,6 @@ const fileOf = ({ bytes, container }: Recording): FormFile => ({
   mediaType: `audio/${mediaTypes[container] ?? container}`,
   bytes,
 });
-
-const parsed = (text: string): Readonly<Record<string, unknown>> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
-  return value;
-};
 
 /** OpenAI's events, or the chunks that vLLM makes after the pattern of chat. */
 class TranscriptEvents implements TranscriptDecoder {
@@ -77,9 +66,9 @@ class TranscriptEvents implements TranscriptDecoder {
       this.done = true;
       return;
     }
-    let event: Readonly<Record<string, unknown>>;
+    let event: Json;
     try {
-      event = parsed(data);
+      event = parseObject(data);
     } catch (thrown) {
       this.failure = asApiError(thrown);
       return;
@@ -100,7 +89,7 @@ class TranscriptEvents implements TranscriptDecoder {
   }
 }
 
-const chunkText = ({ choices }: Readonly<Record<string, unknown>>): unknown => {
+const chunkText = ({ choices }: Json): unknown => {
   const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
   if (!isObject(choice) || !isObject(choice.delta)) return undefined;
   return choice.delta.content;

@@ -1,6 +1,6 @@
 /** Videos and songs in the words of OpenAI's video routes, and of another Sluice, which has more of them: a call → the request of a job, the record of a job → how far it is. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import { fail, firstLine } from '../../../errors.ts';
+import { firstLine } from '../../../errors.ts';
 import type { Base64 } from '../../../ports/media.ts';
 import {
   type RenderCall,
@@ -9,9 +9,10 @@ import {
   renderErrorCodes,
   type VideoCall,
 } from '../../../ports/render.ts';
+import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
-import { isObject, type Json, reportedError } from './words.ts';
+import { isObject, type Json, parseObject, reportedError } from './words.ts';
 
 const pathOf = ({ type }: RenderCall): string => (type === 'video' ? '/videos' : '/music');
 const jobPath = (call: RenderCall, id: string): string => `${pathOf(call)}/${encodeURIComponent(id)}`;
@@ -33,7 +34,7 @@ export const renderWire: RenderWire = {
     const json = JSON.stringify({ model: model.served_as, ...body });
     return { path: pathOf(call), body: large.putBack(json) };
   },
-  decode: (call, body) => readJob(call, parsed(body)),
+  decode: (call, body) => readJob(call, parseObject(body.toString('utf8'))),
   jobPath,
   contentPath: (call, id, output) => `${jobPath(call, id)}/content${output === 0 ? '' : `?index=${output}`}`,
   streamPath: (call, id, output) => `${jobPath(call, id)}/stream?index=${output}`,
@@ -153,17 +154,3 @@ const failureOf = (record: Json): RenderError => {
       : `The engine's job is ${record.status}`,
   );
 };
-
-const parsed = (body: Buffer): Json => {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
-  return value;
-};
-
-const unreadable = (cause: unknown) =>
-  fail('engine_unreachable', 'The engine gave an answer that cannot be read', { cause });

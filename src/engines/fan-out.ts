@@ -10,26 +10,30 @@ export const fanOut = (
   flow: Flow,
   answer: (call: ChatCall, flow: Flow) => Observable<Parts>,
 ): Observable<Parts> =>
+  sharedBackpressure(flow.backpressure, call.n, (backpressure, choice) =>
+    answer(single(call, choice), { ...flow, backpressure }).pipe(
+      map((parts) => parts.map((part) => renumbered(part, choice))),
+    ),
+  ).pipe(asOneAnswer(call.n));
+
+/** Merges so many streams; pausing the reader pauses all of them. */
+export const sharedBackpressure = <Out>(
+  backpressure: Backpressure,
+  count: number,
+  streamOf: (backpressure: Backpressure, index: number) => Observable<Out>,
+): Observable<Out> =>
   defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Backpressure());
+    const each = Array.from({ length: count }, () => new Backpressure());
     const all = {
       pause: () => {
-        for (const backpressure of demands) backpressure.pause();
+        for (const one of each) one.pause();
       },
       resume: () => {
-        for (const backpressure of demands) backpressure.resume();
+        for (const one of each) one.resume();
       },
     };
-    flow.backpressure.attach(all);
-    const answers = demands.map((backpressure, choice) =>
-      answer(single(call, choice), { ...flow, backpressure }).pipe(
-        map((parts) => parts.map((part) => renumbered(part, choice))),
-      ),
-    );
-    return merge(...answers).pipe(
-      asOneAnswer(call.n),
-      finalize(() => flow.backpressure.detach(all)),
-    );
+    backpressure.attach(all);
+    return merge(...each.map(streamOf)).pipe(finalize(() => backpressure.detach(all)));
   });
 
 /** With one seed for all, every answer would be the same. */

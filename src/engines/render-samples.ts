@@ -4,9 +4,7 @@ import {
   defer,
   EMPTY,
   filter,
-  finalize,
   map,
-  merge,
   type Observable,
   type OperatorFunction,
   retry,
@@ -14,10 +12,11 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { readWavBeginning } from '../music/wav.ts';
-import { Backpressure } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
 import type { EngineCalls } from './calls.ts';
+import { sharedBackpressure } from './fan-out.ts';
 import type { Begun } from './render.ts';
 import type { RenderWire } from './wire.ts';
 
@@ -44,22 +43,9 @@ export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
   const { model, call, flow } = hearing;
   const streaming = model.capabilities?.music?.streaming;
   if (call.type !== 'music' || streaming?.progressive !== true) return EMPTY;
-  return defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Backpressure());
-    // One reader holds back all songs.
-    const together = {
-      pause: () => {
-        for (const backpressure of demands) backpressure.pause();
-      },
-      resume: () => {
-        for (const backpressure of demands) backpressure.resume();
-      },
-    };
-    flow.backpressure.attach(together);
-    return merge(
-      ...demands.map((backpressure, output) => hearSong(hearing, streaming, backpressure, output)),
-    ).pipe(finalize(() => flow.backpressure.detach(together)));
-  });
+  return sharedBackpressure(flow.backpressure, call.n, (backpressure, output) =>
+    hearSong(hearing, streaming, backpressure, output),
+  );
 };
 
 const hearSong = (

@@ -2,7 +2,7 @@
 import { type FinishReason, type Part, toJsonText } from '../../ports/chat.ts';
 import type { Random } from '../random.ts';
 import { logprobOf } from './logprobs.ts';
-import { StopFilter, type TextToken } from './stop-filter.ts';
+import { StopFilter, type TextToken } from './stop-sequences.ts';
 
 type Tokens = Iterator<string, undefined>;
 

@@ -5,9 +5,9 @@ import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../
 import { loadEncoding } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';
+import { splitDirectives, withFaults } from '../faults.ts';
 import { inTurns } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes, wished } from '../wishes.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 
 /** Of a model whose row does not say. */
@@ -16,16 +16,16 @@ const usualDimensions = 384;
 export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
   defer(() => {
     const [opening] = call.inputs;
-    const wishes = readWishes(typeof opening === 'string' ? opening : '', 'input');
-    const inputs = typeof opening === 'string' ? [wishes.rest, ...call.inputs.slice(1)] : call.inputs;
+    const line = splitDirectives(typeof opening === 'string' ? opening : '', 'input');
+    const inputs = typeof opening === 'string' ? [line.rest, ...call.inputs.slice(1)] : call.inputs;
     return textsOf(inputs).pipe(
       switchMap((texts) => inTurns(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
       map(({ first, results }) => ({
         first,
         vectors: results,
-        tokens: wishes.directives.usage === 'off' ? undefined : tokensOf(call.inputs, first, results.length),
+        tokens: line.directives.usage === 'off' ? undefined : tokensOf(call.inputs, first, results.length),
       })),
-      wished(wishes, ticker),
+      withFaults(line.directives, ticker),
     );
   });
 

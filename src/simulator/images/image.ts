@@ -5,8 +5,8 @@ import { plainMedia } from '../../media/plain-media.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { Semaphore } from '../../semaphore.ts';
+import { splitDirectives, withFaults } from '../faults.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes, wished } from '../wishes.ts';
 import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 
 /** Drawings at once, and those that may wait for them; each is a few threads' work and some pictures' memory. */
@@ -20,16 +20,16 @@ export const createImageStudio = (): DrawImages => {
   const semaphore = new Semaphore(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
   return (call, ticker) =>
     defer(() => {
-      const wishes = readWishes(call.prompt, 'prompt');
+      const line = splitDirectives(call.prompt, 'prompt');
       const seed = call.seed ?? randomBytes(8).readBigInt64BE();
-      const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
+      const drawing: DrawingCall = { ...call, prompt: line.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
           offloaded((signal) => semaphore.pass(signal, () => draw(drawing, index))).pipe(
             map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
           ),
         ),
-        wished(wishes, ticker),
+        withFaults(line.directives, ticker),
       );
     });
 };

@@ -5,7 +5,7 @@ import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/render.ts';
-import { readWishes } from '../wishes.ts';
+import { splitDirectives } from '../faults.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderSamples, type SampleLayout, sampleCount } from './music-samples.ts';
 import { composeSong, type Score } from './music-score.ts';
@@ -32,7 +32,7 @@ export const simulateMusic = (
   flow: { readonly backpressure: Backpressure },
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = readWishes(call.prompt, 'prompt');
+    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
     const spec = model.capabilities?.music;
     const layout =
       spec === undefined

@@ -12,9 +12,9 @@ import {
   type VideoCall,
 } from '../../ports/render.ts';
 import { expectedVideoMs, frameCount } from '../../video/timing.ts';
+import { splitDirectives } from '../faults.ts';
 import { hashText, Random } from '../random.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes } from '../wishes.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderClock } from './render-clock.ts';
 import { ClipPainter, type ClipPlan } from './video-frames.ts';
@@ -43,7 +43,7 @@ export const simulateVideo = (
   flow: Pick<RenderFlow, 'input'>,
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = readWishes(call.prompt, 'prompt');
+    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
     const milliseconds = directives.render ?? expectedMs(model, call) * studio.timeScale;
     return concat(
       renderClock(milliseconds, directives, studio.ticker).pipe(

@@ -1,10 +1,9 @@
 /** Parts of an answer in; the chunks of a streamed answer out, as an OpenAI-like engine with the given quirks writes them. */
 import { type JsonText, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
-import { engineError } from './errors.ts';
 import { EventWriter } from './events.ts';
 import type { Quirks } from './quirks.ts';
+import { engineError, engineUsage } from './responses.ts';
 import { addArguments, callHeadJson, callJson, callPieceJson, type OpenCall } from './tool-call-json.ts';
-import { engineUsage } from './usage.ts';
 
 export interface StreamHead {
   readonly id: string;

@@ -5,7 +5,7 @@ import { asApiError } from '../../errors.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { ConnectionLost } from '../faults.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError } from './send.ts';
+import { sendError } from './responses.ts';
 
 /** All are drawn before the first byte: a failure is an answer of its own. */
 export function answerImages(

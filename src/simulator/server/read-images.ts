@@ -5,8 +5,7 @@ import { dataUriHeader } from '../../media/data-uri.ts';
 import type { ImageBackground, ImageFormat } from '../../ports/image.ts';
 import type { SketchCall } from '../images/drawing.ts';
 import { isObject, optionalArray } from './fields.ts';
-import { readBytes, readJson } from './read-body.ts';
-import { readForm } from './read-form.ts';
+import { readBytes, readForm, readJson } from './read-body.ts';
 
 export interface ImagesRequest {
   readonly model: string;

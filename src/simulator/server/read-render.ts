@@ -3,8 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import type { MusicCall, RenderCall, VideoCall } from '../../ports/render.ts';
 import { isObject, type JsonObject } from './fields.ts';
-import { readBytes, readJson } from './read-body.ts';
-import { readForm } from './read-form.ts';
+import { readBytes, readForm, readJson } from './read-body.ts';
 
 export interface RenderRequest {
   readonly model: string;

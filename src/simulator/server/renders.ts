@@ -9,7 +9,7 @@ import { type RenderStudio, simulateVideo } from '../renders/video.ts';
 import type { SimulatorServerOptions } from './options.ts';
 import { readRender } from './read-render.ts';
 import { RenderJob } from './render-job.ts';
-import { sendJson } from './send.ts';
+import { sendJson } from './responses.ts';
 
 interface RenderRoute {
   readonly method: string;

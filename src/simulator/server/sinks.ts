@@ -5,7 +5,7 @@ import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Parts } from '../../ports/chat.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError, sendEventsHead, sendJson } from './send.ts';
+import { sendError, sendEventsHead, sendJson } from './responses.ts';
 import { WholeAnswer } from './whole.ts';
 
 export interface Sink {

@@ -11,7 +11,7 @@ import { Speaker, type SpeechParts, simulateSpeech } from '../speech/speech.ts';
 import type { Ticker } from '../ticker.ts';
 import { isObject } from './fields.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError } from './send.ts';
+import { sendError } from './responses.ts';
 
 /** What makes sound and hears it, of one server. */
 export class SoundStudio implements SpeechParts {

@@ -1,4 +1,4 @@
-/** Configuration in; the catalog and the engines behind it out, kept in step with `sluice.yaml`: what gateways and workers both need. */
+/** Opens the catalog and its engines, and keeps both in step with `sluice.yaml`. */
 import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';

@@ -1,4 +1,4 @@
-/** Calls that must not take for ever → told on every tick how late it is. One coarse timer for all of them, none per call or per read. */
+/** Enforces the time limits of running calls with one coarse timer. */
 import { type Indexed, IndexedList } from '../indexed-list.ts';
 
 export interface Expiring extends Indexed {

@@ -1,4 +1,4 @@
-/** A decision call for an engine over HTTP in; how likely each answer is out: every question's answers scored behind the same prompt, a few requests at a time. */
+/** Scores the answers of decision questions with an engine, a few requests at a time. */
 import { defer, map, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';

@@ -1,4 +1,4 @@
-/** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as backpressure allows. */
+/** Sends requests to one replica over its HTTP connections. */
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import {

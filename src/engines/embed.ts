@@ -1,4 +1,4 @@
-/** An embedding call for an engine over HTTP in; its vectors out: split into batches the engine takes, sent a few at a time, cut smaller where it refuses their size. */
+/** Embeds inputs with an engine in batches, split further where it rejects their size. */
 import { map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding.ts';

@@ -1,4 +1,4 @@
-/** How an engine call failed → what the client is told, whether another replica may be tried, and what it says of this one's health. */
+/** Classifies failed engine calls: the client's error, whether to retry, whether the replica is at fault. */
 import { ApiError, type ErrorKind, type FailureDetails } from '../errors.ts';
 import { CONNECT_TIMEOUT } from './http1/connection.ts';
 import { CLOSED } from './http1/connections.ts';

@@ -1,4 +1,4 @@
-/** A row of `engines` in, a running engine out: encode → replica pool → dispatch → decode. */
+/** Builds a running engine from a row of `engines`. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { EngineRow } from '../../schemas/engines.ts';

@@ -1,4 +1,4 @@
-/** A call for n answers → n calls for one answer each, their parts as those of one call. */
+/** Turns a call for n answers into n calls whose parts are merged. */
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';

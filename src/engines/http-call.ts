@@ -1,4 +1,4 @@
-/** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
+/** One HTTP call: passes the response from its connection to its reader, with backpressure and time limits. */
 
 import { unindexed } from '../indexed-list.ts';
 import type { Backpressure, Pausable } from '../ports/backpressure.ts';

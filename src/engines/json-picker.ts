@@ -1,4 +1,4 @@
-/** The bytes of a JSON text in, however they were cut; the wanted values out, each as its own bytes. Nothing else of the text is kept or made into objects. */
+/** Extracts chosen values from a JSON stream without parsing the rest. */
 import { fail } from '../errors.ts';
 import {
   closeArray,

@@ -1,4 +1,4 @@
-/** The bytes of a JSON value in, however they were cut; where it ends out. Nothing is made of what is inside. */
+/** Finds where a JSON value ends in a stream of bytes. */
 
 export const quote = 0x22;
 const backslash = 0x5c;

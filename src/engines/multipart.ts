@@ -1,4 +1,4 @@
-/** Fields and files in; the body of a form and its content type out, the files' bytes as they are. */
+/** Builds multipart form bodies without copying their files. */
 import { randomUUID } from 'node:crypto';
 import type { BodyPiece } from './outgoing-body.ts';
 

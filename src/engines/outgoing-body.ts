@@ -1,4 +1,4 @@
-/** A request body in pieces, some of them many megabytes of media → bytes for the socket, a bit at a time, so that other calls go on meanwhile. */
+/** Streams request bodies with large media in slices, so that other calls proceed meanwhile. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** A whole text; or texts and media to be sent one after another, every second of which is media: base64, or bytes as they are. */

@@ -1,4 +1,4 @@
-/** Reads in memory that the next one writes over in, those that have to wait; the same out, in their order, once there is room. */
+/** Copies of borrowed buffers that wait for a slow reader. */
 
 /** Up from this size a read gets memory of this module's own, which is used again: garbage of that size piles up. */
 const large = 16 * 1024;

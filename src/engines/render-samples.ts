@@ -1,4 +1,4 @@
-/** A music job of an engine in; its songs' samples out as they are rendered there. A song that cannot be heard is no failure: its file tells. */
+/** Streams the samples of songs while an engine renders them. */
 import {
   catchError,
   defer,
@@ -39,6 +39,7 @@ interface Layout {
 const tries = 3;
 const pauseMs = 1000;
 
+/** A song that cannot be streamed is no failure: its file follows. */
 export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
   const { model, call, flow } = hearing;
   const streaming = model.capabilities?.music?.streaming;

@@ -1,4 +1,4 @@
-/** A render for an engine over HTTP in; its progress, its samples and its outputs out: a job is made there, watched, fetched, and deleted however this ends. */
+/** Renders videos and songs as jobs of an engine: created, polled, downloaded, always deleted. */
 import {
   concat,
   defer,

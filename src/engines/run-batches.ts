@@ -1,4 +1,4 @@
-/** Batches of one request in; the results of all of them out as they come, a few running at once, all ended together. */
+/** Runs the batches of one request concurrently and emits their results as they arrive. */
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { asApiError } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-/** A speech call for an engine over HTTP in; its speech as samples of the house's own kind out, as the engine sends it. */
+/** Synthesizes speech with an engine and converts it to the gateway's sample format. */
 import {
   catchError,
   defer,

@@ -1,4 +1,4 @@
-/** Bytes of an event stream in, however they were cut; the data of each whole event out, in order. Pure and synchronous. */
+/** Decodes server-sent events incrementally; pure and synchronous. */
 import { fail } from '../errors.ts';
 
 /**

@@ -1,4 +1,4 @@
-/** A transcription call for an engine over HTTP in; its text out, piece by piece where the engine streams; a file the engine cannot read is converted first. */
+/** Transcribes recordings with an engine, converting formats that it cannot read. */
 import { defer, map, type Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** The `/sim key=value …` line of a prompt in; checked wishes for length, pace and faults out. */
+/** Parses the `/sim key=value …` line of a prompt: length, pace and faults. */
 import { type ErrorKind, fail } from '../errors.ts';
 import type { FinishReason } from '../ports/chat.ts';
 import { type RenderErrorCode, renderErrorCodes } from '../ports/render.ts';

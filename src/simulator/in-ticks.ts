@@ -1,4 +1,4 @@
-/** A number of things to make in; the made ones out in runs, so that no turn of the event loop takes long. */
+/** Computes results in runs of a few milliseconds, so that no tick takes long. */
 import { Observable } from 'rxjs';
 
 export interface MadeRun<Result> {

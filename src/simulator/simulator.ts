@@ -1,4 +1,4 @@
-/** The built-in engine: answers every kind of call without a model, the same way each time, at a set pace. */
+/** The built-in engine: deterministic responses to every kind of call, without a model. */
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';

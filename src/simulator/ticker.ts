@@ -1,4 +1,4 @@
-/** Tasks with due times in, their runs out: one timer for all streams of a simulator, none while nothing is due to run. */
+/** Runs the due tasks of all simulated streams with one timer. */
 
 export interface Task {
   /** Time of the next run, on the clock's scale. The task moves it on; at or before now means as soon as possible. */

@@ -1,4 +1,4 @@
-/** The bytes of a chunked body in, however they are split; its data out. */
+/** Decodes a chunked HTTP body incrementally. */
 import type { BodySegment } from './body-segment.ts';
 
 const SIZE = 0;

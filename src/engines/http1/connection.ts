@@ -1,4 +1,4 @@
-/** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
+/** One HTTP/1.1 connection: sends requests one after another and hands their responses to handlers. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';

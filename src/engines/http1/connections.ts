@@ -1,4 +1,4 @@
-/** The connections to one replica: a request in, sent on the one that was free last or on a new one. */
+/** The pool of connections to one replica; the most recently used idle one is reused first. */
 import { Connection, type Owner, type ResponseHandler } from './connection.ts';
 import { type Address, addressOf } from './dial.ts';
 import type { Outgoing } from './outgoing.ts';

@@ -1,4 +1,4 @@
-/** An address in, a socket on its way there out, over TLS where the address says so. */
+/** Opens sockets, with TLS where the address asks for it. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 

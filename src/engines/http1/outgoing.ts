@@ -1,4 +1,4 @@
-/** A request's lines and its body in; what is written to the socket out: a text in one piece, and media behind it. */
+/** Builds the bytes of a request: head and text in one write, media as an upload. */
 import { type BodyPiece, bodyLength, type OutgoingBody } from '../outgoing-body.ts';
 import { requestHead } from './request-head.ts';
 

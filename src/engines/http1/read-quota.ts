@@ -1,8 +1,4 @@
-/**
- * Large reads of all connections in; who may read on in this turn of the event loop out. The system hands over as much
- * of a near engine's answer as there is, two megabytes a socket and turn: two hundred large answers at once would hold
- * everything else up for seconds. Every answer passes here, whatever becomes of it, so nothing behind it counts bytes again.
- */
+/** Limits the bytes that all connections together read in one tick of the event loop. */
 
 export interface Reader {
   /** Its turn has come: reads again, unless something else holds it. */
@@ -16,6 +12,10 @@ const readersATurn = 16;
 /** Tokens that come one by one are not counted. */
 const largeRead = 16 * 1024;
 
+/**
+ * The system hands over up to two megabytes per socket and tick: two hundred large responses at once would block
+ * everything else for seconds. Every response passes here, so nothing after it counts bytes again.
+ */
 export class ReadQuota {
   #spent = 0;
   #turn: NodeJS.Immediate | undefined;

@@ -1,4 +1,4 @@
-/** What is asked, and of whom → the lines of a request's head, in which nothing can pass for another line. */
+/** Writes request heads, rejecting values that could inject further lines. */
 
 export interface RequestLines {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -1,4 +1,4 @@
-/** The lines of an answer's head in; its status, the few headers that are read here, and how its body is framed out. */
+/** Parses a response head: status, the few headers that matter, and body framing. */
 
 /** How the end of the body is known. */
 export type Framing = 'none' | 'length' | 'chunked' | 'close';

@@ -1,4 +1,4 @@
-/** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
+/** Parses one HTTP response incrementally, wherever its bytes are split. */
 import { BodySegment } from './body-segment.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';

@@ -1,4 +1,4 @@
-/** One planned answer in; its parts out, one token a step, ended by its own finish, a stop sequence or the token limit. */
+/** Plays one planned answer token by token, up to a stop sequence or the limit. */
 import { type FinishReason, type Part, toJsonText } from '../../ports/chat.ts';
 import type { Random } from '../random.ts';
 import { logprobOf } from './logprobs.ts';

@@ -1,4 +1,4 @@
-/** A chat call in; what the simulator understands of it out: the question, its topics, media, tool results and wishes. */
+/** Extracts from a chat call its question, topics, media, tool results and directives. */
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
 import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';

@@ -1,4 +1,4 @@
-/** A chat call and what was understood of it in; one answer, planned from thinking to finish, out. */
+/** Plans one answer to a chat call: reasoning, text, tool calls and finish. */
 import { fail } from '../../errors.ts';
 import type { ChatCall } from '../../ports/chat.ts';
 import { splitTokens } from '../../tokens/simulator.ts';

@@ -1,4 +1,4 @@
-/** Planned answers in; their parts out at the set pace, only while the reader wants them. */
+/** Emits the parts of planned answers at the set pace, with backpressure. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Pausable } from '../../ports/backpressure.ts';
 import type { Part, Parts, TokenUsage } from '../../ports/chat.ts';

@@ -1,4 +1,4 @@
-/** A model's reasoning row and a call's wishes in; how many tokens to think out. */
+/** Decides how many tokens a model reasons for a call. */
 import type { Model } from '../../../schemas/catalog.ts';
 import type { ChatCall, Effort } from '../../ports/chat.ts';
 

@@ -1,4 +1,4 @@
-/** Decision questions in; how likely each answer is out, told from the words that state and answers share. */
+/** Decides questions by the words that the state and the answers share. */
 import { defer, mergeMap, type Observable } from 'rxjs';
 import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
 import { countTokens } from '../../tokens/simulator.ts';

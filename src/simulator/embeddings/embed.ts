@@ -1,4 +1,4 @@
-/** An embedding call in; lexical vectors out, a few milliseconds' worth a turn of the event loop. */
+/** Simulates embeddings with lexical vectors, a few milliseconds of work per tick. */
 import { defer, map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/embedding.ts';

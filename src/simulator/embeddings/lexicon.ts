@@ -1,4 +1,4 @@
-/** A text in; its words out, each with how much it says and the pieces it shares with its relatives. */
+/** Splits a text into weighted words and word pieces. */
 import { hashText } from '../random.ts';
 
 /** Words without a subject of their own: they hardly count. */

@@ -1,4 +1,4 @@
-/** An image call and which of its images in; that image as a file out, the same one each time. All pixels are made by sharp's threads. */
+/** Draws a deterministic image for a call on sharp's threads. */
 import type { OverlayOptions, Sharp, SharpOptions } from 'sharp';
 import { fail } from '../../errors.ts';
 import type { ImageCall } from '../../ports/image.ts';

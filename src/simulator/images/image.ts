@@ -1,4 +1,4 @@
-/** An image call in; pictures of its prompt out, drawn one after the other, a few calls at a time. */
+/** Simulates image generation, a few drawings at a time. */
 import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/plain-media.ts';

@@ -1,4 +1,4 @@
-/** A number of pieces to make in; the pieces out, as fast as the reader takes them, a few milliseconds' worth a turn of the event loop. */
+/** Makes pieces as fast as the reader takes them, a few milliseconds of work per tick. */
 import { Observable } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
 

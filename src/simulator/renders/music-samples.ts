@@ -1,4 +1,4 @@
-/** A score in; any stretch of its sound out as 16-bit samples, the same whichever stretches it is asked for in. */
+/** Synthesizes any segment of a score as 16-bit samples, always identically. */
 import type { Note, Score } from './music-score.ts';
 
 export interface SampleLayout {

@@ -1,4 +1,4 @@
-/** A music call in; real songs out: their samples as they grow, then each as a file of the format asked for. */
+/** Simulates music models: samples while a song renders, then encoded files. */
 import { concat, defer, EMPTY, from, map, mergeMap, type Observable, of } from 'rxjs';
 import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';

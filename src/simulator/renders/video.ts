@@ -1,4 +1,4 @@
-/** A video call in; a real MP4 out after a while: H.264 of the size asked for, stereo AAC unless it is to be silent. */
+/** Simulates video models with real MP4 files: H.264, and AAC unless silent. */
 import { concat, defer, from, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import { Backpressure } from '../../ports/backpressure.ts';

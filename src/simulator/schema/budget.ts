@@ -1,4 +1,4 @@
-/** What making and checking an instance may cost, and how both say that they cannot. */
+/** Limits the work of making and checking an instance of a schema. */
 
 /** Why there is no instance: a sentence that follows the name of the field. */
 export class SchemaProblem extends Error {

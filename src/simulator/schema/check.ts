@@ -1,4 +1,4 @@
-/** A schema and a value in; whether the value certainly fits out. It spends a budget and runs no pattern somebody else wrote. */
+/** Checks that a value certainly fits a schema, within a budget and without foreign patterns. */
 import type { Budget } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { isFormatted } from './formats.ts';

@@ -1,4 +1,4 @@
-/** A JSON Schema in; a value that is valid by it out, the same for the same random source. */
+/** Makes a value that is valid for a JSON Schema. */
 import type { Random } from '../random.ts';
 import { Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';

@@ -1,4 +1,4 @@
-/** A JSON Schema in; the keywords the simulator knows out, typed, and two sets of them joined into one. */
+/** Reads the known keywords of a JSON Schema, typed, and merges two sets of them. */
 import { Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 

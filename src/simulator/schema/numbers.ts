@@ -1,4 +1,4 @@
-/** The number keywords of a schema in; a number that meets them out. */
+/** Makes a number that meets the keywords of a schema. */
 import type { Random } from '../random.ts';
 import { Contradiction } from './budget.ts';
 import type { Keywords } from './keywords.ts';

@@ -1,4 +1,4 @@
-/** The text of a regular expression in; its structure out, as far as the simulator can write strings for it. */
+/** Parses regular expressions as far as strings can be generated for them. */
 import { SchemaProblem } from './budget.ts';
 
 type Characters = readonly [string, ...string[]];

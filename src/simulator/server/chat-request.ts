@@ -1,4 +1,4 @@
-/** One chat request over HTTP: the parts of its answer in, what the client gets and the calls of it out. */
+/** Responds to one chat request over HTTP and counts how it ends. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Observable, Observer } from 'rxjs';

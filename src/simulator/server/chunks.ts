@@ -1,4 +1,4 @@
-/** Parts of an answer in; the chunks of a streamed answer out, as an OpenAI-like engine with the given quirks writes them. */
+/** Writes the chunks of a streamed chat response with the chosen quirks. */
 import { type JsonText, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
 import { EventWriter } from './events.ts';
 import type { Quirks } from './quirks.ts';

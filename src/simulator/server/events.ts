@@ -1,4 +1,4 @@
-/** Event payloads in; server-sent events out, framed and cut into packets with the quirks asked for. */
+/** Frames server-sent events and splits packets with the chosen quirks. */
 import type { Quirks } from './quirks.ts';
 
 export class EventWriter {

@@ -1,4 +1,4 @@
-/** Values of a JSON body in; typed values out, or a refusal that names the field. */
+/** Checks the types of JSON fields; errors name the field. */
 import { fail } from '../../errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;

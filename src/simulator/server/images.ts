@@ -1,4 +1,4 @@
-/** The images of a call in; the JSON answer of an OpenAI-like engine out, written image by image. */
+/** Writes image responses of an OpenAI-like engine. */
 import type { ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
 import { asApiError } from '../../errors.ts';

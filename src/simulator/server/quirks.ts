@@ -1,4 +1,4 @@
-/** The habits of real engines that the simulator can take on, by name. */
+/** The quirks of real engines that the simulator can imitate. */
 
 export const quirkNames = [
   /** Thinking under `reasoning_content`. */

@@ -1,4 +1,4 @@
-/** A request for images in, JSON or a form; the call it is and how to answer it out. */
+/** Reads image requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import { dataUriHeader } from '../../media/data-uri.ts';

@@ -1,4 +1,4 @@
-/** The `messages` of an engine's request in; the conversation in the house's words out. */
+/** Reads the `messages` of a chat request. */
 import { fail } from '../../errors.ts';
 import type { ChatMessage, MediaContent, TextContent, ToolCall, UserContent } from '../../ports/chat.ts';
 import { isObject, optionalArray, optionalObject, optionalString, required } from './fields.ts';

@@ -1,4 +1,4 @@
-/** The JSON body of a chat request in; the call in the house's words out. The simulator plays a foreign engine: it reads the request on its own. */
+/** Reads chat requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool, ToolChoice } from '../../ports/chat.ts';
 import {

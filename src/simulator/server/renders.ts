@@ -1,4 +1,4 @@
-/** Requests about videos and songs in; the routes of OpenAI's videos out, and the same for music: create, look, fetch, hear, delete. */
+/** Serves the job routes for videos and songs: create, poll, download, stream, delete. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { of } from 'rxjs';
 import { fail } from '../../errors.ts';

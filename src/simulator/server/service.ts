@@ -1,4 +1,4 @@
-/** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, sound, models, health, and its words for everything else. */
+/** Routes the HTTP requests of an OpenAI-like engine. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';

@@ -1,4 +1,4 @@
-/** Parts of one answer in; an HTTP response out, streamed or whole, failures and lost connections included. */
+/** Writes a chat response, streamed or whole, including failures and lost connections. */
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';

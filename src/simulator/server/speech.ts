@@ -1,4 +1,4 @@
-/** A speech request of an OpenAI-like engine in; sound out: samples as they are made, or a file of them. */
+/** Serves speech requests: raw samples as they are made, or an encoded file. */
 import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';

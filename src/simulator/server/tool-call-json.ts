@@ -1,4 +1,4 @@
-/** Tool calls in; their JSON out, with the quirks asked for. */
+/** Writes tool calls as JSON with the chosen quirks. */
 import { fromJsonText, type JsonText, type Part } from '../../ports/chat.ts';
 import type { Quirks } from './quirks.ts';
 

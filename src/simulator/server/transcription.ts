@@ -1,4 +1,4 @@
-/** A form with a recording in; the transcript of an OpenAI-like engine out, whole or as events. */
+/** Serves transcriptions, whole or as events. */
 import type { ServerResponse } from 'node:http';
 import { ApiError, asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';

@@ -1,4 +1,4 @@
-/** Speech that was made in, and later a sound; the words of the speech that it is out, whatever formats, rates and tempos it went through. */
+/** Recognizes simulated speech by its fingerprint, whatever format, rate or tempo it went through. */
 
 /** Samples of one measurement: twenty milliseconds. */
 const hop = 480;

@@ -1,4 +1,4 @@
-/** A text in; pieces that are spoken one after another out, in letters that the synthesiser knows. */
+/** Splits a text into pieces to be spoken, in letters that the synthesizer knows. */
 
 const longest = 300;
 const syllables = ['la', 'no', 'mi', 'ra', 'so', 'ti', 'ka', 'de', 'fu', 'be', 'go', 'vi'];

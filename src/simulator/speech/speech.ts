@@ -1,4 +1,4 @@
-/** A speech call in; audible speech out, sentence by sentence as it is made. */
+/** Simulates speech models: audible speech, sentence by sentence. */
 import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
 import type { Flow } from '../../ports/engine.ts';

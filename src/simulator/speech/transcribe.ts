@@ -1,4 +1,4 @@
-/** A recording in; its text out: what was said where it is speech of our own, otherwise a sentence about its length. */
+/** Transcribes simulated speech by recognizing it; describes other recordings by their length. */
 import { catchError, defaultIfEmpty, defer, last, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';

@@ -1,4 +1,4 @@
-/** Decision questions handed on to another Sluice, and its probabilities read back. */
+/** Forwards decision questions to another Sluice and reads its probabilities. */
 import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { DecisionWire } from '../../wire.ts';

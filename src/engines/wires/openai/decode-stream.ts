@@ -1,4 +1,4 @@
-/** Bytes of a streamed answer in, parts out: one array for each read. */
+/** Decodes a streamed chat response: one array of parts per read. */
 import { type ApiError, fail } from '../../../errors.ts';
 import type { Parts } from '../../../ports/chat.ts';
 import { SseDecoder } from '../../sse-decoder.ts';

@@ -1,4 +1,4 @@
-/** The body of a whole answer in, its parts out, all at once. */
+/** Decodes a whole chat response into parts, copying its text without parsing it. */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';

@@ -1,4 +1,4 @@
-/** Embeddings in the words of OpenAI-like servers: vLLM, TEI, SGLang, llama.cpp, Infinity, Ollama, OpenAI, another Sluice. */
+/** Embeddings of the OpenAI API, with the variants of vLLM, TEI, SGLang, llama.cpp, Infinity and Ollama. */
 import { asApiError } from '../../../errors.ts';
 import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
 import { convertVector, type VectorWish } from '../../convert-vector.ts';

@@ -1,4 +1,4 @@
-/** One message of a call → the message as OpenAI-like servers take it. */
+/** Encodes one chat message as OpenAI-like servers take it. */
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
 import { escaped } from '../../../quoted.ts';
 import type { LargeMedia } from './large-media.ts';

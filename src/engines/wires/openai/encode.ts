@@ -1,4 +1,4 @@
-/** A call in the house's words → the JSON body of `POST /chat/completions` as vLLM, SGLang, llama.cpp, TGI, Ollama and a Sluice all take it. */
+/** Encodes a chat call as a body of `POST /chat/completions` that all known servers take. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';

@@ -1,4 +1,4 @@
-/** Images in the words of OpenAI-like servers: JSON for a prompt alone, a form where pictures come with it; base64 or links back. */
+/** Images of the OpenAI API: JSON or forms out, base64 or links back. */
 import { fail } from '../../../errors.ts';
 import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
 import { encodedMedia } from '../../../media/encoded-media.ts';

@@ -1,4 +1,4 @@
-/** A JSON text in, byte by byte as Latin-1; where a string in it ends, and whether it is one, out. */
+/** Finds the end of JSON strings, and checks that they need no closer look. */
 
 const quote = '"';
 const backslash = 92;

@@ -1,4 +1,4 @@
-/** Base64 of many megabytes is kept out of the JSON while that is made: scanning and copying it would hold up every other call. */
+/** Keeps large base64 out of the JSON being built, since scanning it blocks other calls. */
 import { randomUUID } from 'node:crypto';
 import type { Base64 } from '../../../ports/media.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';

@@ -1,4 +1,4 @@
-/** Parsed chunks or a parsed whole answer of an OpenAI-like server in, parts out; all of a call's state lives here. */
+/** Turns parsed chunks or whole responses into parts; holds all state of a call. */
 import { randomBytes } from 'node:crypto';
 import { type ApiError, asApiError, fail } from '../../../errors.ts';
 import {

@@ -1,13 +1,10 @@
-/**
- * How likely each answer is after a prompt, from the completions route: the prompt with each answer behind it, echoed
- * with the log-probabilities of its tokens. vLLM, SGLang, Aphrodite and llama-cpp-python give these; llama.cpp's own
- * server, TGI and Ollama do not.
- */
+/** Scores answers as continuations of a prompt by the log-probabilities of the completions route. */
 import type { AllowedAnswer } from '../../../ports/decision.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { Continuations, DecisionWire } from '../../wire.ts';
 import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
+/** vLLM, SGLang, Aphrodite and llama-cpp-python support this; llama.cpp's own server, TGI and Ollama do not. */
 export const continuationWire: DecisionWire['continuations'] = {
   encode: (model, prompt, answers) => ({
     path: '/completions',

@@ -1,7 +1,4 @@
-/**
- * What does not change between two tokens of one stream: everything around the text. A chunk that has the same
- * skeleton is read by comparing it and taking the text between as it stands, at a tenth of what parsing costs.
- */
+/** Recognizes chunks that differ from earlier ones only in their text, without parsing them. */
 import type { JsonText } from '../../../ports/chat.ts';
 import { isObject, type Json } from './words.ts';
 
@@ -12,6 +9,7 @@ export interface PlainDelta {
   readonly text: string;
 }
 
+/** What surrounds the text of a chunk. Comparing it takes a tenth of the time that parsing does. */
 export interface Skeleton {
   readonly prefix: string;
   readonly suffix: string;

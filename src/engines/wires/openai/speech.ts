@@ -1,4 +1,4 @@
-/** Speech in the words of OpenAI-like servers: OpenAI, vLLM-Omni, Kokoro-FastAPI, Speaches, another Sluice. */
+/** Speech of the OpenAI API, with the variants of vLLM-Omni and another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/speech.ts';
 import type { SpeechWire } from '../../wire.ts';

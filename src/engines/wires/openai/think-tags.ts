@@ -1,4 +1,4 @@
-/** Text of a model that writes its thinking between `<think>` and `</think>` → reasoning and text apart, however the tokens were cut. */
+/** Separates reasoning between `<think>` tags from text, however the tokens are split. */
 import { fromJsonText, type JsonText, toJsonText } from '../../../ports/chat.ts';
 
 const OPEN = '<think>';

@@ -1,4 +1,4 @@
-/** Tool call deltas of one answer, however a server cuts, numbers or mixes them → each call complete before the next one starts. */
+/** Reorders tool call deltas so that each call is complete before the next starts. */
 import { fail } from '../../../errors.ts';
 import { type Part, toJsonText } from '../../../ports/chat.ts';
 import { isObject } from './words.ts';

@@ -1,4 +1,4 @@
-/** Transcription in the words of OpenAI-like servers: OpenAI, vLLM, Speaches, whisper.cpp, another Sluice. */
+/** Transcription of the OpenAI API, with the variants of vLLM, Speaches and whisper.cpp. */
 import { type ApiError, asApiError } from '../../../errors.ts';
 import type { Recording } from '../../../ports/transcription.ts';
 import { unreadable } from '../../json-picker.ts';

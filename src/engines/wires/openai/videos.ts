@@ -1,4 +1,4 @@
-/** Videos and songs in the words of OpenAI's video routes, and of another Sluice, which has more of them: a call → the request of a job, the record of a job → how far it is. */
+/** Videos and songs as jobs of OpenAI's video routes and of another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { firstLine } from '../../../errors.ts';
 import type { Base64 } from '../../../ports/media.ts';

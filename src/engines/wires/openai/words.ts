@@ -1,4 +1,4 @@
-/** The small words of OpenAI-like servers → ours: why an answer ended, what it used, how sure it was, what went wrong. */
+/** Maps finish reasons, usage, log-probabilities and errors of OpenAI-like servers to ours. */
 import { type ApiError, type ErrorKind, fail, firstLine } from '../../../errors.ts';
 import type { FinishReason, Logprob, Part, TokenUsage } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';

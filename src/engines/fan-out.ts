@@ -52,7 +52,7 @@ const renumbered = (part: Part, choice: number): Part => {
   return part.type === 'text' ? { ...part, text: part.text, choice } : { ...part, choice };
 };
 
-/** Usage is summed and comes last, only when every answer told its own; the first failure ends all. */
+/** Usage is summed and comes last, only when every answer reported its own; the first failure ends all. */
 const asOneAnswer =
   (answers: number): OperatorFunction<Parts, Parts> =>
   (source) =>
@@ -83,7 +83,7 @@ const asOneAnswer =
       });
     });
 
-/** The prompt is one and the same, as when the engine makes n answers itself: it counts once. */
+/** The prompt counts once, as when the engine makes n answers itself. */
 const total = (sum: TokenUsage, next: TokenUsage): TokenUsage => ({
   prompt: sum.prompt,
   cached: sum.cached,

@@ -7,7 +7,7 @@ const quote = 0x22;
 const backslash = 0x5c;
 /** Shorter texts come out as strings. */
 const long = 4096;
-/** Room for a text that does not end with its first piece. What is not written to costs no memory. */
+/** Capacity for a text of several pieces. Untouched pages take no memory. */
 const usualRoom = 4 * 1024 * 1024;
 
 /** Pieces are checked and copied as they arrive, so that no work piles up at the end. */

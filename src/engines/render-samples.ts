@@ -35,7 +35,7 @@ interface Layout {
   readonly channels: number;
 }
 
-/** A stream that breaks is begun again: it always starts at the song's beginning. */
+/** A broken stream is restarted, from the song's beginning. */
 const tries = 3;
 const pauseMs = 1000;
 
@@ -80,7 +80,7 @@ const hearSong = (
     );
   });
 
-/** Fails when they are not laid out as the model's row says. */
+/** Fails when their layout is not that of the model's row. */
 const wavSamples =
   (layout: Layout): OperatorFunction<Buffer, Buffer> =>
   (source) =>

@@ -96,7 +96,7 @@ const decoded = (
 
 const longestFailure = 64 * 1024;
 
-/** Sound, or JSON in its place that tells of a failure. */
+/** Audio, or JSON in its place that reports a failure. */
 class SoundReader implements EngineReader {
   readonly #wire: SpeechWire;
   readonly #subscriber: Subscriber<Buffer>;

@@ -1,14 +1,14 @@
 /** Limits the bytes that all connections together read in one tick of the event loop. */
 
 export interface Reader {
-  /** Its turn has come: reads again, unless something else holds it. */
-  goOn(): void;
+  /** Reads again, unless it is paused for another reason. */
+  continueReading(): void;
 }
 
-/** What may be read in a turn: some milliseconds' worth. */
-const turnBytes = 1024 * 1024;
-/** Every reader that goes on may fill its memory once. */
-const readersATurn = 16;
+/** What may be read in a tick: a few milliseconds of work. */
+const tickBytes = 1024 * 1024;
+/** Each of them may fill the buffer once. */
+const readersPerTick = 16;
 /** Tokens that come one by one are not counted. */
 const largeRead = 16 * 1024;
 
@@ -18,16 +18,16 @@ const largeRead = 16 * 1024;
  */
 export class ReadQuota {
   #spent = 0;
-  #turn: NodeJS.Immediate | undefined;
+  #tick: NodeJS.Immediate | undefined;
   /** In the order they came. */
   readonly #waiting = new Set<Reader>();
 
-  /** False: the reader stops and is told when to go on. */
+  /** False: the reader pauses until `continueReading` is called. */
   take(bytes: number, reader: Reader): boolean {
     if (bytes < largeRead) return true;
     this.#spent += bytes;
-    this.#turn ??= setImmediate(() => this.#next());
-    if (this.#spent < turnBytes) return true;
+    this.#tick ??= setImmediate(() => this.#next());
+    if (this.#spent < tickBytes) return true;
     this.#waiting.add(reader);
     return false;
   }
@@ -41,14 +41,14 @@ export class ReadQuota {
   }
 
   #next(): void {
-    this.#turn = undefined;
+    this.#tick = undefined;
     this.#spent = 0;
-    let going = 0;
+    let resumed = 0;
     for (const reader of this.#waiting) {
-      if (++going > readersATurn) break;
+      if (++resumed > readersPerTick) break;
       this.#waiting.delete(reader);
-      reader.goOn();
+      reader.continueReading();
     }
-    if (this.#waiting.size > 0) this.#turn ??= setImmediate(() => this.#next());
+    if (this.#waiting.size > 0) this.#tick ??= setImmediate(() => this.#next());
   }
 }

@@ -3,7 +3,7 @@
 export interface RequestLines {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values by turns; none of those that this file writes itself. */
+  /** Names and values alternate; none of those that this file writes itself. */
   readonly headers: readonly string[];
 }
 

@@ -7,11 +7,11 @@ import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
 import { tryParse } from './words.ts';
 
-/** One for each choice and kind of text that come by turns; more are not worth comparing with. */
+/** One for each choice and kind of text; more are not worth comparing with. */
 const SKELETON_LIMIT = 8;
 /** Skeletons learnt in a row that never matched: this server changes something in every chunk, so learning does not pay. */
 const USELESS_LIMIT = 16;
-/** A stream of nothing but garbage is given up. */
+/** A stream with more malformed events fails. */
 const MALFORMED_LIMIT = 32;
 
 export interface StreamOptions extends AnswerOptions {

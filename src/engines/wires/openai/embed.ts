@@ -35,12 +35,12 @@ export const embeddingWire: EmbeddingWire = {
 const size =
   /batch size|too (?:long|large|many|big)|(?:less|fewer|more|longer|larger|greater) than \d|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly wish: VectorWish;
   readonly vectors: (VectorJson | undefined)[];
   items: number;
-  /** Of the item under way. */
+  /** Of the current item. */
   vector: VectorJson | undefined;
   index: number | undefined;
 }

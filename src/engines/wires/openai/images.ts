@@ -24,7 +24,7 @@ export const imageWire: ImageWire = {
   },
 };
 
-/** A field that says nothing new is left out: some servers refuse those they do not know. */
+/** Defaults are omitted: some servers reject unknown fields. */
 const fieldsOf = (model: string, call: ImageCall) => {
   const values: Record<string, string | number> = {
     model,
@@ -43,7 +43,7 @@ const fieldsOf = (model: string, call: ImageCall) => {
   const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   return {
     texts: seed === undefined ? texts : { ...texts, seed },
-    // Digit by digit: a number of JavaScript's would lose some.
+    // As text: a JavaScript number would lose digits.
     json: `${JSON.stringify(values).slice(0, -1)}${seed === undefined ? '' : `,"seed":${seed}`}}`,
   };
 };
@@ -61,12 +61,12 @@ const fileOf = ({ bytes, mediaType }: InputImage, field: string, name: string): 
   bytes,
 });
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly made: MadeImage[];
   /** The text that is being read. */
   readonly text: LongText;
-  /** Of the item under way. */
+  /** Of the current item. */
   image: MediaData | string | undefined;
   revisedPrompt: string | undefined;
 }

@@ -2,7 +2,7 @@
 
 const quote = '"';
 const backslash = 92;
-/** What may not stand in a JSON string; and behind an escaped backslash also some of what may. */
+/** What a JSON string must not contain; after an escaped backslash also some of what it may. */
 const suspicious = /[^ -\xff]|\\(?!["\\/bfnrt]|u[\da-fA-F]{4})/;
 
 /** Where the quote is that is not escaped; below 0 when there is none. */

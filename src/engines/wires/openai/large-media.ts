@@ -4,7 +4,7 @@ import type { Base64 } from '../../../ports/media.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';
 
 const LARGE = 64 * 1024;
-/** Nobody outside can know it, so it stands nowhere but where it was put. */
+/** Unpredictable, so no content can contain it. */
 const MARK = randomUUID();
 
 export class LargeMedia {

@@ -25,13 +25,13 @@ export const continuationWire: DecisionWire['continuations'] = {
   },
 };
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly answers: readonly AllowedAnswer[];
   readonly logprobs: (number | undefined)[];
   promptTokens: number | undefined;
   choices: number;
-  /** Of the echoed prompt under way. */
+  /** Of the current echoed prompt. */
   echo: Echo;
 }
 
@@ -88,7 +88,7 @@ const continuationsOf = ({ logprobs, promptTokens }: Reading): Continuations => 
   return { logprobs: found, tokens: promptTokens };
 };
 
-/** The log-probability of the answer behind an echoed prompt; nothing when it cannot be told. */
+/** The log-probability of the answer after an echoed prompt, if it can be found. */
 const score = (reading: Reading): void => {
   const { index = reading.choices, tokens, logprobs } = reading.echo;
   const label = reading.answers[index]?.label;
@@ -103,7 +103,7 @@ const score = (reading: Reading): void => {
 
 /**
  * Which tokens are the label: the last ones, but for the one the engine made itself. Servers write white space inside
- * tokens in several ways, and it tells the answers apart in none.
+ * tokens in several ways, and answers never differ in it alone.
  */
 const findLabel = (
   tokens: readonly unknown[],

@@ -117,11 +117,11 @@ const closingQuote = (json: string, from: number): number => {
   return json.charCodeAt(end) === QUOTE ? end : -1;
 };
 
-/** Whether this stretch could stand between the quotes of a JSON string. */
+/** Whether this segment is valid between the quotes of a JSON string. */
 export const isJsonText = (text: string, from: number, to: number): boolean =>
   endOfJsonText(text, from, to) === to;
 
-/** Index of the first character that could not stand there. */
+/** Index of the first character that is not. */
 const endOfJsonText = (text: string, from: number, to: number): number => {
   let index = from;
   while (index < to) {
@@ -138,7 +138,7 @@ const endOfJsonText = (text: string, from: number, to: number): number => {
   return to;
 };
 
-/** Up from this length a regular expression goes twice as fast as a loop: 0.9 instead of 2.3 µs a thousand characters. */
+/** From this length on a regular expression is twice as fast as a loop: 0.9 instead of 2.3 µs a thousand characters. */
 const LONG = 64;
 const plain = /[ !#-[\]-\uffff]*/y;
 

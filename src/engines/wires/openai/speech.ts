@@ -23,7 +23,7 @@ export const speechWire: SpeechWire = {
       top_p: call.topP,
       top_k: call.topK,
     };
-    // vLLM-Omni sends samples as they are made only when it is told to.
+    // vLLM-Omni streams samples only on request.
     if (askedBy === 'vllm' && format === 'pcm') body.stream = true;
     return { path: '/audio/speech', body: large.putBack(JSON.stringify(body)) };
   },

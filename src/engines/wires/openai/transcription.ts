@@ -28,7 +28,7 @@ export const transcriptionWire: TranscriptionWire = {
 
 const mediaTypes: Readonly<Record<string, string>> = { mp3: 'mpeg', m4a: 'mp4' };
 
-/** Servers tell the format by the name. */
+/** Servers recognize the format by the file name. */
 const fileOf = ({ bytes, container }: Recording): FormFile => ({
   field: 'file',
   fileName: `audio.${container}`,
@@ -76,7 +76,7 @@ class TranscriptEvents implements TranscriptDecoder {
     this.failure = reportedError(event);
     if (this.failure !== undefined) return;
     if (event.type === 'transcript.text.done') {
-      // A server that sends no pieces says it all at the end.
+      // A server without deltas sends all of it at the end.
       if (!this.#any) this.#add(event.text);
       this.done = true;
     } else this.#add(event.type === 'transcript.text.delta' ? event.delta : chunkText(event));

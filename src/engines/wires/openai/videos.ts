@@ -40,7 +40,7 @@ export const renderWire: RenderWire = {
   streamPath: (call, id, output) => `${jobPath(call, id)}/stream?index=${output}`,
 };
 
-/** Only what the model takes is told: engines refuse fields they do not know. */
+/** Only what the model takes: engines reject unknown fields. */
 const videoFields = (model: Model, call: VideoCall): Json => {
   const takes = (name: string): boolean => model.supported_parameters.includes(name);
   return {
@@ -142,7 +142,7 @@ const outputsOf = (call: RenderCall, record: Json): EngineJob['outputs'] => {
 const positive = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
 
-/** `error` is a text here and an object there. */
+/** `error` is a string or an object. */
 const failureOf = (record: Json): RenderError => {
   const { error } = record;
   const message = isObject(error) ? error.message : error;

@@ -2,7 +2,7 @@
 import { endOfText } from './json-text.ts';
 import { type Finish, isObject } from './words.ts';
 
-/** The text; a string that nobody reads; a number with the place where it belongs. */
+/** The text; an ignored string; a count with its position in the parsed value. */
 type Hole = 'text' | 'word' | Count;
 
 interface Count {
@@ -10,10 +10,10 @@ interface Count {
   key: string;
 }
 
-/** Longer answers have in them what no other one will have, or more numbers than counts. */
+/** Longer responses are hardly ever repeated. */
 const longest = 4096;
 const mostHoles = 24;
-/** Counts while their places are looked for: no server counts so far. */
+/** Placeholders for counts while their positions are searched; larger than any real count. */
 const firstMark = 900_000_000_000_000;
 const mostDigits = 15;
 const zero = 48;
@@ -36,7 +36,7 @@ export class WholeSkeleton {
   readonly #holes: Hole[] = [];
   /** The answer as parsed, but for its text and its id, with the counts of the last one that matched. */
   readonly value: unknown;
-  /** Where the text of that one stands; below 0 when it has none. */
+  /** Where its text is; below 0 when it has none. */
   from = -1;
   to = -1;
   /** How such an answer ends, once it was seen to be one text and nothing more. */
@@ -90,7 +90,7 @@ export class WholeSkeleton {
     return at === json.length && this.from >= 0;
   }
 
-  /** Finds the counts by their marks. One that is not found, being said twice, stays without a place and never matches. */
+  /** Finds the counts by their placeholders. One that is not found, as of a repeated key, never matches. */
   #place(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const holder = value as Record<string, unknown>;
@@ -128,14 +128,14 @@ function* tokensOf(json: string): Generator<Token> {
   }
 }
 
-/** Undefined for what is the same in all answers, such as which of several it is; that may stand behind an escape too. */
+/** Undefined for what is constant, such as a choice's index, whose key may be escaped too. */
 const holeOf = ({ key, isCount }: Token, text: string, standIn: string): Hole | undefined => {
   if (isCount) return key === 'index' || key.includes('\\') ? undefined : { holder: undefined, key };
   if (text === standIn) return 'text';
   return key === 'id' ? 'word' : undefined;
 };
 
-/** Reads the number that stands here into its place; below 0 when it is none that JSON has. */
+/** Reads a number into its position; below 0 when it is no JSON number. */
 const endOfCount = (json: string, from: number, { holder, key }: Count): number => {
   let count = 0;
   let at = from;

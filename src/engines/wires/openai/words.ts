@@ -56,13 +56,13 @@ const reasons = new Map<string, FinishReason | 'error'>([
   ['cancelled', 'error'],
 ]);
 
-/** Servers disagree on whether an answer of tool calls ends with `stop`; ours says `tool_calls`. */
+/** Servers disagree on whether a response of tool calls ends with `stop`; ours ends with `tool_calls`. */
 export const finishReason = (native: string, calledTools: boolean): FinishReason | 'error' => {
   const reason = reasons.get(native.toLowerCase()) ?? 'stop';
   return reason === 'stop' && calledTools ? 'tool_calls' : reason;
 };
 
-/** vLLM says `stop_reason`, SGLang `matched_stop`; a number is a token id and no sequence of the client's. */
+/** `stop_reason` of vLLM, `matched_stop` of SGLang; a number is a token id, not a sequence of the client. */
 export const stopSequence = (choice: Json): string | undefined => {
   const matched = choice.stop_reason ?? choice.matched_stop;
   return typeof matched === 'string' && matched !== '' ? matched : undefined;
@@ -124,7 +124,7 @@ export const reportedError = (value: Json): ApiError | undefined => {
   return undefined;
 };
 
-/** The first of the codes that says something counts. */
+/** The first known code counts. */
 const errorOf = (cause: unknown, message: unknown, codes: readonly unknown[]): ApiError => {
   const [kind = 'engine_unreachable'] = codes.flatMap((code) => kindOf(code) ?? []);
   const words = typeof message === 'string' ? firstLine(message) : '';

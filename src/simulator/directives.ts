@@ -132,7 +132,7 @@ const readers: Readonly<Record<string, Reader>> = {
 
 export const directiveNames: readonly string[] = Object.keys(readers);
 
-/** `undefined` when the text does not start with a directive line; otherwise its wishes and the text after it. */
+/** `undefined` when the text does not start with a directive line; otherwise its directives and the text after it. */
 export function readDirectives(
   text: string,
   field: string,

@@ -4,7 +4,7 @@ import { type ApiError, fail } from '../errors.ts';
 import { type Directives, type Fault, readDirectives } from './directives.ts';
 import type { Task, Ticker } from './ticker.ts';
 
-/** The cause of a failure that stands for a lost connection: the HTTP mode really loses it. */
+/** The cause of a simulated connection loss; the HTTP server really drops the connection. */
 export class ConnectionLost extends Error {
   readonly how: 'reset' | 'end';
 

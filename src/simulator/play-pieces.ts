@@ -15,7 +15,7 @@ export interface Supply<T> {
   stop(): void;
 }
 
-/** Pieces of one turn of the event loop. */
+/** Pieces of one tick. */
 const batch = 32;
 
 export const playPieces = <T>(

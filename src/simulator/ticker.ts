@@ -10,7 +10,7 @@ export interface Task {
 export interface Clock {
   /** Milliseconds on a scale that only grows. */
   now(): number;
-  /** Calls back once, in a later turn of the event loop; returns what cancels it. */
+  /** Calls back once, in a later tick; returns what cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 

@@ -74,7 +74,7 @@ function hashConversation(call: ChatCall, asked: number, question: string): numb
     hash = hashText(message.role === 'developer' ? 'system' : message.role, hash);
     const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     hash = hashText(index === asked ? question : texts.join('\n'), hash);
-    // A picture is told by its size and both ends: hashing megabytes would hold up every other stream.
+    // Media are hashed by size and both ends: hashing megabytes would block every other stream.
     for (const part of message.content) {
       if (part.type === 'text') continue;
       const { base64 } = part;

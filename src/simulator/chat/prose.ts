@@ -51,7 +51,7 @@ export function answerText(
   return splitTokens(text);
 }
 
-/** Carries on a text that somebody else began. */
+/** Continues a text that the simulator did not begin. */
 export function continuation(
   begun: string,
   topics: readonly string[],

@@ -3,7 +3,7 @@ import { defer, mergeMap, type Observable } from 'rxjs';
 import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { splitDirectives, withFaults } from '../faults.ts';
-import { inTurns } from '../in-ticks.ts';
+import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 import { tellingStems } from './lexicon.ts';
@@ -34,7 +34,7 @@ export const simulateDecisions = (call: DecisionCall, ticker: Ticker): Observabl
         },
       ];
     };
-    return inTurns(call.questions.length, decide).pipe(
+    return inTicks(call.questions.length, decide).pipe(
       mergeMap(({ results }) => results.flat()),
       withFaults(line.directives, ticker),
     );

@@ -5,7 +5,7 @@ import { readFeatures } from './lexicon.ts';
 
 export interface VectorShape {
   readonly dimensions: number;
-  /** The first numbers stand alone: every feature is in each of a row of ever larger blocks. */
+  /** Truncatable: every feature is in each of a series of growing blocks. */
   readonly nested: boolean;
 }
 

@@ -6,11 +6,11 @@ import { loadEncoding } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';
 import { splitDirectives, withFaults } from '../faults.ts';
-import { inTurns } from '../in-ticks.ts';
+import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 
-/** Of a model whose row does not say. */
+/** Where the model's row sets none. */
 const usualDimensions = 384;
 
 export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
@@ -19,7 +19,7 @@ export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ti
     const line = splitDirectives(typeof opening === 'string' ? opening : '', 'input');
     const inputs = typeof opening === 'string' ? [line.rest, ...call.inputs.slice(1)] : call.inputs;
     return textsOf(inputs).pipe(
-      switchMap((texts) => inTurns(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
+      switchMap((texts) => inTicks(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
       map(({ first, results }) => ({
         first,
         vectors: results,
@@ -39,7 +39,7 @@ const shapeOf = ({ capabilities }: Model): VectorShape => ({
   nested: capabilities?.embedding?.truncatable ?? false,
 });
 
-/** An instruction tells how to read the text; it is no subject of it. */
+/** Instructions are no content of the text. */
 const meant = ({ capabilities }: Model, text: string): string => {
   const { query_instruction: instruction, instruction_marker: marker } = capabilities?.embedding ?? {};
   if (instruction !== undefined && text.startsWith(instruction)) return text.slice(instruction.length);

@@ -136,7 +136,7 @@ const file = (codec: Codec, song: Song, { format }: MusicCall): RenderOutput => 
       const conversion = {
         inputArguments: ['-f', 's16le', '-ar', String(layout.sampleRate), '-ac', String(layout.channels)],
         arguments: encodings[format],
-        // The length stands at the beginning of these.
+        // These begin with their length.
         seekableOutput: format !== 'opus',
         inputBackpressure,
         maxBytes,

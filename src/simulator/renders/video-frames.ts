@@ -50,7 +50,7 @@ export class ClipPainter {
     return canvas;
   }
 
-  /** One turn around the middle every two seconds. */
+  /** One revolution every two seconds. */
   #drawBall(canvas: Buffer, seconds: number): void {
     const { width, height } = this.#plan;
     const size = Math.floor(Math.min(width, height) / 8);

@@ -15,7 +15,7 @@ const stepLimit = 20_000;
 const textLimit = 256 * 1024;
 const depthLimit = 100;
 
-/** A schema is a small program somebody else wrote: it gets so many steps, so much depth and so much text. */
+/** A schema is an untrusted program: steps, depth and text are limited. */
 export class Budget {
   #steps = stepLimit;
   #text = textLimit;

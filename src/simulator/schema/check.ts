@@ -134,7 +134,7 @@ function judgeObject(keywords: Keywords, value: SchemaObject, check: Check): Ver
   for (const name of names) {
     if (namesSchema !== undefined) verdicts.push(judge(namesSchema, name, check));
     const isNamed = properties?.has(name) === true;
-    // What `patternProperties` names is not additional, and is not told apart here.
+    // What `patternProperties` names is not additional, and is not distinguished here.
     if (!isNamed && keywords.patterned) continue;
     verdicts.push(judge(isNamed ? properties.get(name) : (additional ?? true), value[name], check));
   }

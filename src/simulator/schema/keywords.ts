@@ -49,7 +49,7 @@ export function isObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Own keys only: a schema comes from outside and may speak of `__proto__`. */
+/** Own keys only: schemas are untrusted and may name `__proto__`. */
 export function mapOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }

@@ -12,7 +12,7 @@ import type { ChatRequest } from './read-request.ts';
 import { type Sink, StreamSink, WholeSink } from './sinks.ts';
 import type { CallCounter } from './stats.ts';
 
-/** Written as fast as the client reads; given up as soon as it leaves. */
+/** Written as fast as the client reads; aborted as soon as it disconnects. */
 export function answerChat(
   request: ChatRequest,
   response: ServerResponse,

@@ -55,7 +55,7 @@ export class ChunkWriter {
     return this.#events.packet(text);
   }
 
-  /** The packet that ends the stream, as an engine does that has said all. */
+  /** The packet that ends a complete stream. */
   end(): string | Buffer {
     return this.#events.lastPacket(this.#events.done());
   }

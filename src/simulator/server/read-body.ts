@@ -12,7 +12,7 @@ export async function readBody(request: IncomingMessage): Promise<unknown> {
 export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  // The request outlives a refusal: the answer to it goes over the same socket.
+  // The socket must survive a refusal: it carries the response.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > bodyLimit) throw fail('payload_too_large', `The body must be at most ${bodyLimit} bytes`);

@@ -11,7 +11,7 @@ export interface ImagesRequest {
   readonly model: string;
   readonly call: SketchCall;
   readonly links: boolean;
-  /** As it was sent, for those who watch. */
+  /** As it was sent, for `onRequest`. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -65,7 +65,7 @@ function readPart(value: unknown, field: string): UserContent {
   }
 }
 
-/** Data is taken as it is; an address is not fetched, only spoken of. */
+/** Data URIs are taken as they are; other addresses are not fetched. */
 function readMedia(type: MediaContent['type'], value: unknown, field: string): MediaContent {
   const media = isObject(value) ? value : { url: value };
   const url = required(optionalString(media.url, `${field}.url`), `${field}.url`);

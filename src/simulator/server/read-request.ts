@@ -73,7 +73,7 @@ const efforts: readonly string[] = [
   'ultra',
 ] satisfies Effort[];
 
-/** Engines are told by different fields; this one listens to all of them. */
+/** Engines use different fields; all of them are read. */
 function readThinking(body: JsonObject): Thinking {
   const reasoning = optionalObject(body.reasoning, 'reasoning') ?? {};
   const template = optionalObject(body.chat_template_kwargs, 'chat_template_kwargs') ?? {};

@@ -24,7 +24,7 @@ interface RenderRoute {
 const mostJobs = 64;
 const address = /^\/v1\/(videos|music)(?:\/((?:video|music)_[0-9a-f]{24})(?:\/(content|stream))?)?$/;
 
-export class RenderShop {
+export class RenderRoutes {
   readonly #studio: RenderStudio;
   readonly #options: SimulatorServerOptions;
   readonly #jobs = new Map<string, RenderJob>();
@@ -104,7 +104,7 @@ export class RenderShop {
     return job;
   }
 
-  /** The oldest that has ended goes. */
+  /** Evicts the oldest finished job. */
   #makeRoom(): void {
     if (this.#jobs.size < mostJobs) return;
     const ended = [...this.#jobs.values()].find((job) => !job.isOpen);

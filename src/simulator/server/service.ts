@@ -14,7 +14,7 @@ import type { Quirks } from './quirks.ts';
 import { readBody, readBytes, readForm } from './read-body.ts';
 import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
-import { RenderShop } from './renders.ts';
+import { RenderRoutes } from './renders.ts';
 import { sendError, sendJson } from './responses.ts';
 import { answerSpeech, readSpeech, SoundStudio } from './speech.ts';
 import type { CallCounter } from './stats.ts';
@@ -28,7 +28,7 @@ interface Service {
   readonly calls: CallCounter;
   readonly drawImages: DrawImages;
   readonly studio: SoundStudio;
-  readonly renders: RenderShop;
+  readonly renders: RenderRoutes;
 }
 
 interface Route {
@@ -70,7 +70,10 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
     pace: paceOf(options),
     drawImages: createImageStudio(),
     studio,
-    renders: new RenderShop({ codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 }, options),
+    renders: new RenderRoutes(
+      { codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 },
+      options,
+    ),
   };
   return {
     listener: (request, response) => {

@@ -40,7 +40,7 @@ export class StreamSink implements Sink {
     this.#response.end(this.#writer.end());
   }
 
-  /** Before the first byte the status tells; afterwards an error object in the stream does. */
+  /** An error status before the first byte; an error object in the stream afterwards. */
   fail(error: ApiError): void {
     if (!this.#response.headersSent) {
       sendError(this.#response, error, this.#quirks);

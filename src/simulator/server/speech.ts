@@ -13,7 +13,7 @@ import { isObject } from './fields.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError } from './responses.ts';
 
-/** What makes sound and hears it, of one server. */
+/** The speech synthesis and recognition of one server. */
 export class SoundStudio implements SpeechParts {
   readonly speaker = new Speaker();
   readonly memory = new SpeechMemory();

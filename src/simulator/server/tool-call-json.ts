@@ -10,7 +10,7 @@ export interface OpenCall {
   arguments: string;
 }
 
-/** The fields of a whole call, with an index when it stands in a stream. */
+/** The fields of a whole call, with an index in streams. */
 export function callJson(call: OpenCall, quirks: Quirks, index?: number): string {
   return JSON.stringify({
     ...(index === undefined ? {} : { index }),

@@ -9,7 +9,7 @@ const alike = 0.85;
 const mostRemembered = 512;
 /** Below this share of the loudest it is silence, which conversions add and take away at the ends. */
 const silence = 0.02;
-/** Speed goes from a quarter to four times. */
+/** Speeds range from a quarter to four times. */
 const mostStretched = 4.5;
 
 /** How loud and how bright a sound is over time; samples of 24,000 a second come in as they are made. */

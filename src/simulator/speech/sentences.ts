@@ -21,7 +21,7 @@ const shortPieces = (sentence: string): readonly string[] => {
   return [...pieces, rest];
 };
 
-/** It reads English; letters of other scripts become syllables, so that every text can be heard. */
+/** It reads English; letters of other scripts become syllables, so that every text can be spoken. */
 export const sayable = (text: string): string =>
   text
     .normalize('NFKD')

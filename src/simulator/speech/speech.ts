@@ -60,7 +60,7 @@ export const simulateSpeech = (
     return playPieces(() => new Sentences(text, call, parts), directives, parts.ticker, backpressure);
   });
 
-/** The next sentence is made while the one before it is heard, and no further. */
+/** Synthesizes at most one sentence ahead of the reader. */
 class Sentences implements Supply<Spoken> {
   readonly #text: string;
   readonly #left: string[];

@@ -121,7 +121,7 @@ class System {
         }
         return ok;
       },
-      // The time is always the same, and so is what is said.
+      // A constant time makes the output deterministic.
       clock_time_get: (_clock: number, _precision: bigint, time: number) => {
         this.#view().setBigUint64(time, 0n, true);
         return ok;

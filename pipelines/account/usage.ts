@@ -52,10 +52,7 @@ const readPage = async (
   };
 };
 
-const listOf = (
-  { data, cursor }: UsagePage,
-  { query, period, groups, limit }: UsageRequest,
-): UsageList => {
+const listOf = ({ data, cursor }: UsagePage, { query, period, groups, limit }: UsageRequest): UsageList => {
   const more = data.length > limit;
   const next = new URLSearchParams(query);
   next.set('after', cursor);

@@ -1,7 +1,12 @@
 /** GET /webhooks/secret and POST /webhooks/secret/rotate: the secret that signs a subscription's webhooks. */
 import { from } from 'rxjs';
 import type { WebhookSecret } from '../../schemas/webhooks.ts';
-import { jsonReply, type KeyedPipeline, type KeyedRequest, type WholeReply } from '../../src/ports/exchange.ts';
+import {
+  jsonReply,
+  type KeyedPipeline,
+  type KeyedRequest,
+  type WholeReply,
+} from '../../src/ports/exchange.ts';
 import type { SecretView, WebhookSecrets } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';

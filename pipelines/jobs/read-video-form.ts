@@ -1,4 +1,4 @@
-/** A video request as multipart/form-data in; the same as the JSON body would have it out, with a file in the place of a first frame. 400 413. */
+/** Reads a video request from multipart/form-data into what its JSON body would be: 400 413. */
 import { concatMap, map, type Observable, of, reduce } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';

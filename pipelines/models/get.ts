@@ -42,9 +42,7 @@ const findById =
 const isListedChat = (model: Model): boolean => model.kind === 'chat' && !model.private;
 
 const replyModel = (model: Model, { exchange: { params, dialect } }: KeyedRequest): WholeReply =>
-  dialect === 'messages'
-    ? jsonReply(messagesModel(model, params.id ?? ''))
-    : jsonTextReply(entryText(model));
+  dialect === 'messages' ? jsonReply(messagesModel(model, params.id ?? '')) : jsonTextReply(entryText(model));
 
 const findByName =
   (catalog: Catalog) =>

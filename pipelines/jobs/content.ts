@@ -30,16 +30,14 @@ export interface OutputName {
   readonly index: number;
 }
 
-export const readOutput = (type: JobType) => {
-  const readId = readJobId(type);
-  return (exchange: Exchange): OutputName => {
-    const id = readId(exchange);
+export const readOutput =
+  (type: JobType) =>
+  (exchange: Exchange): OutputName => {
     const query = new URLSearchParams(exchange.query);
-    const index = readIndex(query);
+    const output = { id: readJobId(type)(exchange), index: readIndex(query) };
     if (type === 'video') checkVariant(query);
-    return { id, index };
+    return output;
   };
-};
 
 const readIndex = (query: URLSearchParams): number => {
   const text = query.get('index') ?? '0';

@@ -39,20 +39,17 @@ export const startJob =
       }),
       // A creation that has begun continues when the client disconnects: its result decides.
       finalize(() => {
-        if (kept.length > 0) void (creation ?? neverCreated()).catch(() => removeAll(ports, kept, log));
+        if (creation === undefined) removeAll(ports, kept, log);
+        else creation.catch(() => removeAll(ports, kept, log));
       }),
     );
   };
 
-const neverCreated = (): Promise<never> => Promise.reject(new Error('The job was not created'));
-
 const removeAll = (ports: JobPorts, kept: readonly KeptBlob[], log: Exchange['log']): void => {
   for (const { name, written } of kept)
     written
-      .then(
-        () => ports.blobs.remove(name),
-        () => ports.blobs.remove(name),
-      )
+      .catch(() => undefined)
+      .then(() => ports.blobs.remove(name))
       .catch((err: unknown) => log.warn({ err, blob: name }, 'job input not removed'));
 };
 

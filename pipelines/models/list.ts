@@ -62,7 +62,7 @@ export interface ListPage extends Pick<ListQuery, 'query' | 'page'> {
 /** Made of entries that were rendered once. */
 export const listReply = (models: readonly Model[], request: ListPage): WholeReply => {
   const { offset, limit } = request.page ?? { offset: 0, limit: models.length };
-  const shown = request.page === undefined ? models : models.slice(offset, offset + limit);
+  const shown = models.slice(offset, offset + limit);
   const next = offset + limit < models.length ? nextPage(request, offset + limit, limit) : null;
   return jsonTextReply(
     `{"object":"list","data":[${shown.map(entryText).join(',')}],"total_count":${models.length},"links":{"next":${JSON.stringify(next)}}}`,

@@ -1,5 +1,4 @@
 /** Counts the seconds of sound that a request is billed for. */
-import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { type Spoken, sampleBytes, speechRate } from '../../src/ports/speech.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
@@ -7,40 +6,22 @@ import { type Account, type Billed, type Outcome, usageEvent } from '../core/acc
 import type { SpeechTask } from './read-speech-request.ts';
 import type { TranscriptionTask } from './read-transcription.ts';
 
-abstract class SecondsAccount<Task extends { readonly model: Model }> {
-  protected readonly billed: Billed<Task>;
-  readonly #route: string;
+export const speechAccount = (billed: Billed<SpeechTask>): SpeechAccount => new SpeechAccount(billed);
+
+/** Samples that the engine made are billed; the first encoded bytes count as the first token. */
+export class SpeechAccount implements Account<Spoken | Buffer> {
+  readonly #billed: Billed<SpeechTask>;
   readonly #started = performance.now();
-  #first: number | undefined;
-
-  constructor(route: string, billed: Billed<Task>) {
-    this.#route = route;
-    this.billed = billed;
-  }
-
-  /** A part of the response is ready for the client. */
-  protected mark(): void {
-    this.#first ??= performance.now();
-  }
-
-  protected abstract secondsOf(responded: boolean): number;
-
-  event(outcome: Outcome, status: number): UsageEvent {
-    return usageEvent(this.#route, this.billed, outcome, status, {
-      seconds: this.secondsOf(this.#first !== undefined || outcome === 'completed'),
-      started: this.#started,
-      firstToken: this.#first,
-    });
-  }
-}
-
-/** Billed by the samples that the engine made; the first encoded bytes count as the first token. */
-export class SpeechAccount extends SecondsAccount<SpeechTask> implements Account<Spoken | Buffer> {
+  #firstToken: number | undefined;
   #bytes = 0;
+
+  constructor(billed: Billed<SpeechTask>) {
+    this.#billed = billed;
+  }
 
   add(part: Spoken | Buffer): void {
     if ('samples' in part) this.#bytes += part.samples.length;
-    else this.mark();
+    else this.#firstToken ??= performance.now();
   }
 
   /** Rounded up: what is billed. */
@@ -48,18 +29,38 @@ export class SpeechAccount extends SecondsAccount<SpeechTask> implements Account
     return Math.ceil(this.#bytes / (speechRate * sampleBytes));
   }
 
-  protected secondsOf(): number {
-    return this.seconds;
+  event(outcome: Outcome, status: number): UsageEvent {
+    return usageEvent('/audio/speech', this.#billed, outcome, status, {
+      seconds: this.seconds,
+      started: this.#started,
+      firstToken: this.#firstToken,
+    });
   }
 }
 
-/** Billed by the length of the recording, unless the client left before there was any text. */
-export class TranscriptionAccount extends SecondsAccount<TranscriptionTask> implements Account<Transcribed> {
-  add(): void {
-    this.mark();
+export const transcriptionAccount = (billed: Billed<TranscriptionTask>): TranscriptionAccount =>
+  new TranscriptionAccount(billed);
+
+/** The length of the recording is billed, unless the client left before there was any text. */
+class TranscriptionAccount implements Account<Transcribed> {
+  readonly #billed: Billed<TranscriptionTask>;
+  readonly #started = performance.now();
+  #firstToken: number | undefined;
+
+  constructor(billed: Billed<TranscriptionTask>) {
+    this.#billed = billed;
   }
 
-  protected secondsOf(responded: boolean): number {
-    return responded ? this.billed.task.seconds : 0;
+  add(): void {
+    this.#firstToken ??= performance.now();
+  }
+
+  event(outcome: Outcome, status: number): UsageEvent {
+    const responded = this.#firstToken !== undefined || outcome === 'completed';
+    return usageEvent('/audio/transcriptions', this.#billed, outcome, status, {
+      seconds: responded ? this.#billed.task.seconds : 0,
+      started: this.#started,
+      firstToken: this.#firstToken,
+    });
   }
 }

@@ -4,7 +4,7 @@ import type { Reply } from '../../src/ports/exchange.ts';
 import { Forwarder } from '../core/stage.ts';
 import { streamHead } from '../core/stream-head.ts';
 
-const head = streamHead(': keep-alive\n\n');
+export const eventsHead = streamHead(': keep-alive\n\n');
 
 export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
   /** `type` of the event that a failure becomes. */
@@ -12,15 +12,10 @@ export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
   #started = false;
 
   /** The head goes out before the first event. */
-  protected start(): void {
-    if (this.#started) return;
+  protected send(event: string): void {
+    if (!this.#started) this.receiver.next(eventsHead);
     this.#started = true;
-    this.receiver.next(head);
-  }
-
-  protected send(events: string): void {
-    this.start();
-    this.receiver.next({ kind: 'bytes', bytes: events });
+    this.receiver.next({ kind: 'bytes', bytes: event });
   }
 
   override error(error: unknown): void {

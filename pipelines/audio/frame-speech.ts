@@ -1,13 +1,13 @@
 /** Frames speech as one file, as samples while they are made, or as events that carry either. */
-import type { Observer } from 'rxjs';
+import { concat, map, type Observable, type Observer, of, pipe, switchMap, toArray } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { secondsCost } from '../../src/billing/cost.ts';
-import type { Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import type { Exchange, Head, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { estimatePiece } from '../../src/tokens/prompt.ts';
-import { PacedBytes } from '../core/paced-bytes.ts';
-import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { pacedBytes } from '../core/paced-bytes.ts';
+import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
 import type { SpeechAccount } from './account.ts';
-import { EventFrame, sseEvent } from './event-frame.ts';
+import { EventFrame, eventsHead, sseEvent } from './event-frame.ts';
 import type { SpeechTask } from './read-speech-request.ts';
 
 const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
@@ -26,11 +26,43 @@ interface Speaking {
 
 export const frameSpeech: Transform<Buffer, Reply, Speaking> = transform((next, speaking) => {
   const { sse, streams } = speaking.task;
-  if (sse) return streams ? new DeltaEvents(next, speaking) : new FileEvent(next, speaking);
-  return streams ? new Samples(next) : new SpeechFile(next, speaking);
+  if (!streams) return frameFile.open(next, speaking);
+  return sse ? new DeltaEvents(next, speaking) : new Samples(next);
 });
 
-// ── plain sound ────────────────────────────────────────────────────────────────────────────────────
+const frameFile: Transform<Buffer, Reply, Speaking> = fromOperator((speaking) =>
+  pipe(
+    toArray(),
+    map((pieces) => Buffer.concat(pieces)),
+    switchMap((file) => (speaking.task.sse ? fileEvent(speaking, file) : of(fileReply(speaking, file)))),
+  ),
+);
+
+const fileReply = ({ task, account }: Speaking, file: Buffer): WholeReply => ({
+  kind: 'whole',
+  status: 200,
+  headers: {
+    'content-type': mediaTypes[task.format],
+    'x-usage-seconds': String(account.seconds),
+    'x-usage-cost': secondsCost(account.seconds, task.model.pricing),
+  },
+  body: file,
+});
+
+/** A whole file in one event: its base64 is made while it is sent. */
+const fileEvent = (speaking: Speaking, file: Buffer): Observable<Reply> => {
+  const pieces = fileEventPieces(file, doneEvent(speaking));
+  return concat(of(eventsHead), pacedBytes(pieces, speaking.exchange.backpressure));
+};
+
+/** A multiple of three, so that the pieces of base64 make one. */
+const slice = 48 * 1024;
+
+function* fileEventPieces(file: Buffer, done: string): Generator<string> {
+  yield deltaStart;
+  for (let at = 0; at < file.length; at += slice) yield file.toString('base64', at, at + slice);
+  yield deltaEnd + done;
+}
 
 const samplesHead: Head = { kind: 'head', status: 200, headers: { 'content-type': mediaTypes.pcm } };
 
@@ -54,103 +86,39 @@ class Samples extends Forwarder<Buffer, Reply> {
   }
 }
 
-class SpeechFile extends Forwarder<Buffer, Reply> {
+const deltaStart = 'event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"';
+const deltaEnd = '"}\n\n';
+
+/** An event for every piece of samples. */
+class DeltaEvents extends EventFrame<Buffer> {
+  protected readonly failure = 'speech.audio.error';
   readonly #speaking: Speaking;
-  readonly #pieces: Buffer[] = [];
 
   constructor(receiver: Observer<Reply>, speaking: Speaking) {
     super(receiver);
     this.#speaking = speaking;
   }
 
-  next(piece: Buffer): void {
-    this.#pieces.push(piece);
-  }
-
-  override complete(): void {
-    const { task, account } = this.#speaking;
-    this.receiver.next({
-      kind: 'whole',
-      status: 200,
-      headers: {
-        'content-type': mediaTypes[task.format],
-        'x-usage-seconds': String(account.seconds),
-        'x-usage-cost': secondsCost(account.seconds, task.model.pricing),
-      },
-      body: Buffer.concat(this.#pieces),
-    });
-    this.receiver.complete();
-  }
-}
-
-// ── events ─────────────────────────────────────────────────────────────────────────────────────────
-
-const deltaStart = 'event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"';
-const deltaEnd = '"}\n\n';
-
-abstract class SpeechEvents extends EventFrame<Buffer> {
-  protected readonly failure = 'speech.audio.error';
-  protected readonly speaking: Speaking;
-
-  constructor(receiver: Observer<Reply>, speaking: Speaking) {
-    super(receiver);
-    this.speaking = speaking;
-  }
-
-  protected doneEvent(): string {
-    const { task, account } = this.speaking;
-    const read = estimatePiece(task.call.input.length);
-    return sseEvent({
-      type: 'speech.audio.done',
-      usage: {
-        input_tokens: read,
-        output_tokens: 0,
-        total_tokens: read,
-        seconds: account.seconds,
-        cost: Number(secondsCost(account.seconds, task.model.pricing)),
-      },
-    });
-  }
-}
-
-/** An event for every piece of samples. */
-class DeltaEvents extends SpeechEvents {
   next(samples: Buffer): void {
     this.send(deltaStart + samples.toString('base64') + deltaEnd);
   }
 
   override complete(): void {
-    this.send(this.doneEvent());
+    this.send(doneEvent(this.#speaking));
     this.receiver.complete();
   }
 }
 
-/** A whole file in one event: its base64 is made while it is sent. */
-class FileEvent extends SpeechEvents {
-  readonly #pieces: Buffer[] = [];
-  #paced: PacedBytes | undefined;
-
-  next(piece: Buffer): void {
-    this.#pieces.push(piece);
-  }
-
-  override complete(): void {
-    const events = fileEvents(Buffer.concat(this.#pieces), this.doneEvent());
-    this.start();
-    this.#paced = new PacedBytes(events, this.speaking.exchange.backpressure, this.receiver);
-    this.#paced.start();
-  }
-
-  onTeardown(): void {
-    this.#paced?.stop();
-  }
-}
-
-/** A multiple of three, so that the pieces of base64 make one. */
-const slice = 48 * 1024;
-
-function* fileEvents(file: Buffer, done: string): Generator<string> {
-  yield deltaStart;
-  for (let at = 0; at < file.length; at += slice) yield file.toString('base64', at, at + slice);
-  yield deltaEnd + done;
-}
+const doneEvent = ({ task: { call, model }, account: { seconds } }: Speaking): string => {
+  const read = estimatePiece(call.input.length);
+  return sseEvent({
+    type: 'speech.audio.done',
+    usage: {
+      input_tokens: read,
+      output_tokens: 0,
+      total_tokens: read,
+      seconds,
+      cost: Number(secondsCost(seconds, model.pricing)),
+    },
+  });
+};

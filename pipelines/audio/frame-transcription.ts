@@ -1,9 +1,9 @@
 /** Frames a transcript as one response, or as an event for each piece. */
-import type { Observer } from 'rxjs';
+import { map, type Observer, pipe, reduce } from 'rxjs';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { jsonReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
-import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { fromOperator, type Transform, transform } from '../core/stage.ts';
 import { EventFrame, sseEvent } from './event-frame.ts';
 import type { TranscriptionTask } from './read-transcription.ts';
 
@@ -11,30 +11,16 @@ interface Transcribing {
   readonly task: TranscriptionTask;
 }
 
-export const frameTranscription: Transform<Transcribed, Reply, Transcribing> = transform((next, { task }) =>
-  task.call.stream ? new TranscriptEvents(next, task) : new WholeTranscript(next, task),
+export const frameTranscription: Transform<Transcribed, Reply, Transcribing> = transform((next, context) =>
+  context.task.call.stream ? new TranscriptEvents(next, context.task) : frameWhole.open(next, context),
 );
 
-class WholeTranscript extends Forwarder<Transcribed, Reply> {
-  readonly #task: TranscriptionTask;
-  #text = '';
-
-  constructor(receiver: Observer<Reply>, task: TranscriptionTask) {
-    super(receiver);
-    this.#task = task;
-  }
-
-  next({ text }: Transcribed): void {
-    this.#text += text;
-  }
-
-  override complete(): void {
-    const text = this.#text;
-    const { format } = this.#task;
-    this.receiver.next(format === 'text' ? textReply(text) : jsonReply({ text, usage: usageOf(this.#task) }));
-    this.receiver.complete();
-  }
-}
+const frameWhole: Transform<Transcribed, Reply, Transcribing> = fromOperator(({ task }) =>
+  pipe(
+    reduce((text, piece) => text + piece.text, ''),
+    map((text) => (task.format === 'text' ? textReply(text) : jsonReply({ text, usage: usageOf(task) }))),
+  ),
+);
 
 const textReply = (text: string): WholeReply => ({
   kind: 'whole',

@@ -3,7 +3,6 @@ import { SpeechFields } from '../../schemas/speech.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Spoken } from '../../src/ports/speech.ts';
-import type { Billed } from '../core/account.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
@@ -11,13 +10,12 @@ import { count, record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
-import { SpeechAccount } from './account.ts';
+import { speechAccount } from './account.ts';
 import { encodeSpeech } from './encode-speech.ts';
 import { frameSpeech } from './frame-speech.ts';
-import { readSpeechRequest, type SpeechTask } from './read-speech-request.ts';
+import { readSpeechRequest } from './read-speech-request.ts';
 
 const speechFields = validate(SpeechFields);
-const openAccount = (billed: Billed<SpeechTask>) => new SpeechAccount('/audio/speech', billed);
 
 export const audioSpeech = (ports: Ports): KeyedPipeline =>
   compose(
@@ -29,7 +27,7 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      openAccount,
+      speechAccount,
       compose(
         callEngine(ports, 'speak'), // 502 503 504
         count<Spoken>(), // before speed changes its length

@@ -2,22 +2,14 @@
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
-import type { Billed } from '../core/account.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
 import { resolveModel } from '../core/resolve-model.ts';
-import { TranscriptionAccount } from './account.ts';
+import { transcriptionAccount } from './account.ts';
 import { frameTranscription } from './frame-transcription.ts';
-import {
-  readTranscriptionBody,
-  readTranscriptionRequest,
-  type TranscriptionTask,
-} from './read-transcription.ts';
-
-const openAccount = (billed: Billed<TranscriptionTask>) =>
-  new TranscriptionAccount('/audio/transcriptions', billed);
+import { readTranscriptionBody, readTranscriptionRequest } from './read-transcription.ts';
 
 export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
   compose(
@@ -27,7 +19,7 @@ export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      openAccount,
+      transcriptionAccount,
       compose(
         callEngine(ports, 'transcribe'), // 502 503 504
         count<Transcribed>(),

@@ -1,5 +1,5 @@
 /** Sends a body that is in memory in chunks of a good size, as fast as the client reads them. */
-import type { Observer } from 'rxjs';
+import { Observable, type Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 
@@ -10,6 +10,13 @@ const tickBytes = 512 * 1024;
 
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
 export type BodyPiece = string | Uint8Array;
+
+export const pacedBytes = (pieces: Iterable<BodyPiece>, backpressure: Backpressure): Observable<Reply> =>
+  new Observable((subscriber) => {
+    const paced = new PacedBytes(pieces, backpressure, subscriber);
+    paced.start();
+    return () => paced.stop();
+  });
 
 export class PacedBytes implements Pausable {
   readonly #pieces: Iterator<BodyPiece>;

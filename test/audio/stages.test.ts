@@ -200,14 +200,10 @@ t.test('frameTranscription', async (t) => {
 t.test('a stage that throws', async (t) => {
   /** The route's replies, where the engine sends `first` and then a part that cannot be read. */
   const broken = (operation: 'speak' | 'transcribe', first: readonly object[], body: object) => {
-    const bad = new Proxy(
-      { samples: 0, text: '' },
-      {
-        get: () => {
-          throw new Error('boom');
-        },
-      },
-    );
+    const boom = (): never => {
+      throw new Error('boom');
+    };
+    const bad = Object.defineProperties({}, { samples: { get: boom }, text: { get: boom } });
     const parts = concat(of(...first, bad), new Subject<never>());
     const voiced = { model: model({ voices: ['ada'] }), variant: undefined };
     const { ports, leases, events } = house(undefined, {

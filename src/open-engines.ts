@@ -1,4 +1,4 @@
-/** Configuration in; the catalog and the engines behind it out, kept in step with `sluice.yaml`: what gateways and workers both need. */
+/** Opens the catalog and its engines, and keeps both in step with `sluice.yaml`. */
 import { accessSync, constants } from 'node:fs';
 import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
@@ -25,7 +25,7 @@ export const openEngines = (config: Config, log: Logger, opened: Opened): Engine
   );
   const media = opened.add(createMedia({ allowPrivate: config.allowPrivateUrls }));
   const codec = opened.add(createCodec());
-  tellOfTemporaryFolder(log);
+  checkTemporaryFolder(log);
   const engines = opened.add(
     createEngines(catalog.config().engines, {
       simulator: createSimulator({ codec }),
@@ -38,14 +38,12 @@ export const openEngines = (config: Config, log: Logger, opened: Opened): Engine
   return { catalog, engines, media, codec };
 };
 
-/** A container's root may be read-only: better said at the start than by the first song that fails. */
-const tellOfTemporaryFolder = (log: Logger): void => {
+/** A container's root may be read-only: reported at start rather than by the first render that fails. */
+const checkTemporaryFolder = (log: Logger): void => {
   try {
     accessSync(tmpdir(), constants.W_OK);
   } catch (error) {
-    log.warn(
-      { err: error },
-      `${tmpdir()} cannot be written: sounds and films will fail; TMPDIR names another`,
-    );
+    const folder = tmpdir();
+    log.warn({ folder, err: error }, 'temporary folder not writable: audio and video will fail; set TMPDIR');
   }
 };

@@ -1,11 +1,11 @@
 /** Configuration in; a worker out: a process that renders jobs and delivers webhooks, and answers no requests. */
 import type { Logger } from 'pino';
+import { openAccounts } from './accounts.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
 import { openState } from './adapters/state/open.ts';
 import { openAdmin } from './admin/open.ts';
 import { workerQuestions } from './admin/questions.ts';
 import { createReadiness } from './admin/readiness.ts';
-import { openAccounts } from './billing/accounts.ts';
 import { type Config, chosenAdmin } from './config.ts';
 import { openJobs } from './jobs/open.ts';
 import { createMetrics } from './metrics/metrics.ts';

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { tokenAccount } from '../../pipelines/conversation/meter.ts';
+import { tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
 import type { SettledParts } from '../../pipelines/conversation/settle.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';

@@ -1,4 +1,5 @@
 /** Ingests one file and records the outcome: completed, failed, deleted meanwhile, or to be retried. */
+import { exponentialBackoff } from '../backoff.ts';
 import type { Logger } from 'pino';
 import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
 import { ApiError, firstLine } from '../errors.ts';
@@ -106,7 +107,7 @@ const retryLater = async (
   }
   const delay = waits
     ? Number(error.headers['retry-after'] ?? 1) * 1000
-    : Math.min(retryMs * 2 ** (attempts - 1), maxBackoffMs);
+    : exponentialBackoff({ first: retryMs, most: maxBackoffMs })(attempts);
   await lease.release({ attempts }, delay);
   return 'later';
 };

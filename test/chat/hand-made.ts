@@ -9,14 +9,16 @@ import {
   type Observable,
   type OperatorFunction,
   of,
+  pipe,
   throwError,
   toArray,
 } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
 import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
-import { type TokenAccount, tokenAccount } from '../../pipelines/conversation/meter.ts';
+import { type TokenAccount, tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
 import { type SettledParts, settle } from '../../pipelines/conversation/settle.ts';
 import type { Admitted } from '../../pipelines/core/account.ts';
+import { record } from '../../pipelines/core/meter.ts';
 import { lift, type RequestContext, type Transform } from '../../pipelines/core/stage.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
@@ -85,10 +87,13 @@ export const usage = (prompt: number, completion: number, cached = 0, reasoning 
 
 export const hello: Observable<Parts> = of([text('Hel')], [text('lo'), finish(), usage(5, 2)]);
 
-/** A framing alone, as an operator. */
-export const framing = <In, Out>(
-  open: Transform<In, Out, RequestContext>['open'],
-): OperatorFunction<In, Out> => lift({ open }, { exchange: exchange() });
+/** A framing as an operator, with what makes its failures part of the stream. */
+export const framing = <In>(
+  open: Transform<In, Reply, RequestContext>['open'],
+): OperatorFunction<In, Reply> => {
+  const context = { exchange: exchange(), account: { event: () => ({}) as UsageEvent } };
+  return pipe(lift({ open }, context), lift(record(usageLog().usage), context));
+};
 
 /** Parts as they come out of `settle`: a failure, as a part, is an error. */
 export const settled = (parts: readonly Parts[]): Observable<SettledParts> =>

@@ -1,6 +1,6 @@
 /** Pieces in; the same out as sockets hand them over: each in the memory of the one before, and gone once it was read. */
 
-export function* lent(pieces: readonly Buffer[]): Generator<Buffer> {
+export function* borrowed(pieces: readonly Buffer[]): Generator<Buffer> {
   const memory = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)));
   for (const piece of pieces) {
     piece.copy(memory);

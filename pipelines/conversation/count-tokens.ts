@@ -1,38 +1,36 @@
-/** Meters a conversation: counts its tokens, and ends it with one `usage` part once its usage event is durable. */
+/** Counts the tokens of a conversation, and ends its parts with one `usage` part. */
 import type { Observer } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
 import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
-import type { UsageLog } from '../../src/ports/usage.ts';
 import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
-import { type Metered, Recorder } from '../core/meter.ts';
-import { type Transform, transform } from '../core/stage.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import type { ChatTask } from './chat-task.ts';
 import type { SettledPart, SettledParts } from './settle.ts';
 
 /** Characters of one response; an engine that generates more does not stop by itself. */
 const mostCharacters = 64 * 1024 * 1024;
 
-export const meter = (usage: UsageLog): Transform<SettledParts, SettledParts, Metered<TokenAccount>> =>
-  transform((next, admitted) => new ConversationMeter(next, usage, admitted));
+export const countTokens: Transform<SettledParts, SettledParts, { readonly account: TokenAccount }> =
+  transform((next, { account }) => new TokenCounter(next, account));
 
-class ConversationMeter extends Recorder<SettledParts> {
+class TokenCounter extends Forwarder<SettledParts, SettledParts> {
   readonly #account: TokenAccount;
 
-  constructor(receiver: Observer<SettledParts>, usage: UsageLog, admitted: Metered<TokenAccount>) {
-    super(receiver, usage, admitted);
-    this.#account = admitted.account;
+  constructor(receiver: Observer<SettledParts>, account: TokenAccount) {
+    super(receiver);
+    this.#account = account;
   }
 
-  override next(parts: SettledParts): void {
+  next(parts: SettledParts): void {
     const reported = this.#account.add(parts);
     const rest = reported ? parts.filter(isContent) : parts;
     if (rest.length > 0) this.receiver.next(rest);
     if (this.#account.characters > mostCharacters) throw fail('engine_unreachable', 'The model did not stop');
   }
 
-  protected override completed(): void {
+  override complete(): void {
     this.receiver.next([{ type: 'usage', usage: this.#account.usage() }]);
     this.receiver.complete();
   }

@@ -1,13 +1,13 @@
-/** Configuration in; where usage is recorded and asked for out: journal, events, ledger, and the reading between the last two. */
+/** Opens the parts that usage passes through: journal, events, ledger, and the reader between the last two. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { type EventsConfig, openEvents, readUsage } from '../adapters/events/open.ts';
-import { type LedgerConfig, openLedger } from '../adapters/ledger/open.ts';
-import type { Events, Reading } from '../ports/events.ts';
-import type { Ledger } from '../ports/ledger.ts';
-import type { SyncPolicy } from './journal/writer.ts';
-import { receiveUsage } from './receive-usage.ts';
-import { type JournaledUsage, openUsageLog } from './usage-log.ts';
+import { type EventsConfig, openEvents, readUsage } from './adapters/events/open.ts';
+import { type LedgerConfig, openLedger } from './adapters/ledger/open.ts';
+import type { SyncPolicy } from './billing/journal/writer.ts';
+import { receiveUsage } from './billing/receive-usage.ts';
+import { type JournaledUsage, openUsageLog } from './billing/usage-log.ts';
+import type { Events, Reading } from './ports/events.ts';
+import type { Ledger } from './ports/ledger.ts';
 
 export interface AccountsConfig extends LedgerConfig, EventsConfig {
   readonly billing: 'inside' | 'apart';
@@ -24,10 +24,7 @@ export interface Accounts {
   close(): Promise<void>;
 }
 
-/**
- * A service that does not answer is told of and waited for: the journal keeps what is used meanwhile, so a gateway that
- * restarts during an outage serves on.
- */
+/** A service that is unavailable is logged, not fatal: the journal keeps the usage until the service recovers. */
 export const openAccounts = async (config: AccountsConfig, log: Logger): Promise<Accounts> => {
   const ledger = await openLedger(config, log);
   const receive = receiveUsage(ledger);
@@ -43,7 +40,7 @@ export const openAccounts = async (config: AccountsConfig, log: Logger): Promise
     config.kafka === undefined || config.billing === 'apart'
       ? undefined
       : await readUsage(config.kafka, receive, log);
-  await Promise.all([tellOfTrouble(ledger, log), tellOfTrouble(events, log)]);
+  await Promise.all([logUnavailable(ledger, log), logUnavailable(events, log)]);
   return {
     usage,
     ledger,
@@ -61,7 +58,7 @@ export const openAccounts = async (config: AccountsConfig, log: Logger): Promise
 export const journalFolder = ({ dataDir }: Pick<AccountsConfig, 'dataDir'>): string =>
   join(dataDir, 'journal');
 
-const tellOfTrouble = async (service: { check(): Promise<void> }, log: Logger): Promise<void> => {
+const logUnavailable = async (service: { check(): Promise<void> }, log: Logger): Promise<void> => {
   try {
     await service.check();
   } catch (error) {

@@ -41,7 +41,7 @@ export class Replica {
   }
 
   get cooldownMs(): number {
-    return this.#cooldown;
+    return this.#cooldowns;
   }
 
   canTake(now: number, concurrency: number): boolean {

@@ -1,7 +1,8 @@
 /** Ingests one file and records the outcome: completed, failed, deleted meanwhile, or to be retried. */
-import { exponentialBackoff } from '../backoff.ts';
+
 import type { Logger } from 'pino';
 import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { type Ingested, type IngestFilePorts, ingestFile } from './ingest-file.ts';

@@ -1,14 +1,28 @@
-/** The query of a model list → which models it is about and which page of them. Bad paging is a 400 that names it. */
+/** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
 import type { Model } from '../../schemas/catalog.ts';
 import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
+export interface ListQuery {
+  readonly query: URLSearchParams;
+  readonly filter: ModelFilter;
+  readonly page: Page | undefined;
+}
+
+type Listing = Pick<Exchange, 'query' | 'header'>;
+
+export const readListQuery = (exchange: Listing): ListQuery => {
+  const query = new URLSearchParams(exchange.query);
+  return { query, filter: readFilter(exchange), page: readPage(query) };
+};
+
 /** Clients that expect a router's list show text models unless they ask for others. */
 const routerClient = /openrouter/i;
 
-export const readFilter = (exchange: Exchange, query: URLSearchParams): ModelFilter => {
+export const readFilter = (exchange: Listing): ModelFilter => {
+  const query = new URLSearchParams(exchange.query);
   const outputs = readOutputs(exchange, query);
   const inputs = words(query, 'input_modalities');
   const parameters = words(query, 'supported_parameters');
@@ -19,7 +33,7 @@ export const readFilter = (exchange: Exchange, query: URLSearchParams): ModelFil
 };
 
 /** Undefined: models of every output. */
-const readOutputs = (exchange: Exchange, query: URLSearchParams): readonly string[] | undefined => {
+const readOutputs = (exchange: Listing, query: URLSearchParams): readonly string[] | undefined => {
   const asked = words(query, 'output_modalities');
   if (asked.includes('all')) return undefined;
   if (asked.length > 0) return asked;

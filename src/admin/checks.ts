@@ -1,4 +1,4 @@
-/** The parts of a process in; what its readiness asks of them out. */
+/** The readiness checks of each kind of process. */
 import type { Model } from '../../schemas/catalog.ts';
 import { asApiError } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
@@ -8,9 +8,7 @@ import type { Reading } from '../ports/events.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
-import type { Question } from './readiness.ts';
-
-type Questions = Readonly<Record<string, Question>>;
+import type { Checks } from './readiness.ts';
 
 type Needing = Pick<Model, 'kind' | 'engine'>;
 
@@ -26,33 +24,30 @@ export interface Billable {
   readonly engines: Pick<Engines, 'health'> & { stats(): ReadonlyMap<string, EngineReplicas> };
 }
 
-/** Can it take billable work: know who asks, keep what is used, and have a model answer. */
-export const gatewayQuestions = ({ state, usage, catalog, engines }: Billable): Questions => ({
+/** Can it take billable requests: authenticate callers, record usage, and reach a model. */
+export const gatewayChecks = ({ state, usage, catalog, engines }: Billable): Checks => ({
   storage: () => state.check(),
   usage: () => usage.ensureOpen(),
   catalog: () => modelsInService(catalog),
   engines: () => someEngine(catalog.inService(), engines),
 });
 
-/** Can it take a job: read and write its record, keep its output, and bill it. */
-export const workerQuestions = (parts: Billable & { readonly blobs: Pick<Blobs, 'check'> }): Questions => ({
-  ...gatewayQuestions(parts),
+/** Can it take a job: read and write its record, store its output, and bill it. */
+export const workerChecks = (parts: Billable & { readonly blobs: Pick<Blobs, 'check'> }): Checks => ({
+  ...gatewayChecks(parts),
   engines: () => someEngine(parts.catalog.inService().filter(renders), parts.engines),
   files: () => parts.blobs.check(),
 });
 
-/** Can it count: read from Kafka, and write to the ledger. */
-export const billingQuestions = (
-  reading: Pick<Reading, 'stats'>,
-  ledger: Pick<Ledger, 'check'>,
-): Questions => ({
+/** Can it bill: read from Kafka, and write to the ledger. */
+export const billingChecks = (reading: Pick<Reading, 'stats'>, ledger: Pick<Ledger, 'check'>): Checks => ({
   kafka: () => {
     if (!reading.stats().reading) throw new Error('usage cannot be read');
   },
   ledger: () => ledger.check(),
 });
 
-/** A lost file leaves the models in service; a lost served list does not. */
+/** An unreadable file leaves the previous models in service; an unreadable list of served models leaves none. */
 const modelsInService = (catalog: Billable['catalog']): void => {
   try {
     catalog.list();
@@ -64,8 +59,8 @@ const modelsInService = (catalog: Billable['catalog']): void => {
 const renders = ({ kind }: Needing): boolean => kind === 'video' || kind === 'music';
 
 /**
- * A replica comes back by answering, and may have only clients to ask it: one that may be tried counts as there, or a
- * gateway that gets no work for want of engines would never get any.
+ * Only requests may show that a replica has recovered: one that may be tried counts as available, or a gateway without
+ * traffic would never become ready again.
  */
 const someEngine = (models: readonly Needing[], engines: Billable['engines']): void => {
   const [health, stats] = [engines.health(), engines.stats()];

@@ -1,9 +1,10 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
 import type { Observable, Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
-import type { Bytes, Exchange, Reply } from '../../src/ports/exchange.ts';
+import type { Bytes, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Account, Outcome, UsageSource } from './account.ts';
+import { type Reporter, reportThrow } from './link.ts';
 import type { FramedReply } from './paced-bytes.ts';
 import { Forwarder, type PartObserver, type Transform, transform } from './stage.ts';
 
@@ -26,13 +27,13 @@ class Counter<Part> extends Forwarder<Part, Part> {
 }
 
 export interface Metered {
-  readonly exchange: Pick<Exchange, 'log'>;
+  readonly exchange: Reporter;
   readonly account: UsageSource;
 }
 
 /**
- * The last stage of a metered route: holds the last reply until the usage event is durable. One event, however the
- * request ends; what fails in any stage before this one is recorded as failed.
+ * Ends a metered route: holds the last reply until the usage event is durable; only `writePaced` may follow. One
+ * event, however the request ends; what fails in any stage before this one is recorded as failed.
  */
 export const record = <Framed extends FramedReply = Reply>(
   usage: UsageLog,
@@ -49,13 +50,13 @@ const clientClosed = 499;
 class Recorder<Part> implements PartObserver<Part> {
   protected readonly receiver: Observer<Part>;
   readonly #usage: UsageLog;
-  readonly #metered: Metered;
+  protected readonly metered: Metered;
   #ended = false;
 
   constructor(receiver: Observer<Part>, usage: UsageLog, metered: Metered) {
     this.receiver = receiver;
     this.#usage = usage;
-    this.#metered = metered;
+    this.metered = metered;
   }
 
   next(part: Part): void {
@@ -78,7 +79,7 @@ class Recorder<Part> implements PartObserver<Part> {
   onTeardown(): void {
     if (this.#ended) return;
     this.#keep('cancelled', clientClosed).subscribe({
-      error: (error) => this.#metered.exchange.log.error({ err: error }, 'usage event not kept'),
+      error: (error) => this.metered.exchange.log.error({ err: error }, 'usage event not kept'),
     });
   }
 
@@ -92,7 +93,7 @@ class Recorder<Part> implements PartObserver<Part> {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.#ended = true;
-    return this.#usage.record(this.#metered.account.event(outcome, status));
+    return this.#usage.record(this.metered.account.event(outcome, status));
   }
 }
 
@@ -117,6 +118,8 @@ class ReplyRecorder extends Recorder<FramedReply> {
     const orElse = orElseOf(this.#last);
     if (orElse === undefined) this.receiver.error(error);
     else {
+      // The edge sees a stream that ends well: what was not expected is logged here.
+      reportThrow(this.metered.exchange, error);
       this.receiver.next({ kind: 'bytes', bytes: orElse(asApiError(error)) });
       this.receiver.complete();
     }

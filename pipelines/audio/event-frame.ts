@@ -1,5 +1,5 @@
 /** The base of framings as server-sent events: a failure after the first event becomes an event. */
-import { asApiError, errorBody } from '../../src/errors.ts';
+import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import { Forwarder } from '../core/stage.ts';
 import { streamHead } from '../core/stream-head.ts';
@@ -11,20 +11,31 @@ export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
   protected abstract readonly failure: string;
   #started = false;
 
-  /** The head goes out before the first event. */
   protected send(event: string): void {
-    if (!this.#started) this.receiver.next(eventsHead);
-    this.#started = true;
+    this.#start();
     this.receiver.next({ kind: 'bytes', bytes: event });
   }
 
-  override error(error: unknown): void {
-    if (!this.#started) {
-      this.receiver.error(error);
-      return;
-    }
-    this.send(sseEvent({ type: this.failure, error: errorBody(asApiError(error)) }));
+  /** The last event of a response that did not fail. */
+  protected end(event: string): void {
+    this.#start();
+    this.#sendLast(event);
     this.receiver.complete();
+  }
+
+  override error(error: unknown): void {
+    if (this.#started) this.#sendLast('');
+    this.receiver.error(error);
+  }
+
+  #start(): void {
+    if (!this.#started) this.receiver.next(eventsHead);
+    this.#started = true;
+  }
+
+  #sendLast(bytes: string): void {
+    const orElse = (error: ApiError): string => sseEvent({ type: this.failure, error: errorBody(error) });
+    this.receiver.next({ kind: 'bytes', bytes, orElse });
   }
 }
 

@@ -1,10 +1,10 @@
 /** Frames speech as one file, as samples while they are made, or as events that carry either. */
-import { concat, map, type Observable, type Observer, of, pipe, switchMap, toArray } from 'rxjs';
+import { map, type Observer, pipe, toArray } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { secondsCost } from '../../src/billing/cost.ts';
-import type { Exchange, Head, Reply, WholeReply } from '../../src/ports/exchange.ts';
+import type { Head, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { estimatePiece } from '../../src/tokens/prompt.ts';
-import { pacedBytes } from '../core/paced-bytes.ts';
+import type { FramedReply, PacedReply } from '../core/paced-bytes.ts';
 import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
 import type { SpeechAccount } from './account.ts';
 import { EventFrame, eventsHead, sseEvent } from './event-frame.ts';
@@ -19,22 +19,23 @@ const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
 };
 
 interface Speaking {
-  readonly exchange: Pick<Exchange, 'backpressure'>;
   readonly task: SpeechTask;
   readonly account: SpeechAccount;
 }
 
-export const frameSpeech: Transform<Buffer, Reply, Speaking> = transform((next, speaking) => {
+export const frameSpeech: Transform<Buffer, FramedReply, Speaking> = transform((next, speaking) => {
   const { sse, streams } = speaking.task;
   if (!streams) return frameFile.open(next, speaking);
   return sse ? new DeltaEvents(next, speaking) : new Samples(next);
 });
 
-const frameFile: Transform<Buffer, Reply, Speaking> = fromOperator((speaking) =>
+const frameFile: Transform<Buffer, FramedReply, Speaking> = fromOperator((speaking) =>
   pipe(
     toArray(),
-    map((pieces) => Buffer.concat(pieces)),
-    switchMap((file) => (speaking.task.sse ? fileEvent(speaking, file) : of(fileReply(speaking, file)))),
+    map((pieces) => {
+      const file = Buffer.concat(pieces);
+      return speaking.task.sse ? fileEvent(speaking, file) : fileReply(speaking, file);
+    }),
   ),
 );
 
@@ -50,10 +51,11 @@ const fileReply = ({ task, account }: Speaking, file: Buffer): WholeReply => ({
 });
 
 /** A whole file in one event: its base64 is made while it is sent. */
-const fileEvent = (speaking: Speaking, file: Buffer): Observable<Reply> => {
-  const pieces = fileEventPieces(file, doneEvent(speaking));
-  return concat(of(eventsHead), pacedBytes(pieces, speaking.exchange.backpressure));
-};
+const fileEvent = (speaking: Speaking, file: Buffer): PacedReply => ({
+  kind: 'paced',
+  head: eventsHead,
+  pieces: fileEventPieces(file, doneEvent(speaking)),
+});
 
 /** A multiple of three, so that the pieces of base64 make one. */
 const slice = 48 * 1024;
@@ -104,8 +106,7 @@ class DeltaEvents extends EventFrame<Buffer> {
   }
 
   override complete(): void {
-    this.send(doneEvent(this.#speaking));
-    this.receiver.complete();
+    this.end(doneEvent(this.#speaking));
   }
 }
 

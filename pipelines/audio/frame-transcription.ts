@@ -45,8 +45,7 @@ class TranscriptEvents extends EventFrame<Transcribed> {
   }
 
   override complete(): void {
-    this.send(sseEvent({ type: 'transcript.text.done', text: this.#text, usage: usageOf(this.#task) }));
-    this.receiver.complete();
+    this.end(sseEvent({ type: 'transcript.text.done', text: this.#text, usage: usageOf(this.#task) }));
   }
 }
 

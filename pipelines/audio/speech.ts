@@ -7,6 +7,7 @@ import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
+import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
@@ -33,8 +34,9 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
         count<Spoken>(), // before speed changes its length
         encodeSpeech(ports.codec), // samples → the format and speed requested
         count<Buffer>(), // the first bytes for the client
-        record(ports.usage), // one usage event, however it ends
         frameSpeech, // bytes → one file, a stream, or events
+        record<FramedReply>(ports.usage), // one usage event, however it ends
+        writePaced, // as fast as the client reads
       ),
     ),
   );

@@ -23,8 +23,8 @@ export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
       compose(
         callEngine(ports, 'transcribe'), // 502 503 504
         count<Transcribed>(),
-        record(ports.usage), // one usage event, however it ends
         frameTranscription, // pieces of text → one response, or events
+        record(ports.usage), // one usage event, however it ends
       ),
     ),
   );

@@ -1,9 +1,11 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
 import type { Observable, Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
-import type { Exchange, Reply } from '../../src/ports/exchange.ts';
+import type { Bytes, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Account, Outcome, UsageSource } from './account.ts';
+import { type Reporter, reportThrow } from './link.ts';
+import type { FramedReply } from './paced-bytes.ts';
 import { Forwarder, type PartObserver, type Transform, transform } from './stage.ts';
 
 /** Adds every part to the request's account. */
@@ -25,16 +27,18 @@ class Counter<Part> extends Forwarder<Part, Part> {
 }
 
 export interface Metered {
-  readonly exchange: Pick<Exchange, 'log'>;
+  readonly exchange: Reporter;
   readonly account: UsageSource;
 }
 
 /**
- * The last stage of a metered route: holds the last reply until the usage event is durable. One event, however the
- * request ends; what fails in any stage before this one is recorded as failed.
+ * Ends a metered route: holds the last reply until the usage event is durable; only `writePaced` may follow. One
+ * event, however the request ends; what fails in any stage before this one is recorded as failed.
  */
-export const record = (usage: UsageLog): Transform<Reply, Reply, Metered> =>
-  transform((next, metered) => new ReplyRecorder(next, usage, metered));
+export const record = <Framed extends FramedReply = Reply>(
+  usage: UsageLog,
+): Transform<Framed, Framed, Metered> =>
+  transform((next, metered) => new ReplyRecorder(next as Observer<FramedReply>, usage, metered));
 
 /** The same for what is not sent to a client. */
 export const recordParts = <Part>(usage: UsageLog): Transform<Part, Part, Metered> =>
@@ -46,13 +50,13 @@ const clientClosed = 499;
 class Recorder<Part> implements PartObserver<Part> {
   protected readonly receiver: Observer<Part>;
   readonly #usage: UsageLog;
-  readonly #metered: Metered;
+  protected readonly metered: Metered;
   #ended = false;
 
   constructor(receiver: Observer<Part>, usage: UsageLog, metered: Metered) {
     this.receiver = receiver;
     this.#usage = usage;
-    this.#metered = metered;
+    this.metered = metered;
   }
 
   next(part: Part): void {
@@ -75,7 +79,7 @@ class Recorder<Part> implements PartObserver<Part> {
   onTeardown(): void {
     if (this.#ended) return;
     this.#keep('cancelled', clientClosed).subscribe({
-      error: (error) => this.#metered.exchange.log.error({ err: error }, 'usage event not kept'),
+      error: (error) => this.metered.exchange.log.error({ err: error }, 'usage event not kept'),
     });
   }
 
@@ -89,15 +93,16 @@ class Recorder<Part> implements PartObserver<Part> {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.#ended = true;
-    return this.#usage.record(this.#metered.account.event(outcome, status));
+    return this.#usage.record(this.metered.account.event(outcome, status));
   }
 }
 
-class ReplyRecorder extends Recorder<Reply> {
-  #last: Reply | undefined;
+class ReplyRecorder extends Recorder<FramedReply> {
+  #last: FramedReply | undefined;
 
-  override next(reply: Reply): void {
-    if (reply.kind === 'whole' || (reply.kind === 'bytes' && reply.orElse !== undefined)) this.#last = reply;
+  override next(reply: FramedReply): void {
+    const isLast = reply.kind === 'whole' || reply.kind === 'paced' || orElseOf(reply) !== undefined;
+    if (isLast) this.#last = reply;
     else this.receiver.next(reply);
   }
 
@@ -110,10 +115,16 @@ class ReplyRecorder extends Recorder<Reply> {
 
   /** A stream that has begun can only say so inside. */
   protected override failed(error: unknown): void {
-    if (this.#last?.kind !== 'bytes' || this.#last.orElse === undefined) this.receiver.error(error);
+    const orElse = orElseOf(this.#last);
+    if (orElse === undefined) this.receiver.error(error);
     else {
-      this.receiver.next({ kind: 'bytes', bytes: this.#last.orElse(asApiError(error)) });
+      // The edge sees a stream that ends well: what was not expected is logged here.
+      reportThrow(this.metered.exchange, error);
+      this.receiver.next({ kind: 'bytes', bytes: orElse(asApiError(error)) });
       this.receiver.complete();
     }
   }
 }
+
+const orElseOf = (reply: FramedReply | undefined): Bytes['orElse'] =>
+  reply?.kind === 'bytes' || reply?.kind === 'paced' ? reply.orElse : undefined;

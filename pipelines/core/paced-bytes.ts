@@ -1,7 +1,8 @@
 /** Sends a body that is in memory in chunks of a good size, as fast as the client reads them. */
-import { Observable, type Observer } from 'rxjs';
+import type { Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { Bytes, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import { Forwarder, type Transform, transform } from './stage.ts';
 
 const mostGathered = 64 * 1024;
 const largePiece = 16 * 1024;
@@ -11,12 +12,52 @@ const tickBytes = 512 * 1024;
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
 export type BodyPiece = string | Uint8Array;
 
-export const pacedBytes = (pieces: Iterable<BodyPiece>, backpressure: Backpressure): Observable<Reply> =>
-  new Observable((subscriber) => {
-    const paced = new PacedBytes(pieces, backpressure, subscriber);
-    paced.start();
-    return () => paced.stop();
-  });
+/** A body that is too large to be written at once, until its usage event is durable. */
+export interface PacedReply {
+  readonly kind: 'paced';
+  /** Absent: it is out already. */
+  readonly head?: Head;
+  readonly pieces: Iterable<BodyPiece>;
+  /** As that of `Bytes`; only where the head is out. */
+  readonly orElse?: Bytes['orElse'];
+}
+
+export type FramedReply = Reply | PacedReply;
+
+/** Writes paced replies, behind the stage that records the usage. */
+export const writePaced: Transform<
+  FramedReply,
+  Reply,
+  { readonly exchange: Pick<Exchange, 'backpressure'> }
+> = transform((next, { exchange }) => new PacedWriter(next, exchange.backpressure));
+
+class PacedWriter extends Forwarder<FramedReply, Reply> {
+  readonly #backpressure: Backpressure;
+  #paced: PacedBytes | undefined;
+
+  constructor(receiver: Observer<Reply>, backpressure: Backpressure) {
+    super(receiver);
+    this.#backpressure = backpressure;
+  }
+
+  next(reply: FramedReply): void {
+    if (reply.kind !== 'paced') {
+      this.receiver.next(reply);
+      return;
+    }
+    if (reply.head !== undefined) this.receiver.next(reply.head);
+    this.#paced = new PacedBytes(reply.pieces, this.#backpressure, this.receiver);
+  }
+
+  override complete(): void {
+    if (this.#paced === undefined) this.receiver.complete();
+    else this.#paced.start();
+  }
+
+  onTeardown(): void {
+    this.#paced?.stop();
+  }
+}
 
 export class PacedBytes implements Pausable {
   readonly #pieces: Iterator<BodyPiece>;

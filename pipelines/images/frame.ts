@@ -1,11 +1,11 @@
 /** Frames stored images as one JSON object, in chunks where it carries them, or as a stream of events. */
-import { concat, type Observable, type Observer, of, pipe, switchMap, toArray } from 'rxjs';
-import { asApiError, errorBody } from '../../src/errors.ts';
+import { map, type Observer, pipe, toArray } from 'rxjs';
+import { type ApiError, errorBody } from '../../src/errors.ts';
 import { sizeText } from '../../src/images/pixel-size.ts';
 import { asBuffer } from '../../src/media/base64.ts';
-import { type Exchange, type Head, jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
+import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import type { MediaData } from '../../src/ports/media.ts';
-import { type BodyPiece, PacedBytes, pacedBytes } from '../core/paced-bytes.ts';
+import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
 import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
 import { streamHead } from '../core/stream-head.ts';
 import type { ImageAccount } from './account.ts';
@@ -13,7 +13,6 @@ import type { StoredImage } from './drawn-images.ts';
 import type { ImageTask } from './read-inputs.ts';
 
 interface Drawing {
-  readonly exchange: Pick<Exchange, 'backpressure'>;
   readonly task: ImageTask;
   readonly account: Pick<ImageAccount, 'bill'>;
 }
@@ -21,40 +20,39 @@ interface Drawing {
 /** A failure within this time has its own status; a later one finds the stream started. */
 const patience = 10_000;
 
-export const frameImages = (patienceMs = patience): Transform<StoredImage, Reply, Drawing> =>
+export const frameImages = (patienceMs = patience): Transform<StoredImage, FramedReply, Drawing> =>
   transform((next, drawing) =>
     drawing.task.stream ? new ImageEvents(next, drawing, patienceMs) : frameJson.open(next, drawing),
   );
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
-const frameJson: Transform<StoredImage, Reply, Drawing> = fromOperator((drawing) =>
+const frameJson: Transform<StoredImage, FramedReply, Drawing> = fromOperator((drawing) =>
   pipe(
     toArray(),
-    switchMap((images) => replyJson(drawing, images.sort(byIndex))),
+    map((images) => replyJson(drawing, images.sort(byIndex))),
   ),
 );
 
 const byIndex = (one: StoredImage, other: StoredImage): number => one.index - other.index;
 
-const replyJson = (drawing: Drawing, images: readonly StoredImage[]): Observable<Reply> => {
-  if (images.every(({ url }) => url !== undefined)) return of(jsonTextReply(linksText(drawing, images)));
+const replyJson = (drawing: Drawing, images: readonly StoredImage[]): FramedReply => {
+  if (images.every(({ url }) => url !== undefined)) return jsonTextReply(linksText(drawing, images));
   const parts = imageParts(drawing, images);
   const head: Head = { kind: 'head', status: 200, headers: jsonHeaders, length: lengthOf(parts) };
-  return concat(of(head), pacedBytes(piecesOf(parts), drawing.exchange.backpressure));
+  return { kind: 'paced', head, pieces: piecesOf(parts) };
 };
 
 const eventHead = streamHead(':\n\n');
 
 /** A streamed response has one image. */
-class ImageEvents extends Forwarder<StoredImage, Reply> {
+class ImageEvents extends Forwarder<StoredImage, FramedReply> {
   readonly #drawing: Drawing;
   readonly #images: StoredImage[] = [];
   readonly #clock: NodeJS.Timeout;
   #started = false;
-  #paced: PacedBytes | undefined;
 
-  constructor(receiver: Observer<Reply>, drawing: Drawing, patienceMs: number) {
+  constructor(receiver: Observer<FramedReply>, drawing: Drawing, patienceMs: number) {
     super(receiver);
     this.#drawing = drawing;
     this.#clock = setTimeout(() => this.#start(), patienceMs);
@@ -65,28 +63,29 @@ class ImageEvents extends Forwarder<StoredImage, Reply> {
   }
 
   override complete(): void {
+    clearTimeout(this.#clock);
     const pieces = piecesOf(eventParts(this.#drawing, this.#images));
-    this.#start();
-    this.#paced = new PacedBytes(pieces, this.#drawing.exchange.backpressure, this.receiver);
-    this.#paced.start();
+    this.receiver.next(
+      this.#started
+        ? { kind: 'paced', pieces, orElse: failureEvent }
+        : { kind: 'paced', head: eventHead, pieces },
+    );
+    this.receiver.complete();
   }
 
   override error(error: unknown): void {
-    if (this.#started) {
-      this.receiver.next({ kind: 'bytes', bytes: failureEvent(error) });
-      this.receiver.complete();
-    } else this.receiver.error(error);
+    clearTimeout(this.#clock);
+    if (this.#started) this.receiver.next({ kind: 'bytes', bytes: '', orElse: failureEvent });
+    this.receiver.error(error);
   }
 
   onTeardown(): void {
     clearTimeout(this.#clock);
-    this.#paced?.stop();
   }
 
   #start(): void {
-    clearTimeout(this.#clock);
-    if (!this.#started) this.receiver.next(eventHead);
     this.#started = true;
+    this.receiver.next(eventHead);
   }
 }
 
@@ -125,8 +124,8 @@ const eventParts = (drawing: Drawing, images: readonly StoredImage[]): readonly 
 const done = 'data: [DONE]\n\n';
 
 /** Clients recognise an error event by a code that is text. */
-const failureEvent = (thrown: unknown): string => {
-  const error = errorBody(asApiError(thrown));
+const failureEvent = (failure: ApiError): string => {
+  const error = errorBody(failure);
   const event = { type: 'error', error: { ...error, code: String(error.code) } };
   return `event: error\ndata: ${JSON.stringify(event)}\n\n${done}`;
 };

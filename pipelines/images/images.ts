@@ -5,6 +5,7 @@ import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
+import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { imageAccount } from './account.ts';
 import { detectBackground, type MadeImage, readHeads, storeImages } from './drawn-images.ts';
@@ -29,8 +30,9 @@ export const images = (ports: Ports, route: ImageRoute): KeyedPipeline =>
         count<MadeImage>(),
         detectBackground(ports.pictures), // 502
         storeImages(ports.blobs), // 503
-        record(ports.usage), // one usage event, however it ends
         frameImages(), // images → JSON, or a stream of events
+        record<FramedReply>(ports.usage), // one usage event, however it ends
+        writePaced, // as fast as the client reads
       ),
     ),
   );

@@ -8,7 +8,7 @@ import type { Catalog } from '../../src/ports/catalog.ts';
 import { type Exchange, jsonReply, type Pipeline, type Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
-import { specifiedModels } from '../models/specified-models.ts';
+import { specifiedModels } from '../models/list.ts';
 
 export const imagesModels = specifiedModels('image', imageSpecOf, imageEntry);
 

@@ -8,7 +8,7 @@ import { frameTranscription } from '../../pipelines/audio/frame-transcription.ts
 import type { SpeechTask } from '../../pipelines/audio/read-speech-request.ts';
 import { audioSpeech } from '../../pipelines/audio/speech.ts';
 import { audioTranscriptions } from '../../pipelines/audio/transcriptions.ts';
-import { count, record } from '../../pipelines/core/meter.ts';
+import { count, record, recordParts } from '../../pipelines/core/meter.ts';
 import { lift } from '../../pipelines/core/stage.ts';
 import { transcriptionWire } from '../../src/engines/wires/openai/transcription.ts';
 import { fail } from '../../src/errors.ts';
@@ -62,7 +62,7 @@ t.test('the seconds of a transcription', async (t) => {
     const source = new Subject<{ text: string }>();
     const seen: string[] = [];
     const subscription = source
-      .pipe(lift(count<{ text: string }>(), admitted), lift(record(usage), admitted))
+      .pipe(lift(count<{ text: string }>(), admitted), lift(recordParts<{ text: string }>(usage), admitted))
       .subscribe({
         next: ({ text }) => seen.push(text),
         error: (error: Error) => seen.push(error.message),
@@ -172,8 +172,9 @@ t.test('encodeSpeech', async (t) => {
 t.test('frameTranscription', async (t) => {
   const framed = (source: Observable<{ text: string }>, stream: boolean) => {
     const seen: unknown[] = [];
-    const context = { exchange: exchange(), task: transcriptionTask(stream) };
-    source.pipe(lift(frameTranscription, context)).subscribe({
+    const billed = { exchange: exchange(), caller, task: transcriptionTask(stream), lease: lease() };
+    const context = { ...billed, account: transcriptionAccount(billed) };
+    source.pipe(lift(frameTranscription, context), lift(record(usageLog().usage), context)).subscribe({
       next: (reply) => seen.push(reply.kind === 'bytes' ? String(reply.bytes).split('\n')[0] : reply.kind),
       error: (error: Error) => seen.push(error.message),
       complete: () => seen.push('end'),

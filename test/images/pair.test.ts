@@ -6,8 +6,8 @@ import { dataUri, formOf, plain, startImages } from './drawing.ts';
 t.test('through two gateways', async (t) => {
   const far = await startImages();
   t.teardown(() => far.gateway.stop());
-  process.env.FAR_IMAGES_KEY = far.gateway.key;
   const near = await startImages({
+    env: { FAR_IMAGES_KEY: far.gateway.key },
     catalog: `
 engines:
   far: { wire: openai, replicas: ['${far.gateway.url}'], key_env: FAR_IMAGES_KEY }

@@ -1,4 +1,4 @@
-/** The two transforms that meter a response: one counts its parts, one keeps its usage event before it ends. */
+/** The transforms that meter a response: one counts its parts, one keeps its usage event before it ends. */
 import type { Observable, Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
@@ -80,5 +80,22 @@ export class Recorder<Part> implements PartObserver<Part> {
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.#ended = true;
     return this.#usage.record(this.#admitted.account.event(outcome, status));
+  }
+}
+
+/** The same for a response of one part: that is held, too, until the event is durable. */
+export const recordWhole = <Part>(usage: UsageLog): Transform<Part, Part, Metered<UsageSource>> =>
+  transform((next, admitted) => new WholeRecorder(next, usage, admitted));
+
+class WholeRecorder<Part> extends Recorder<Part> {
+  #part: Part | undefined;
+
+  override next(part: Part): void {
+    this.#part = part;
+  }
+
+  protected override completed(): void {
+    if (this.#part !== undefined) this.receiver.next(this.#part);
+    super.completed();
   }
 }

@@ -1,12 +1,12 @@
-/** Pieces of a body that is all there in; the same as buffers of a good size out, as fast as the reader takes them. */
-import type { Subscriber } from 'rxjs';
+/** Writes the pieces of a complete body in buffers of a good size, as fast as the client reads them. */
+import type { Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 
 const mostGathered = 64 * 1024;
 const largePiece = 16 * 1024;
-/** Written in one turn of the event loop, however fast the reader is. */
-const turnBytes = 512 * 1024;
+/** Written in one tick of the event loop, however fast the client is. */
+const tickBytes = 512 * 1024;
 
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
 export type BodyPiece = string | Uint8Array;
@@ -14,16 +14,16 @@ export type BodyPiece = string | Uint8Array;
 export class PacedBytes implements Pausable {
   readonly #pieces: Iterator<BodyPiece>;
   readonly #backpressure: Backpressure;
-  readonly #subscriber: Subscriber<Reply>;
+  readonly #receiver: Observer<Reply>;
   #paused = false;
-  #turn: NodeJS.Immediate | undefined;
+  #tick: NodeJS.Immediate | undefined;
   /** A piece that did not fit with those before it. */
   #rest: BodyPiece | undefined;
 
-  constructor(pieces: Iterable<BodyPiece>, backpressure: Backpressure, subscriber: Subscriber<Reply>) {
+  constructor(pieces: Iterable<BodyPiece>, backpressure: Backpressure, receiver: Observer<Reply>) {
     this.#pieces = pieces[Symbol.iterator]();
     this.#backpressure = backpressure;
-    this.#subscriber = subscriber;
+    this.#receiver = receiver;
   }
 
   start(): void {
@@ -38,8 +38,8 @@ export class PacedBytes implements Pausable {
 
   pause(): void {
     this.#paused = true;
-    clearImmediate(this.#turn);
-    this.#turn = undefined;
+    clearImmediate(this.#tick);
+    this.#tick = undefined;
   }
 
   resume(): void {
@@ -48,22 +48,27 @@ export class PacedBytes implements Pausable {
   }
 
   #later(): void {
-    this.#turn ??= setImmediate(() => {
-      this.#turn = undefined;
-      this.#send();
+    this.#tick ??= setImmediate(() => {
+      this.#tick = undefined;
+      try {
+        this.#send();
+      } catch (thrown) {
+        this.stop();
+        this.#receiver.error(thrown);
+      }
     });
   }
 
   #send(): void {
-    for (let sent = 0; sent < turnBytes && !this.#paused; ) {
+    for (let sent = 0; sent < tickBytes && !this.#paused; ) {
       const bytes = this.#gather();
       if (bytes.length === 0) {
         this.stop();
-        this.#subscriber.complete();
+        this.#receiver.complete();
         return;
       }
       sent += bytes.length;
-      this.#subscriber.next({ kind: 'bytes', bytes });
+      this.#receiver.next({ kind: 'bytes', bytes });
     }
     if (!this.#paused) this.#later();
   }

@@ -1,33 +1,56 @@
-/** Metered decisions in, in any order; one JSON answer out when they have all come. */
-import { map, type OperatorFunction, toArray } from 'rxjs';
+/** Frames decisions as one JSON object. */
+import type { Observer } from 'rxjs';
 import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
+import type { Decided } from '../../src/ports/decision.ts';
 import { type Exchange, jsonReply, type Reply } from '../../src/ports/exchange.ts';
-import type { CountedDecision } from './call.ts';
+import type { Counted } from '../core/count-inputs.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import type { DecisionTask } from './read-request.ts';
 
-export const frameDecisions =
-  (exchange: Exchange, task: DecisionTask): OperatorFunction<CountedDecision, Reply> =>
-  (source) =>
-    source.pipe(
-      toArray(),
-      map((decisions) => jsonReply(response(exchange, task, decisions))),
-    );
+interface Request {
+  readonly exchange: Pick<Exchange, 'id'>;
+  readonly task: DecisionTask;
+}
 
-const response = (
-  exchange: Exchange,
-  { model, asked }: DecisionTask,
-  decisions: readonly CountedDecision[],
-): DecisionsResponse => {
-  const answers = new Map(decisions.map(({ question, logprobs }) => [question, logprobs]));
-  return {
-    id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
-    model: model.id,
-    answers: Object.fromEntries(
-      asked.map(({ id, question }, index) => [id, answer(question, probabilities(answers.get(index) ?? []))]),
-    ),
-    usage: { input_tokens: decisions.reduce((sum, { tokens }) => sum + tokens, 0), output_tokens: 0 },
-  };
-};
+export const frameDecisions: Transform<Counted<Decided>, Reply, Request> = transform(
+  (next, request) => new DecisionsFrame(next, request),
+);
+
+class DecisionsFrame extends Forwarder<Counted<Decided>, Reply> {
+  readonly #request: Request;
+  /** Of each question; they come in any order. */
+  readonly #logprobs = new Map<number, readonly number[]>();
+  #tokens = 0;
+
+  constructor(receiver: Observer<Reply>, request: Request) {
+    super(receiver);
+    this.#request = request;
+  }
+
+  next({ question, logprobs, tokens }: Counted<Decided>): void {
+    this.#logprobs.set(question, logprobs);
+    this.#tokens += tokens;
+  }
+
+  override complete(): void {
+    this.receiver.next(jsonReply(this.#response()));
+    this.receiver.complete();
+  }
+
+  #response(): DecisionsResponse {
+    const { exchange, task } = this.#request;
+    const answers = task.asked.map(({ id, question }, index) => [
+      id,
+      answer(question, probabilities(this.#logprobs.get(index) ?? [])),
+    ]);
+    return {
+      id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
+      model: task.model.id,
+      answers: Object.fromEntries(answers),
+      usage: { input_tokens: this.#tokens, output_tokens: 0 },
+    };
+  }
+}
 
 const answer = (question: Question, likely: readonly number[]): DecisionAnswer => {
   switch (question.type) {

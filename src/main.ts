@@ -1,7 +1,7 @@
 /** The composition root: configuration in, a running gateway out; picks adapters, starts in order, drains in reverse. */
 import type { Logger } from 'pino';
 import { routes } from '../pipelines/routes.ts';
-import { embedItems } from '../pipelines/vector-stores/embed-items.ts';
+import { embedItems } from '../pipelines/vector-stores/embed.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openBlobs } from './adapters/blobs/open.ts';

@@ -126,7 +126,7 @@ export const embeddingCases: readonly MicroCase[] = [
   {
     name: 'embeddings: a request of 8, engine and sockets aside',
     run: () => {
-      pipeline(exchange, caller).subscribe((next) => {
+      pipeline(exchange, { exchange, caller }).subscribe((next) => {
         reply = next;
       });
       return reply;

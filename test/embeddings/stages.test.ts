@@ -2,9 +2,12 @@
 import { NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
-import { meterInput } from '../../pipelines/core/meter-input.ts';
+import { inputAccount } from '../../pipelines/core/count-inputs.ts';
+import { mapErrors } from '../../pipelines/core/map-errors.ts';
+import { count, record, recordWhole } from '../../pipelines/core/meter.ts';
 import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
-import { decisionFailures } from '../../pipelines/decisions/failures.ts';
+import { lift } from '../../pipelines/core/stage.ts';
+import { decisionError } from '../../pipelines/decisions/systemone.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
@@ -14,33 +17,35 @@ import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test('meterInput', async (t) => {
-  const started = (record?: UsageLog['record']) => {
-    const { events, usage } = usageLog(record);
-    const metered = {
-      exchange: exchange(),
-      caller,
-      route: '/embeddings',
-      task: { model: model() },
-      lease: lease(3),
-    };
-    const source = new Subject<number>();
-    const seen: string[] = [];
-    const subscription = source
-      .pipe(meterInput(usage, metered, (tokens) => ({ tokens, inputs: 1 })))
-      .subscribe({
-        next: (value) => seen.push(String(value)),
-        error: (error) => seen.push(error.message),
-        complete: () => seen.push('end'),
-      });
-    return { events, source, seen, subscription };
-  };
+interface Read {
+  readonly tokens: number;
+}
 
+/** A request that reads so many tokens per part, one input each. */
+const started = (newRecord: typeof record<Read>, keep?: UsageLog['record']) => {
+  const { events, usage } = usageLog(keep);
+  const billed = { exchange: exchange(), caller, task: { model: model() }, lease: lease(3) };
+  const account = inputAccount<Read>('/embeddings', () => 1)(billed);
+  const admitted = { ...billed, account };
+  const source = new Subject<Read>();
+  const seen: string[] = [];
+  const subscription = source
+    .pipe(lift(count<Read>(), admitted), lift(newRecord(usage), admitted))
+    .subscribe({
+      next: ({ tokens }) => seen.push(String(tokens)),
+      error: (error) => seen.push(error.message),
+      complete: () => seen.push('end'),
+    });
+  const read = (...parts: readonly number[]) => parts.map((tokens) => source.next({ tokens }));
+  return { events, source, read, seen, subscription, exchange: billed.exchange };
+};
+
+t.test('record', async (t) => {
   t.test('its end waits for the event', async (t) => {
     const kept = new Subject<void>();
-    const { events, source, seen, subscription } = started(() => kept);
-    source.next(5);
-    source.next(7);
+    const { events, source, read, seen, subscription } = started(record, () => kept);
+    read(5);
+    read(7);
     source.complete();
     t.same(seen, ['5', '7']);
     t.match(events, [
@@ -59,37 +64,66 @@ t.test('meterInput', async (t) => {
   });
 
   t.test('no answer without an event', async (t) => {
-    const { source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
-    source.next(5);
+    const { source, read, seen } = started(record, () => throwError(() => fail('unavailable', 'disk full')));
+    read(5);
     source.complete();
     t.same(seen, ['5', 'disk full']);
   });
 
   t.test('a failure is told as it was', async (t) => {
-    const { events, source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
-    source.next(5);
+    const { events, source, read, seen } = started(record, () =>
+      throwError(() => fail('unavailable', 'disk full')),
+    );
+    read(5);
     source.error(fail('timeout', 'late'));
     t.same(seen, ['5', 'late']);
     t.match(events, [{ outcome: 'failed', status: 504, quantities: { prompt_tokens: 5 }, cost: '0' }]);
   });
 
   t.test('leaving costs what was done', async (t) => {
-    const { events, source, subscription } = started();
-    source.next(5);
+    const { events, source, read, subscription } = started(record);
+    read(5);
     subscription.unsubscribe();
     t.notOk(source.observed);
     t.match(events, [
       { outcome: 'cancelled', status: 499, quantities: { prompt_tokens: 5, inputs: 1 }, cost: '0.000005' },
     ]);
   });
+
+  t.test('a later stage that throws', async (t) => {
+    const { events, read, subscription, exchange } = started(record);
+    read(5);
+    exchange.failure = new Error('framing broke');
+    subscription.unsubscribe();
+    t.match(events, [{ outcome: 'failed', status: 500, quantities: { prompt_tokens: 5 }, cost: '0' }]);
+  });
 });
 
-t.test('decisionFailures', async (t) => {
+t.test('recordWhole', async (t) => {
+  const kept = new Subject<void>();
+  const { events, source, read, seen, subscription } = started(recordWhole, () => kept);
+  read(5);
+  source.complete();
+  t.same(seen, [], 'nothing before the event is durable');
+  t.match(events, [{ outcome: 'completed', quantities: { prompt_tokens: 5, inputs: 1 } }]);
+  kept.complete();
+  t.same(seen, ['5', 'end']);
+  subscription.unsubscribe();
+  t.equal(events.length, 1);
+
+  const lost = started(recordWhole, () => throwError(() => fail('unavailable', 'disk full')));
+  lost.read(5);
+  lost.source.complete();
+  t.same(lost.seen, ['disk full']);
+});
+
+t.test('mapErrors with the errors of decisions', async (t) => {
   const scheduler = new TestScheduler((found, wanted) => t.same(found, wanted));
+  const context = { exchange: exchange() };
   const became = (kind: ErrorKind): string => {
     let after = '';
     throwError(() => fail(kind, 'why', { headers: { 'retry-after': '3' } }))
-      .pipe(decisionFailures())
+      .pipe(lift(mapErrors(decisionError), context))
       .subscribe({
         error: (error) => (after = `${error.status} ${error.message} ${error.headers['retry-after']}`),
       });
@@ -103,7 +137,7 @@ t.test('decisionFailures', async (t) => {
   );
   scheduler.run(({ cold, expectObservable, expectSubscriptions }) => {
     const source = cold('-a-b|');
-    expectObservable(source.pipe(decisionFailures())).toBe('-a-b|');
+    expectObservable(source.pipe(lift(mapErrors(decisionError), context))).toBe('-a-b|');
     expectSubscriptions(source.subscriptions).toBe('^---!');
   });
 });

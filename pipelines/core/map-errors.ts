@@ -1,6 +1,6 @@
-/** A transform that replaces the errors of a response and leaves its parts as they are. */
+/** A transform that replaces the errors that clients are meant to see; what else was thrown stays a 500. */
 import type { Observer } from 'rxjs';
-import { type ApiError, asApiError } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { Forwarder, type Transform, transform } from './stage.ts';
 
 export const mapErrors = <Part>(replace: (error: ApiError) => ApiError): Transform<Part, Part, unknown> =>
@@ -19,6 +19,6 @@ class ErrorMapper<Part> extends Forwarder<Part, Part> {
   }
 
   override error(error: unknown): void {
-    this.receiver.error(this.#replace(asApiError(error)));
+    this.receiver.error(error instanceof ApiError ? this.#replace(error) : error);
   }
 }

@@ -107,13 +107,8 @@ const readTexts =
     return readEmbeddingRequest({ body, model, variant: undefined });
   };
 
-/** Errors of the client, and our own, stay as they are. */
-const passedOn: ReadonlySet<ErrorKind> = new Set([
-  'invalid_request',
-  'payload_too_large',
-  'rate_limited',
-  'internal',
-]);
+/** Kinds that the client can do something about stay as they are. */
+const passedOn: ReadonlySet<ErrorKind> = new Set(['invalid_request', 'payload_too_large', 'rate_limited']);
 const unavailable: ReadonlySet<ErrorKind> = new Set(['unavailable', 'overloaded', 'not_found']);
 
 const embeddingError = (error: ApiError): ApiError => {

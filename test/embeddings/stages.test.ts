@@ -1,5 +1,5 @@
 /** The stages and helpers that embeddings and decisions are made of, one at a time: what they emit, and what they hold on to. */
-import { NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { lastValueFrom, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
 import { inputAccount } from '../../pipelines/core/count-inputs.ts';
@@ -7,13 +7,21 @@ import { mapErrors } from '../../pipelines/core/map-errors.ts';
 import { count, record, recordWhole } from '../../pipelines/core/meter.ts';
 import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
 import { lift } from '../../pipelines/core/stage.ts';
-import { decisionError } from '../../pipelines/decisions/systemone.ts';
+import { decisionError, systemOne } from '../../pipelines/decisions/systemone.ts';
+import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
+import { readInputSearch, vectorStoreSearch } from '../../pipelines/vector-stores/search.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
-import { type ErrorKind, fail } from '../../src/errors.ts';
+import { asApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { Decided } from '../../src/ports/decision.ts';
+import type { Embedded } from '../../src/ports/embedding.ts';
+import type { Engine } from '../../src/ports/engine.ts';
+import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
+import type { VectorStores } from '../../src/ports/vector-stores.ts';
+import { caller, exchange, house, lease, model, usageLog } from '../chat/hand-made.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -115,6 +123,52 @@ t.test('recordWhole', async (t) => {
   lost.read(5);
   lost.source.complete();
   t.same(lost.seen, ['disk full']);
+});
+
+t.test('a stage that throws', async (t) => {
+  const store = { id: 'vs_1', model: 'mock/chat' } as VectorStoreRecord;
+  const vectorStores = { get: async () => store } as unknown as VectorStores;
+  const embedded = (vectors: unknown, tokens = 5) => of({ first: 0, vectors, tokens } as Embedded);
+  const decided = of({ question: 0, logprobs: 1, tokens: 5 } as unknown as Decided);
+  const texts = { model: 'mock/chat', input: 'moon' };
+  const question = { type: 'noul', instructions: 'Is it late?' };
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  const cases: readonly [string, (ports: Ports) => KeyedPipeline, unknown, Partial<Engine>][] = [
+    ['the call', embeddings, texts, { embed: broken }],
+    ['counting', embeddings, texts, { embed: () => embedded(null) }],
+    ['framing embeddings', embeddings, texts, { embed: () => embedded([null]) }],
+    [
+      'framing decisions',
+      systemOne,
+      { model: 'mock/chat', state: 'x', questions: { a: question } },
+      { decide: () => decided },
+    ],
+    [
+      'gathering vectors',
+      (ports) => vectorStoreSearch(ports, readInputSearch),
+      { input: 'moon' },
+      { embed: () => embedded([Buffer.from('no JSON')]) },
+    ],
+  ];
+  for (const [stage, pipeline, body, engine] of cases) {
+    const engines = { of: () => ({ chat: () => NEVER, ...engine }) } as unknown as Ports['engines'];
+    const { ports, leases, events } = house(undefined, { engines, vectorStores });
+    const request = { exchange: exchange(body), caller };
+    const replies = lastValueFrom(pipeline(ports)(request.exchange, request));
+    const status = await replies.then(
+      (reply) => reply,
+      (error) => asApiError(error).status,
+    );
+    t.equal(status, 500, stage);
+    t.same(
+      leases.map(({ released }) => released),
+      [1],
+    );
+    t.match(events, [{ outcome: 'failed', status: 500, cost: '0' }]);
+    t.equal(events.length, 1);
+  }
 });
 
 t.test('mapErrors with the errors of decisions', async (t) => {

@@ -9,7 +9,7 @@ const stamp = join(root, 'dist/.tsbuildinfo');
 
 const newerThan = (time) => (folder) =>
   readdirSync(join(root, folder), { recursive: true }).some(
-    (file) => file.endsWith('.ts') && statSync(join(root, folder, file)).mtimeMs > time,
+    (file) => /\.(ts|lua)$/.test(file) && statSync(join(root, folder, file)).mtimeMs > time,
   );
 
 // An installed package has no sources: dist is all there is.

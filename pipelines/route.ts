@@ -1,4 +1,4 @@
-/** A row of the route table: everything the HTTP edge must know about a route before its pipeline runs. */
+/** A row of the route table: what the HTTP edge must know before a pipeline runs. */
 import type { RouteDoc } from '../schemas/openapi.ts';
 import type { ErrorDialect } from '../src/errors.ts';
 import type { Exchange, KeyedPipeline, Pipeline } from '../src/ports/exchange.ts';
@@ -9,8 +9,8 @@ interface RouteBase {
   readonly method: Method;
   /** Below `/v1`. `{name}` is one segment; `{name+}` one or more, joined by slashes, last in the path. */
   readonly path: string;
-  /** Bytes of request body accepted; 0 for routes without one. */
-  readonly bodyLimit: number;
+  /** Bytes of request body accepted; absent: none. */
+  readonly bodyLimit?: number;
   /** Shape of errors; chosen per request where a header decides. */
   readonly errors?: ErrorDialect | ((header: Exchange['header']) => ErrorDialect);
   /** For the OpenAPI document. */

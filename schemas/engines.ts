@@ -13,11 +13,11 @@ export type Duration = Static<typeof Duration>;
 
 export const EngineTimeouts = Type.Object(
   {
-    /** Until a connection stands, TLS included. */
+    /** Until a connection is established, TLS included. */
     connect: Type.Optional(Duration),
-    /** From sending the request until the first byte of the answer's body. */
+    /** From sending the request until the first byte of the response body. */
     first_byte: Type.Optional(Duration),
-    /** Between two reads of an answer that is being read; waiting for a slow client does not count. */
+    /** Between two reads of a response; time spent paused for a slow client does not count. */
     idle: Type.Optional(Duration),
     /** The whole call. */
     total: Type.Optional(Duration),
@@ -56,11 +56,11 @@ export const EngineRow = Type.Object(
     /** Calls running at once on one replica; absent: no cap. */
     concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
     timeouts: Type.Optional(EngineTimeouts),
-    /** True for an engine that makes one answer a call: n answers become n calls. */
+    /** True for an engine that returns one choice per call: n choices become n calls. */
     fan_out_n: Type.Optional(Type.Boolean()),
-    /** What the engine calls the completion limit; `max_tokens` is what nearly all understand. */
+    /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */
     limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
-    /** A GET that answers 2xx while the replica is well; without it health is learnt from use alone. */
+    /** A GET that responds 2xx while the replica is healthy; without it health is learnt from calls alone. */
     probe: Type.Optional(
       Type.Object(
         {

@@ -1,16 +1,27 @@
-/** The environment → one checked Config. Nothing else in the house reads `process.env`. */
+/** Turns the environment into one checked configuration. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
 import type { S3Settings } from './adapters/blobs/s3-client.ts';
 import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts';
-import { ConfigError, type Environment, flag, integer, oneOf, text, url } from './environment.ts';
+import {
+  ConfigError,
+  type Environment,
+  environment,
+  flag,
+  integer,
+  oneOf,
+  text,
+  url,
+} from './environment.ts';
 import { tracingSettings } from './tracing/settings.ts';
 import type { TracingSettings } from './tracing/tracing.ts';
 
 export { ConfigError, type Environment } from './environment.ts';
 
 export interface Config {
+  /** All variables, for the keys of engines that `sluice.yaml` names. */
+  readonly env: Environment;
   readonly host: string;
   readonly port: number;
   /** Set by `serve --processes`: its gateways listen on one port together. */
@@ -65,7 +76,8 @@ export interface AdminAddress {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-export const loadConfig = (env: Environment = process.env): Config => ({
+export const loadConfig = (env: Environment = environment): Config => ({
+  env,
   host: text(env, 'HOST') ?? '127.0.0.1',
   port: integer(env, 'PORT', 8787, 0, 65_535),
   sharedPort: flag(env, 'SLUICE_SHARED_PORT'),
@@ -101,11 +113,11 @@ export const loadConfig = (env: Environment = process.env): Config => ({
   },
 });
 
-/** A thousand above the clients' port, so that gateways beside each other do not meet there either. */
-/** The port of a process that answers no clients. */
+/** The port of a process that serves no clients. */
 export const chosenAdmin = ({ admin }: Pick<Config, 'admin'>): AdminAddress | undefined =>
   admin?.chosen === true ? admin : undefined;
 
+/** A thousand above the clients' port, so that gateways on one machine do not collide there either. */
 const admin = (env: Environment): Config['admin'] => {
   const chosen = text(env, 'SLUICE_ADMIN_PORT');
   if (chosen === 'off') return undefined;

@@ -1,6 +1,13 @@
-/** Variables of the environment in; checked values out. What cannot be used is named in one sentence. */
+/** Reads and checks variables of the environment; the only file that touches `process.env`. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const environment: Environment = process.env;
+
+/** For a native library that reads a variable as it loads, and cannot be configured otherwise. */
+export const setUnlessSet = (name: string, value: string): void => {
+  process.env[name] ??= value;
+};
 
 /** A setting that cannot be used: its message is the one line the user reads. */
 export class ConfigError extends Error {

@@ -23,3 +23,14 @@ export class Opened {
     for (const close of this.#closing.reverse()) await close();
   }
 }
+
+/** Runs `open`; when it fails, whatever it has opened by then is closed again. */
+export const openAll = async <T>(open: (opened: Opened) => Promise<T>): Promise<T> => {
+  const opened = new Opened();
+  try {
+    return await open(opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+};

@@ -1,15 +1,17 @@
 /** The way out: parts → bytes. */
-import { type Observer, of, Subject } from 'rxjs';
+import { type Observer, type OperatorFunction, of, Subject } from 'rxjs';
 import type { Completion } from '../../pipelines/chat/completion-json.ts';
-import { frameChatStream } from '../../pipelines/chat/frame-stream.ts';
-import { frameChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { ChatChunks, chatStreamHead } from '../../pipelines/chat/frame-stream.ts';
+import { ChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { orderParts } from '../../pipelines/conversation/order-parts.ts';
-import { relay } from '../../pipelines/core/relay.ts';
-import { frameMessagesStream } from '../../pipelines/messages/frame-stream.ts';
-import type { Parts } from '../../src/ports/chat.ts';
+import type { SettledParts } from '../../pipelines/conversation/settle.ts';
+import { compose } from '../../pipelines/core/compose.ts';
+import { lift, transform } from '../../pipelines/core/stage.ts';
+import { MessageEvents, messagesStreamHead } from '../../pipelines/messages/frame-stream.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { MicroCase } from './run.ts';
-import { model, tokenParts, wholeParts } from './samples.ts';
+import { exchangeOf, model, requestBody, tokenParts, wholeParts } from './samples.ts';
 
 const completion: Completion = {
   id: 'chatcmpl-0123456789abcdef012345671',
@@ -23,52 +25,50 @@ let reply: Reply | undefined;
 const keep = (next: Reply): void => {
   reply = next;
 };
-const stream = new Subject<Parts>();
-relay(
-  () => stream,
-  (next: Observer<Reply>) => frameChatStream(next, completion),
-)(undefined).subscribe(keep);
-const messageStream = new Subject<Parts>();
-relay(
-  () => messageStream,
-  orderParts,
-  (next: Observer<Reply>) =>
-    frameMessagesStream(
-      next,
-      {
-        id: 'msg_0123',
-        model: model.id,
-        stop: [],
-        hidesThinking: false,
-        signer: () => ({ add: () => {}, end: () => '' }),
-      },
-      100,
-    ),
-)(undefined).subscribe(keep);
-const whole = relay(
-  () => of(wholeParts),
-  (next: Observer<Reply>) => frameChatWhole(next, completion),
+const context = { exchange: exchangeOf(requestBody(true)) };
+const chatStream = transform(
+  (next: Observer<Reply>) => new StreamFrame(next, chatStreamHead, new ChatChunks(completion)),
 );
+const stream = new Subject<SettledParts>();
+stream.pipe(lift(chatStream, context)).subscribe(keep);
+
+const form = {
+  id: 'msg_0123',
+  model: model.id,
+  stop: [],
+  hidesThinking: false,
+  signer: () => ({ add: () => {}, end: () => '' }),
+};
+const messages = transform(
+  (next: Observer<Reply>) => new StreamFrame(next, messagesStreamHead, new MessageEvents(form, 100)),
+);
+const messageStream = new Subject<SettledParts>();
+messageStream
+  .pipe(lift(orderParts, context) as OperatorFunction<SettledParts, SettledParts>, lift(messages, context))
+  .subscribe(keep);
+
+const chatWhole = transform((next: Observer<Reply>) => new ChatWhole(next, completion));
+const whole = compose((parts: SettledParts) => of(parts), chatWhole);
 
 export const frameCases: readonly MicroCase[] = [
   {
     name: 'frame: one token of a stream',
     run: () => {
-      stream.next(tokenParts);
+      stream.next(tokenParts as SettledParts);
       return reply;
     },
   },
   {
     name: 'frame: one token of a messages stream, ordered first',
     run: () => {
-      messageStream.next(tokenParts);
+      messageStream.next(tokenParts as SettledParts);
       return reply;
     },
   },
   {
     name: 'frame: a whole answer',
     run: () => {
-      whole(undefined).subscribe(keep);
+      whole(wholeParts as SettledParts, context).subscribe(keep);
       return reply;
     },
   },

@@ -67,13 +67,14 @@ const wholePipeline = chatCompletions(portsFor(() => of(wholeParts)));
 const wholeExchange = exchangeOf(requestBody(false));
 
 const stream = new Subject<Parts>();
-chatCompletions(portsFor(() => stream))(exchangeOf(requestBody(true)), caller).subscribe(keep);
+const streamExchange = exchangeOf(requestBody(true));
+chatCompletions(portsFor(() => stream))(streamExchange, { exchange: streamExchange, caller }).subscribe(keep);
 
 export const pipelineCases: readonly MicroCase[] = [
   {
     name: 'pipeline: a whole answer, engine and sockets aside',
     run: () => {
-      wholePipeline(wholeExchange, caller).subscribe(keep);
+      wholePipeline(wholeExchange, { exchange: wholeExchange, caller }).subscribe(keep);
       return reply;
     },
   },

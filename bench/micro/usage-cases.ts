@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Tally } from '../../pipelines/conversation/tally.ts';
+import { tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
+import type { SettledParts } from '../../pipelines/conversation/settle.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
@@ -24,10 +25,11 @@ const task = { model, call, promptTokens: undefined, framing: undefined };
 const exchange = exchangeOf(requestBody(false));
 const usage = { prompt: 120, completion: 64, cached: 0, reasoning: 0 };
 
+const openAccount = tokenAccount('/chat/completions');
 const newEvent = (): UsageEvent => {
-  const tally = new Tally({ exchange, caller, route: '/chat/completions', task, lease });
-  for (const part of wholeParts) tally.add(part);
-  return tally.event('completed', 200);
+  const account = openAccount({ exchange, caller, task, lease });
+  account.add(wholeParts as SettledParts);
+  return account.event('completed', 200);
 };
 const event = newEvent();
 const json = JSON.stringify(event);

@@ -1,12 +1,13 @@
-/** GET /health: nothing in; how catalog, engines and storage are doing out, 503 when one of them is down. */
+/** GET /health: how catalog, engines and storage are doing, 503 when one of them is down. */
 import { catchError, defer, forkJoin, map, type Observable, of, timeout } from 'rxjs';
 import type { Health } from '../../schemas/health.ts';
 import { apiVersion } from '../../schemas/openapi.ts';
 import { asApiError, fail } from '../../src/errors.ts';
-import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
+import { jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { type Composed, compose } from '../core/compose.ts';
 
-/** Milliseconds after which a store that has not answered counts as down. */
+/** Milliseconds after which a store that has not responded counts as down. */
 const patience = 2000;
 
 type Checks = Health['checks'];
@@ -20,25 +21,25 @@ export interface Watched {
   readonly vectors: Pick<Ports['vectors'], 'check'>;
 }
 
-export const health = (ports: Watched): KeyedPipeline => {
-  const answer = healthAnswer(ports);
-  return () => answer;
-};
-
-export const healthAnswer = (ports: Watched): Observable<WholeReply> =>
-  storage(ports).pipe(
-    map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
-    map(refuseDown), // 503
-    map((checks) => jsonReply(report(checks))),
+export const health = (ports: Watched): Composed<unknown, WholeReply, unknown> =>
+  compose(
+    runChecks(ports),
+    refuseDown, // 503
+    (checks) => jsonReply(report(checks)),
   );
 
-/** Nothing goes without records; without files or vectors most does. */
+const runChecks = (ports: Watched) => (): Observable<Checks> =>
+  storage(ports).pipe(
+    map((word): Checks => ({ catalog: catalog(ports), engines: engines(ports), storage: word })),
+  );
+
+/** Nothing works without records; without files or vectors most does. */
 const storage = ({ state, blobs, vectors }: Watched): Observable<Checks['storage']> =>
-  forkJoin([answers(state), answers(blobs), answers(vectors)]).pipe(
+  forkJoin([responds(state), responds(blobs), responds(vectors)]).pipe(
     map(([records, ...others]) => (records ? (others.every(Boolean) ? 'ok' : 'degraded') : 'down')),
   );
 
-const answers = (store: { check(): Promise<void> }): Observable<boolean> =>
+const responds = (store: { check(): Promise<void> }): Observable<boolean> =>
   defer(() => store.check()).pipe(
     timeout(patience),
     map(() => true),

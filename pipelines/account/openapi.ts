@@ -1,5 +1,4 @@
-/** GET /openapi.json: nothing in; the route table as an OpenAPI 3.1 document out. */
-import { defer, of } from 'rxjs';
+/** GET /openapi.json: the route table as an OpenAPI 3.1 document. */
 import type { TSchema } from 'typebox';
 import {
   apiVersion,
@@ -11,21 +10,21 @@ import {
 } from '../../schemas/openapi.ts';
 import { jsonTextReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { compose } from '../core/compose.ts';
 import type { Route } from '../route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 /** Schemas that have a title, by it: written once and referred to. */
 type Components = Map<string, Json>;
 
-/** `table` is asked at the first request, when it is complete. */
-export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline => {
-  // As bytes: it is long, and a text would be encoded anew for every answer.
+export const openapi = (ports: Ports, table: () => readonly Route[]): Pipeline =>
+  compose(documentBytes(ports, table), jsonTextReply);
+
+/** `table` is called at the first request, when it is complete. */
+const documentBytes = (ports: Ports, table: () => readonly Route[]): (() => Buffer) => {
+  // As bytes: it is long, and text would be encoded again for every response.
   let bytes: Buffer | undefined;
-  return () =>
-    defer(() => {
-      bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl())));
-      return of(jsonTextReply(bytes));
-    });
+  return () => (bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl()))));
 };
 
 export const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
@@ -124,13 +123,13 @@ const content = (body: Content, components: Components): Json =>
 
 /** The schema with every titled schema in it moved to the components and referred to. */
 const lift = (schema: TSchema, components: Components): unknown => {
-  const walk = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(walk);
+  const visit = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(visit);
     if (typeof node !== 'object' || node === null) return node;
-    const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
-    return typeof walked.title === 'string' ? refer(walked.title, walked, components) : walked;
+    const lifted: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, visit(value)]));
+    return typeof lifted.title === 'string' ? refer(lifted.title, lifted, components) : lifted;
   };
-  return walk(schema);
+  return visit(schema);
 };
 
 const refer = (title: string, schema: Json, components: Components): Json => {

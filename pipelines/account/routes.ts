@@ -1,54 +1,70 @@
-/** What belongs to the caller's subscription, and the service itself: the rows of the route table. */
+/** Routes of a subscription's own account, and of the service itself. */
+import Type from 'typebox';
+import { Health } from '../../schemas/health.ts';
+import { json } from '../../schemas/openapi.ts';
+import { UsageList, UsageQuery } from '../../schemas/usage.ts';
+import { WebhookSecret } from '../../schemas/webhooks.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { serviceDocs } from '../models/docs.ts';
 import type { Route } from '../route.ts';
 import { health } from './health.ts';
 import { openapi } from './openapi.ts';
 import { usage } from './usage.ts';
-import { usageDocs } from './usage-docs.ts';
-import { webhookDocs } from './webhook-docs.ts';
-import { webhooksSecret } from './webhooks-secret.ts';
-import { webhooksSecretRotate } from './webhooks-secret-rotate.ts';
+import { webhooksSecret, webhooksSecretRotate } from './webhooks.ts';
 
 export const accountRoutes = (ports: Ports, table: () => readonly Route[]): readonly Route[] => [
   {
     method: 'GET',
     path: '/usage',
     access: 'key',
-    bodyLimit: 0,
     pipeline: usage(ports),
-    doc: usageDocs.usage,
+    doc: {
+      tag: 'Usage',
+      summary: 'What the subscription of the key has used and what it costs, in totals or request by request',
+      query: UsageQuery,
+      answer: json(UsageList),
+      errors: [400, 503],
+    },
   },
   {
     method: 'GET',
     path: '/webhooks/secret',
     access: 'key',
-    bodyLimit: 0,
     pipeline: webhooksSecret(ports),
-    doc: webhookDocs.secret,
+    doc: {
+      tag: 'Webhooks',
+      summary: 'The secret that signs the subscription’s webhooks, made at the first call',
+      answer: json(WebhookSecret),
+      errors: [503],
+    },
   },
   {
     method: 'POST',
     path: '/webhooks/secret/rotate',
     access: 'key',
-    bodyLimit: 0,
     pipeline: webhooksSecretRotate(ports),
-    doc: webhookDocs.rotate,
+    doc: {
+      tag: 'Webhooks',
+      summary: 'A new secret; the one before signs too for 24 hours, the one before that no longer',
+      answer: json(WebhookSecret),
+      errors: [409, 503],
+    },
   },
   {
     method: 'GET',
     path: '/health',
     access: 'key',
-    bodyLimit: 0,
     pipeline: health(ports),
-    doc: serviceDocs.health,
+    doc: { tag: 'Service', summary: 'How the gateway is doing', answer: json(Health), errors: [503] },
   },
   {
     method: 'GET',
     path: '/openapi.json',
     access: 'public',
-    bodyLimit: 0,
     pipeline: openapi(ports, table),
-    doc: serviceDocs.openapi,
+    doc: {
+      tag: 'Service',
+      summary: 'This document',
+      answer: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
+    },
   },
 ];

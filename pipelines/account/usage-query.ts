@@ -1,13 +1,16 @@
-/** The query of GET /usage → the period, the groups and the page it asks for. What is wrong is a 400 that names it. */
+/** Reads the query of GET /usage: period, groups and page, or a 400 that names the parameter. */
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
 import { fail } from '../../src/errors.ts';
-import { readLimit } from '../models/model-query.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
+import { readLimit } from '../models/query.ts';
 
 /** A key sees its own subscription only, so that is no group. */
 const groupWords = ['day', 'model', 'key', 'route'] as const;
 type Group = (typeof groupWords)[number];
 
 export interface UsageRequest {
+  /** As it was sent, for the link to the next page. */
+  readonly query: URLSearchParams;
   readonly period: { readonly from: number; readonly to: number };
   readonly groups: readonly Group[] | 'request';
   readonly limit: number;
@@ -15,12 +18,13 @@ export interface UsageRequest {
   readonly after: readonly string[] | undefined;
 }
 
-export const readUsageQuery = (query: URLSearchParams, now: number): UsageRequest => {
-  const usual = currentMonth(now);
+export const readUsageQuery = (exchange: Pick<Exchange, 'query'>): UsageRequest => {
+  const query = new URLSearchParams(exchange.query);
+  const usual = currentMonth(Date.now());
   const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
   if (period.from >= period.to) throw fail('invalid_request', 'from must be before to');
   const groups = readGroups(query.get('group_by') ?? 'day');
-  return { period, groups, limit: readLimit(query, 100), after: readCursor(query, groups) };
+  return { query, period, groups, limit: readLimit(query, 100), after: readCursor(query, groups) };
 };
 
 const time = (query: URLSearchParams, name: string): number | undefined => {

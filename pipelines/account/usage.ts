@@ -1,21 +1,24 @@
-/** GET /usage: a period and groups in; what the caller's subscription used, page by page, out. */
-import { defer, from, map } from 'rxjs';
+/** GET /usage: what the caller's subscription used in a period, page by page. */
+import { from, map } from 'rxjs';
 import type { UsageList } from '../../schemas/usage.ts';
 import { requestRow, totalRow } from '../../src/billing/usage-rows.ts';
-import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline, type KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { compose } from '../core/compose.ts';
+import type { Step } from '../core/stage.ts';
 import { readUsageQuery, type UsageRequest, writeCursor } from './usage-query.ts';
 
-export const usage =
-  ({ ledger }: Pick<Ports, 'ledger'>): KeyedPipeline =>
-  (exchange, { subscription }) =>
-    defer(() => {
-      const query = new URLSearchParams(exchange.query);
-      const request = readUsageQuery(query, Date.now()); // 400 names the parameter
-      return from(readPage(ledger, subscription, request)).pipe(
-        map((page) => jsonReply(listOf(page, request, query))), // 503 while the ledger is away
-      );
-    });
+export const usage = ({ ledger }: Pick<Ports, 'ledger'>): KeyedPipeline =>
+  compose(
+    readUsageQuery, // 400 names the parameter
+    queryLedger(ledger), // 503 while the ledger is unavailable
+    (list) => jsonReply(list),
+  );
+
+const queryLedger =
+  (ledger: Ports['ledger']): Step<UsageRequest, UsageList, KeyedRequest> =>
+  (request, { caller }) =>
+    from(readPage(ledger, caller.subscription, request)).pipe(map((page) => listOf(page, request)));
 
 interface UsagePage {
   readonly data: UsageList['data'];
@@ -49,11 +52,7 @@ const readPage = async (
   };
 };
 
-const listOf = (
-  { data, cursor }: UsagePage,
-  { period, groups, limit }: UsageRequest,
-  query: URLSearchParams,
-): UsageList => {
+const listOf = ({ data, cursor }: UsagePage, { query, period, groups, limit }: UsageRequest): UsageList => {
   const more = data.length > limit;
   const next = new URLSearchParams(query);
   next.set('after', cursor);

@@ -1,20 +1,21 @@
-/** Speech as samples in; the bytes of the format and speed asked for out. Samples that are wanted as they are pass by. */
-import { defer, map, type Observable, type OperatorFunction, reduce, switchMap } from 'rxjs';
+/** Encodes samples in the format and speed requested. */
+import { map, type OperatorFunction, pipe, reduce, switchMap } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Codec } from '../../src/ports/codec.ts';
+import type { Codec, Conversion } from '../../src/ports/codec.ts';
 import { type Spoken, speechRate } from '../../src/ports/speech.ts';
+import { fromOperator, type Transform } from '../core/stage.ts';
 import type { SpeechTask } from './read-speech-request.ts';
 
-export const encodeSpeech = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
-  task.streams ? map(({ samples }) => samples) : (source) => encoded(codec, task, source);
+export const encodeSpeech = (codec: Codec): Transform<Spoken, Buffer, { readonly task: SpeechTask }> =>
+  fromOperator(({ task }) => (task.streams ? map(({ samples }) => samples) : encode(codec, task)));
 
 const samplesOf = ['-f', 's16le', '-ar', String(speechRate), '-ac', '1'];
 
 interface Encoder {
   readonly arguments: readonly string[];
-  /** Its header tells what is known at the end only. */
+  /** Its header holds what is known only at the end. */
   readonly seeks: boolean;
 }
 
@@ -31,25 +32,26 @@ const timeoutMs = 5 * 60_000;
 /** Of samples: three quarters of an hour. */
 const longestSpeech = 128 * 1024 * 1024;
 
-/** The process is started when all has been said: while an engine speaks, none stands idle. */
-const encoded = (codec: Codec, task: SpeechTask, source: Observable<Spoken>): Observable<Buffer> =>
-  defer(() => {
-    const nothing: Gathered = { pieces: [], length: 0, comment: undefined };
-    return source.pipe(reduce(gather, nothing));
-  }).pipe(
-    switchMap(({ pieces, comment }) => {
-      const { arguments: format, seeks } = encoders[task.format];
-      const conversion = {
-        inputArguments: samplesOf,
-        arguments: [...tempo(task.speed), ...format],
-        seekableOutput: seeks,
-        maxBytes,
-        timeoutMs,
-        ...(comment === undefined ? {} : { comment }),
-      };
-      return codec.convert(Buffer.concat(pieces), conversion, new Backpressure());
-    }),
+/** The process is started once all samples are there: none stands idle while an engine speaks. */
+const encode = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
+  pipe(
+    reduce(gather, { pieces: [], length: 0, comment: undefined } as Gathered),
+    switchMap(({ pieces, comment }) =>
+      codec.convert(Buffer.concat(pieces), conversionOf(task, comment), new Backpressure()),
+    ),
   );
+
+const conversionOf = ({ format, speed }: SpeechTask, comment: string | undefined): Conversion => {
+  const encoder = encoders[format];
+  return {
+    inputArguments: samplesOf,
+    arguments: [...tempo(speed), ...encoder.arguments],
+    seekableOutput: encoder.seeks,
+    maxBytes,
+    timeoutMs,
+    ...(comment === undefined ? {} : { comment }),
+  };
+};
 
 interface Gathered {
   readonly pieces: Buffer[];

@@ -1,4 +1,4 @@
-/** What a request says of its language in; the ISO 639-1 code out. 400 for anything else. */
+/** Reads the language of a request as an ISO 639-1 code: 400 for anything else. */
 import { fail } from '../../src/errors.ts';
 
 const codes = new Set(

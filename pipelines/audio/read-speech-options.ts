@@ -1,10 +1,11 @@
-/** A speech request in; its tunable fields out, each with the name it was given under: by itself, or among the options of a provider. */
+/** Reads the tunable fields of a speech request, from its top level or from `provider.options`. */
 import { SpeechOptions } from '../../schemas/speech.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import { validate } from '../core/validate.ts';
 
 export interface Given<T> {
   readonly value: T;
+  /** The path it was sent under, named in errors. */
   readonly field: string;
 }
 
@@ -17,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const names = Object.keys(SpeechOptions.properties);
 const speechOptions = validate(SpeechOptions);
 
-/** What stands in the request itself wins; then options by themselves; then those under a provider's name. */
+/** The top level wins; then options by themselves; then those under a provider's name. */
 export const readSpeechOptions = (body: Fields): GivenOptions => {
   const given: Record<string, Given<unknown>> = {};
   const take = (fields: Fields, path: string): void => {
@@ -38,7 +39,7 @@ export const readSpeechOptions = (body: Fields): GivenOptions => {
   return given as GivenOptions;
 };
 
-/** A fault is named by the whole way to it. */
+/** An error names the whole path of the field. */
 const checked = (options: Fields, path: string): Fields => {
   try {
     return speechOptions(

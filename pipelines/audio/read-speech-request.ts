@@ -1,5 +1,5 @@
-/** A request beside its model in; what the engine is to be asked, and in what form it is wanted, out. 400 names the field. */
-import { map, type Observable, type OperatorFunction, switchMap } from 'rxjs';
+/** Reads a speech request into the engine call and the form of its response: 400 names the field. */
+import { map } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
@@ -8,6 +8,7 @@ import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechCall } from '../../src/ports/speech.ts';
 import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/stage.ts';
 import { readLanguage } from './read-language.ts';
 import { readSpeechOptions } from './read-speech-options.ts';
 import { readSpeechVoice } from './read-speech-voice.ts';
@@ -18,56 +19,51 @@ export interface SpeechTask {
   readonly format: SpeechFormat;
   readonly speed: number;
   readonly sse: boolean;
-  /** Samples as they are made are what is wanted: nothing stands between the engine and the client. */
+  /** The response is the samples as they are made: nothing is converted on the way to the client. */
   readonly streams: boolean;
-  /** What the engine obeys: the client's where it gets the samples; nobody's where they are gathered first. */
+  /** The client's where it gets the samples; its own, never paused, where they are gathered first. */
   readonly backpressure: Backpressure;
 }
 
 /** Of a model that names no limit of its own. */
 const longestInput = 100_000;
-/** Engines take a zero for something else. */
+/** Engines read a zero as something else. */
 const smallestTopP = 0.000001;
 
-export const readSpeechRequest = (
-  ports: Pick<Ports, 'media' | 'codec'>,
-  exchange: Pick<Exchange, 'backpressure'>,
-): OperatorFunction<Asked<SpeechFields>, SpeechTask> =>
-  switchMap((asked) => readTask(ports, exchange, asked));
+interface Request {
+  readonly exchange: Pick<Exchange, 'backpressure'>;
+}
 
-const readTask = (
-  ports: Pick<Ports, 'media' | 'codec'>,
-  exchange: Pick<Exchange, 'backpressure'>,
-  { model, body }: Asked<SpeechFields>,
-): Observable<SpeechTask> => {
-  checkInput(model, body.input);
-  const options = readSpeechOptions(body);
-  const language =
-    options.language === undefined ? undefined : readLanguage(options.language.value, options.language.field);
-  const format = body.response_format ?? 'mp3';
-  const speed = options.speed?.value ?? 1;
-  const streams = format === 'pcm' && speed === 1;
-  return readSpeechVoice(ports, model, body, options.instructions).pipe(
-    map((voice) => ({
-      model,
-      call: {
-        input: body.input,
-        voice,
-        instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
-        language,
-        seed: options.seed?.value,
-        temperature: options.temperature?.value,
-        topP: options.top_p === undefined ? undefined : Math.max(smallestTopP, options.top_p.value),
-        topK: options.top_k?.value,
-      },
-      format,
-      speed,
-      sse: body.stream_format === 'sse',
-      streams,
-      backpressure: streams ? exchange.backpressure : new Backpressure(),
-    })),
-  );
-};
+export const readSpeechRequest =
+  (ports: Pick<Ports, 'media' | 'codec'>): Step<Asked<SpeechFields>, SpeechTask, Request> =>
+  ({ model, body }, { exchange }) => {
+    checkInput(model, body.input);
+    const options = readSpeechOptions(body);
+    const language = options.language && readLanguage(options.language.value, options.language.field);
+    const format = body.response_format ?? 'mp3';
+    const speed = options.speed?.value ?? 1;
+    const streams = format === 'pcm' && speed === 1;
+    return readSpeechVoice(ports, model, body, options.instructions).pipe(
+      map((voice) => ({
+        model,
+        call: {
+          input: body.input,
+          voice,
+          instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
+          language,
+          seed: options.seed?.value,
+          temperature: options.temperature?.value,
+          topP: options.top_p && Math.max(smallestTopP, options.top_p.value),
+          topK: options.top_k?.value,
+        },
+        format,
+        speed,
+        sse: body.stream_format === 'sse',
+        streams,
+        backpressure: streams ? exchange.backpressure : new Backpressure(),
+      })),
+    );
+  };
 
 const checkInput = (model: Model, input: string): void => {
   const limit = model.per_request_limits?.max_prompt_length ?? longestInput;

@@ -1,4 +1,4 @@
-/** What a speech request says of its voice in; the voice out, a clip to be cloned probed. 400 names the field. */
+/** Reads the voice of a speech request and probes a clip to be cloned: 400 names the field. */
 import { map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';
@@ -6,8 +6,7 @@ import { voicesOf } from '../../src/catalog/voices.ts';
 import { fail } from '../../src/errors.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechVoice } from '../../src/ports/speech.ts';
-import { probeAudio } from './probe-audio.ts';
-import { readBase64Audio } from './read-base64-audio.ts';
+import { decodeAudio, probeAudio } from './read-audio.ts';
 import type { Given } from './read-speech-options.ts';
 
 export const readSpeechVoice = (
@@ -66,7 +65,7 @@ const readClone = (
     throw fail('invalid_request', 'input_references must hold one input_audio clip only');
   const field = `input_references[${clip.index}].input_audio.data`;
   const data = clip.part.input_audio.data;
-  return readBase64Audio(media, data, { field, maxBytes: maxClipBytes }).pipe(
+  return decodeAudio(media, data, { field, maxBytes: maxClipBytes }).pipe(
     switchMap((bytes) => probeAudio(codec, bytes, { field, maxSeconds: maxClipSeconds })),
     map((audio) => ({ kind: 'clone', clip: audio, transcript: texts[0] })),
   );

@@ -1,10 +1,47 @@
-/** Speech and transcription: the rows of the route table. */
+/** The route table of speech and transcription. */
+import Type from 'typebox';
+import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
+import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
+import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { audioDocs } from './docs.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
 import { audioVoices } from './voices.ts';
+
+const tag = 'Audio';
+const sound = Type.String({ format: 'binary' });
+const { error } = ErrorEnvelope.properties;
+
+const SpeechEvent = Type.Union(
+  [
+    Type.Object({
+      type: Type.Literal('speech.audio.delta'),
+      audio: Type.String({ description: 'Base64: the next samples, or the whole file' }),
+    }),
+    Type.Object({
+      type: Type.Literal('speech.audio.done'),
+      usage: Type.Object({
+        input_tokens: Type.Integer({ minimum: 0 }),
+        output_tokens: Type.Integer({ minimum: 0 }),
+        total_tokens: Type.Integer({ minimum: 0 }),
+        seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
+        cost: Type.Number({ description: 'US dollars' }),
+      }),
+    }),
+    Type.Object({ type: Type.Literal('speech.audio.error'), error }),
+  ],
+  { title: 'SpeechEvent' },
+);
+
+const TranscriptionEvent = Type.Union(
+  [
+    Type.Object({ type: Type.Literal('transcript.text.delta'), delta: Type.String() }),
+    Type.Object({ type: Type.Literal('transcript.text.done'), ...Transcription.properties }),
+    Type.Object({ type: Type.Literal('transcript.text.error'), error }),
+  ],
+  { title: 'TranscriptionEvent' },
+);
 
 export const audioRoutes = (ports: Ports): readonly Route[] => [
   {
@@ -14,16 +51,39 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     // A clip comes as base64.
     bodyLimit: 40 * 1024 * 1024,
     pipeline: audioSpeech(ports),
-    doc: audioDocs.speech,
+    doc: {
+      tag,
+      summary: 'Speech from text, as a file, as raw samples or as events',
+      body: json(SpeechRequest),
+      answer: {
+        'audio/mpeg': sound,
+        'audio/ogg': sound,
+        'audio/flac': sound,
+        'audio/wav': sound,
+        'audio/pcm': sound,
+        'text/event-stream': SpeechEvent,
+      },
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
   {
     method: 'POST',
     path: '/audio/transcriptions',
     access: 'key',
-    // Room for a recording as base64, and for one that is too large to be told so.
+    // Enough for a recording as base64, and for one above its limit to be refused by name.
     bodyLimit: 48 * 1024 * 1024,
     pipeline: audioTranscriptions(ports),
-    doc: audioDocs.transcriptions,
+    doc: {
+      tag,
+      summary: 'Text from recorded speech, whole or as it is recognised',
+      body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
+      answer: {
+        ...json(Transcription),
+        'text/plain': Type.String(),
+        'text/event-stream': TranscriptionEvent,
+      },
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
   {
     method: 'GET',
@@ -31,6 +91,12 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: 0,
     pipeline: audioVoices(ports),
-    doc: audioDocs.voices,
+    doc: {
+      tag,
+      summary: 'The voices of speech models',
+      query: VoicesQuery,
+      answer: json(VoiceList),
+      errors: [400, 404, 502, 503],
+    },
   },
 ];

@@ -1,21 +1,28 @@
-/** GET /audio/voices: a model in; the voices it speaks with out. Without one, those of every speech model. */
-import { defer, of } from 'rxjs';
+/** GET /audio/voices: the voices of one speech model, or of all of them. */
 import type { Model } from '../../schemas/catalog.ts';
 import { voicesOf } from '../../src/catalog/voices.ts';
-import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Catalog } from '../../src/ports/catalog.ts';
+import { type Exchange, jsonReply, type KeyedPipeline, type Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { compose } from '../core/compose.ts';
 
-export const audioVoices =
-  (ports: Ports): KeyedPipeline =>
-  (exchange) =>
-    defer(() => {
-      const id = new URLSearchParams(exchange.query).get('model');
-      const models =
-        id === null || id === ''
-          ? ports.catalog.list().filter(({ kind }) => kind === 'speech') // 502 503
-          : [ports.catalog.resolve(id, 'speech').model]; // 404
-      return of(jsonReply({ object: 'list', data: models.flatMap(voiceEntries) }));
-    });
+export const audioVoices = (ports: Ports): KeyedPipeline =>
+  compose(
+    chooseModels(ports.catalog), // 404 502 503
+    replyVoices,
+  );
+
+const chooseModels =
+  (catalog: Catalog) =>
+  ({ query }: Exchange): readonly Model[] => {
+    const id = new URLSearchParams(query).get('model');
+    return id === null || id === ''
+      ? catalog.list().filter(({ kind }) => kind === 'speech')
+      : [catalog.resolve(id, 'speech').model];
+  };
+
+const replyVoices = (models: readonly Model[]): Reply =>
+  jsonReply({ object: 'list', data: models.flatMap(voiceEntries) });
 
 const voiceEntries = (model: Model) =>
   voicesOf(model).map(({ id, kind }) => ({

@@ -2,12 +2,13 @@
 import { ChatRequest } from '../../schemas/chat.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
-import { meter, tokenAccount } from '../conversation/meter.ts';
 import { settle } from '../conversation/settle.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
@@ -31,8 +32,9 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
       compose(
         callEngine(ports, 'chat'), // 502 503 504 before the first token
         settle, // an end that comes too early is a failure
-        meter(ports.usage), // one usage event, however it ends
+        countTokens, // the engine's numbers, else our own
         frameChat, // parts → one JSON object or chunks
+        record(ports.usage), // one usage event, however it ends
       ),
     ),
   );

@@ -93,13 +93,15 @@ export class ChatChunks implements EventWriter {
 
   /** The held finish goes out as it is: something came after it, so it was not the last. */
   #release(): string {
-    return this.#held === undefined ? '' : this.#finish(this.#held, '');
+    const held = this.#held;
+    if (held === undefined) return '';
+    this.#held = undefined;
+    this.#finished[held.choice] = true;
+    return this.#finish(held, '');
   }
 
   #finish(finish: Finish, usage: string): string {
     const { choice, reason } = finish;
-    this.#held = undefined;
-    this.#finished[choice] = true;
     return (
       `${this.#delta(choice)}},"finish_reason":"${reason}","native_finish_reason":${nativeJson(finish)},` +
       `"logprobs":null}]${usage}}\n\n`

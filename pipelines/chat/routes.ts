@@ -1,8 +1,9 @@
-/** Chat completions: the rows of the route table. */
+/** Route of chat completions. */
+import { ChatChunk, ChatCompletion, ChatRequest } from '../../schemas/chat.ts';
+import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
 import { chatCompletions } from './completions.ts';
-import { chatDocs } from './docs.ts';
 
 export const chatRoutes = (ports: Ports): readonly Route[] => [
   {
@@ -12,6 +13,12 @@ export const chatRoutes = (ports: Ports): readonly Route[] => [
     // Images, sound and documents come as base64.
     bodyLimit: 128 * 1024 * 1024,
     pipeline: chatCompletions(ports),
-    doc: chatDocs.completions,
+    doc: {
+      tag: 'Chat',
+      summary: 'A chat completion: one answer, or chunks as they are generated',
+      body: json(ChatRequest),
+      answer: { ...json(ChatCompletion), 'text/event-stream': ChatChunk },
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
 ];

@@ -1,6 +1,6 @@
 /** Frames a conversation as server-sent events in the words of a dialect, failures after the first part included. */
 import type { Observer } from 'rxjs';
-import { type ApiError, asApiError } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { Head, Reply } from '../../src/ports/exchange.ts';
 import { Forwarder } from '../core/stage.ts';
 import type { SettledPart, SettledParts } from './settle.ts';
@@ -33,16 +33,17 @@ export class StreamFrame extends Forwarder<SettledParts, Reply> {
       this.receiver.next(this.#head);
     }
     for (const part of parts) bytes += this.#events.of(part);
-    if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
+    if (parts[parts.length - 1]?.type === 'usage') this.#end(bytes);
+    else if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
   }
 
-  /** Once the head is out, a failure can only be told inside the stream. */
+  /** Once the head is out, a failure can only be reported inside the stream. */
   override error(error: unknown): void {
-    if (!this.#started) {
-      this.receiver.error(error);
-      return;
-    }
-    this.receiver.next({ kind: 'bytes', bytes: this.#events.fail(asApiError(error)) });
-    this.receiver.complete();
+    if (this.#started) this.#end('');
+    this.receiver.error(error);
+  }
+
+  #end(bytes: string): void {
+    this.receiver.next({ kind: 'bytes', bytes, orElse: (error) => this.#events.fail(error) });
   }
 }

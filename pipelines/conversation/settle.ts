@@ -24,14 +24,15 @@ class Settled extends Forwarder<Parts, SettledParts> implements Breakable {
 
   next(parts: Parts): void {
     if (this.#failed) return;
-    const last = parts[parts.length - 1];
-    this.#last = last?.type ?? this.#last;
-    if (last?.type !== 'failure') {
-      this.receiver.next(parts as SettledParts);
-      return;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index];
+      if (part?.type === 'failure') {
+        if (index > 0) this.receiver.next(parts.slice(0, index) as SettledParts);
+        throw part.error;
+      }
     }
-    if (parts.length > 1) this.receiver.next(parts.slice(0, -1) as SettledParts);
-    throw last.error;
+    this.#last = parts[parts.length - 1]?.type ?? this.#last;
+    this.receiver.next(parts as SettledParts);
   }
 
   /** From the engine, or from a server that cannot wait for the end of the stream. */

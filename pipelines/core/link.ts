@@ -80,10 +80,10 @@ export class Link<In> implements Observer<In>, Unsubscribable {
 }
 
 /** Undefined: the transform threw instead of opening, and its receiver has the error. */
-export const openLink = <In, Out, Context extends RequestContext>(
+export const openLink = <In, Out, Context>(
   stage: Transform<In, Out, Context>,
   receiver: Observer<Out>,
-  context: Context,
+  context: Context & RequestContext,
 ): Link<In> | undefined => {
   try {
     return new Link(stage.open(receiver, context), receiver, context.exchange);

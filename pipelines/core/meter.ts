@@ -1,15 +1,14 @@
-/** The transforms that meter a response: one counts its parts, one keeps its usage event before it ends. */
+/** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
 import type { Observable, Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
+import type { Bytes, Exchange, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import type { Account, Admitted, Outcome, UsageSource } from './account.ts';
+import type { Account, Outcome, UsageSource } from './account.ts';
+import type { FramedReply } from './paced-bytes.ts';
 import { Forwarder, type PartObserver, type Transform, transform } from './stage.ts';
 
-export type Metered<Uses> = Admitted<unknown, Uses, Pick<Exchange, 'log' | 'failure'>>;
-
 /** Adds every part to the request's account. */
-export const count = <Part>(): Transform<Part, Part, Metered<Account<Part>>> =>
+export const count = <Part>(): Transform<Part, Part, { readonly account: Account<Part> }> =>
   transform((next, { account }) => new Counter(next, account));
 
 class Counter<Part> extends Forwarder<Part, Part> {
@@ -26,76 +25,102 @@ class Counter<Part> extends Forwarder<Part, Part> {
   }
 }
 
-/** Holds the end of a response until its usage event is durable: one event, however the request ends. */
-export const record = <Part>(usage: UsageLog): Transform<Part, Part, Metered<UsageSource>> =>
-  transform((next, admitted) => new Recorder(next, usage, admitted));
+export interface Metered {
+  readonly exchange: Pick<Exchange, 'log'>;
+  readonly account: UsageSource;
+}
+
+/**
+ * The last stage of a metered route: holds the last reply until the usage event is durable. One event, however the
+ * request ends; what fails in any stage before this one is recorded as failed.
+ */
+export const record = <Framed extends FramedReply = Reply>(
+  usage: UsageLog,
+): Transform<Framed, Framed, Metered> =>
+  transform((next, metered) => new ReplyRecorder(next as Observer<FramedReply>, usage, metered));
+
+/** The same for values that no client reads. */
+export const recordValue = <Part>(usage: UsageLog): Transform<Part, Part, Metered> =>
+  transform((next, metered) => new Recorder(next, usage, metered));
 
 /** What the log says of a client that closed the connection; no response carries it. */
 const clientClosed = 499;
 
-export class Recorder<Part> implements PartObserver<Part> {
+class Recorder<Part> implements PartObserver<Part> {
   protected readonly receiver: Observer<Part>;
+  protected last: Part | undefined;
   readonly #usage: UsageLog;
-  readonly #admitted: Metered<UsageSource>;
+  readonly #metered: Metered;
   #ended = false;
 
-  constructor(receiver: Observer<Part>, usage: UsageLog, admitted: Metered<UsageSource>) {
+  constructor(receiver: Observer<Part>, usage: UsageLog, metered: Metered) {
     this.receiver = receiver;
     this.#usage = usage;
-    this.#admitted = admitted;
+    this.#metered = metered;
   }
 
   next(part: Part): void {
-    this.receiver.next(part);
+    if (this.last !== undefined) this.receiver.next(this.last);
+    this.last = part;
   }
 
   complete(): void {
     this.#keep('completed', 200).subscribe({
       complete: () => this.completed(),
-      error: (error) => this.receiver.error(error),
+      error: (error) => this.failed(error),
     });
   }
 
-  /** The event is durable. */
-  protected completed(): void {
-    this.receiver.complete();
-  }
-
   error(error: unknown): void {
-    const failed = (): void => this.receiver.error(error);
+    const failed = (): void => this.failed(error);
     this.#keep('failed', asApiError(error).status).subscribe({ complete: failed, error: failed });
   }
 
-  /** The client left, or a later stage threw; what was kept by then stays as it is. */
+  /** The client left. An event that is on its way stays as it is. */
   onTeardown(): void {
     if (this.#ended) return;
-    const { failure, log } = this.#admitted.exchange;
-    const kept =
-      failure === undefined
-        ? this.#keep('cancelled', clientClosed)
-        : this.#keep('failed', asApiError(failure).status);
-    kept.subscribe({ error: (error) => log.error({ err: error }, 'usage event not kept') });
+    this.#keep('cancelled', clientClosed).subscribe({
+      error: (error) => this.#metered.exchange.log.error({ err: error }, 'usage event not kept'),
+    });
+  }
+
+  protected completed(): void {
+    if (this.last !== undefined) this.receiver.next(this.last);
+    this.receiver.complete();
+  }
+
+  protected failed(error: unknown): void {
+    this.receiver.error(error);
   }
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.#ended = true;
-    return this.#usage.record(this.#admitted.account.event(outcome, status));
+    return this.#usage.record(this.#metered.account.event(outcome, status));
   }
 }
 
-/** The same for a response of one part: that is held, too, until the event is durable. */
-export const recordWhole = <Part>(usage: UsageLog): Transform<Part, Part, Metered<UsageSource>> =>
-  transform((next, admitted) => new WholeRecorder(next, usage, admitted));
-
-class WholeRecorder<Part> extends Recorder<Part> {
-  #part: Part | undefined;
-
-  override next(part: Part): void {
-    this.#part = part;
+class ReplyRecorder extends Recorder<FramedReply> {
+  override next(reply: FramedReply): void {
+    const isLast = reply.kind === 'whole' || reply.kind === 'paced' || orElseOf(reply) !== undefined;
+    if (isLast) this.last = reply;
+    else this.receiver.next(reply);
   }
 
   protected override completed(): void {
-    if (this.#part !== undefined) this.receiver.next(this.#part);
+    if (this.last?.kind === 'bytes') this.last = { kind: 'bytes', bytes: this.last.bytes };
     super.completed();
   }
+
+  /** A stream that has begun can only say so inside. */
+  protected override failed(error: unknown): void {
+    const orElse = orElseOf(this.last);
+    if (orElse === undefined) this.receiver.error(error);
+    else {
+      this.receiver.next({ kind: 'bytes', bytes: orElse(asApiError(error)) });
+      this.receiver.complete();
+    }
+  }
 }
+
+const orElseOf = (reply: FramedReply | undefined): Bytes['orElse'] =>
+  reply?.kind === 'bytes' || reply?.kind === 'paced' ? reply.orElse : undefined;

@@ -1,15 +1,63 @@
-/** Writes the pieces of a complete body in buffers of a good size, as fast as the client reads them. */
+/** Sends a body that is in memory in chunks of a good size, as fast as the client reads them. */
 import type { Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { Bytes, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import { Forwarder, type Transform, transform } from './stage.ts';
 
 const mostGathered = 64 * 1024;
 const largePiece = 16 * 1024;
-/** Written in one tick of the event loop, however fast the client is. */
+/** Written in one tick of the event loop, however fast the reader is. */
 const tickBytes = 512 * 1024;
 
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
 export type BodyPiece = string | Uint8Array;
+
+/** A body that is too large to be written at once, until its usage event is durable. */
+export interface PacedReply {
+  readonly kind: 'paced';
+  /** Absent: it is out already. */
+  readonly head?: Head;
+  readonly pieces: Iterable<BodyPiece>;
+  /** As that of `Bytes`; only where the head is out. */
+  readonly orElse?: Bytes['orElse'];
+}
+
+export type FramedReply = Reply | PacedReply;
+
+/** Writes paced replies, behind the stage that records the usage. */
+export const writePaced: Transform<
+  FramedReply,
+  Reply,
+  { readonly exchange: Pick<Exchange, 'backpressure'> }
+> = transform((next, { exchange }) => new PacedWriter(next, exchange.backpressure));
+
+class PacedWriter extends Forwarder<FramedReply, Reply> {
+  readonly #backpressure: Backpressure;
+  #paced: PacedBytes | undefined;
+
+  constructor(receiver: Observer<Reply>, backpressure: Backpressure) {
+    super(receiver);
+    this.#backpressure = backpressure;
+  }
+
+  next(reply: FramedReply): void {
+    if (reply.kind !== 'paced') {
+      this.receiver.next(reply);
+      return;
+    }
+    if (reply.head !== undefined) this.receiver.next(reply.head);
+    this.#paced = new PacedBytes(reply.pieces, this.#backpressure, this.receiver);
+  }
+
+  override complete(): void {
+    if (this.#paced === undefined) this.receiver.complete();
+    else this.#paced.start();
+  }
+
+  onTeardown(): void {
+    this.#paced?.stop();
+  }
+}
 
 export class PacedBytes implements Pausable {
   readonly #pieces: Iterator<BodyPiece>;
@@ -50,16 +98,21 @@ export class PacedBytes implements Pausable {
   #later(): void {
     this.#tick ??= setImmediate(() => {
       this.#tick = undefined;
-      try {
-        this.#send();
-      } catch (thrown) {
-        this.stop();
-        this.#receiver.error(thrown);
-      }
+      this.#send();
     });
   }
 
+  /** Runs in a callback of its own, so what the pieces throw must be caught here. */
   #send(): void {
+    try {
+      this.#sendTick();
+    } catch (thrown) {
+      this.stop();
+      this.#receiver.error(thrown);
+    }
+  }
+
+  #sendTick(): void {
     for (let sent = 0; sent < tickBytes && !this.#paused; ) {
       const bytes = this.#gather();
       if (bytes.length === 0) {
@@ -73,7 +126,7 @@ export class PacedBytes implements Pausable {
     if (!this.#paused) this.#later();
   }
 
-  /** Small pieces are put together, each written where it will lie; a large one goes as it is. */
+  /** Small pieces are copied into one buffer; a large one is sent as it is. */
   #gather(): Uint8Array {
     let gathered = nothing;
     let length = 0;

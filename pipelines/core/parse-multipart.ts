@@ -1,4 +1,4 @@
-/** A request with a multipart/form-data body in; its fields and files out as they arrive, files as streams the consumer pulls. */
+/** Parses a multipart/form-data body into fields and streamed files as they arrive. */
 import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { defer, ignoreElements, merge, Observable, type Subscriber, tap } from 'rxjs';

@@ -76,9 +76,9 @@ export const fromOperator = <In, Out, Context = RequestContext>(
   });
 
 /** A stage as an operator for RxJS's `pipe`. `compose` gives the same results with fewer subscriptions. */
-export const lift = <In, Out, Context extends RequestContext>(
+export const lift = <In, Out, Context>(
   stage: Stage<In, Out, Context>,
-  context: Context,
+  context: Context & RequestContext,
 ): OperatorFunction<In, Out> =>
   typeof stage === 'function' ? liftStep(stage, context) : liftTransform(stage, context);
 
@@ -94,9 +94,9 @@ const liftStep =
     );
 
 const liftTransform =
-  <In, Out, Context extends RequestContext>(
+  <In, Out, Context>(
     stage: Transform<In, Out, Context>,
-    context: Context,
+    context: Context & RequestContext,
   ): OperatorFunction<In, Out> =>
   (source) =>
     new Observable((subscriber) => {

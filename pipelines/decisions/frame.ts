@@ -1,10 +1,9 @@
 /** Frames decisions as one JSON object. */
-import type { Observer } from 'rxjs';
 import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
 import type { Decided } from '../../src/ports/decision.ts';
-import { type Exchange, jsonReply, type Reply } from '../../src/ports/exchange.ts';
+import { type Exchange, jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Counted } from '../core/count-inputs.ts';
-import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { gather } from '../core/transforms.ts';
 import type { DecisionTask } from './read-request.ts';
 
 interface Request {
@@ -12,45 +11,22 @@ interface Request {
   readonly task: DecisionTask;
 }
 
-export const frameDecisions: Transform<Counted<Decided>, Reply, Request> = transform(
-  (next, request) => new DecisionsFrame(next, request),
-);
+const replyOf = (decisions: readonly Counted<Decided>[], { exchange, task }: Request): WholeReply => {
+  const logprobs = new Map(decisions.map((decided) => [decided.question, decided.logprobs]));
+  const answers = task.asked.map(({ id, question }, index) => [
+    id,
+    answer(question, probabilities(logprobs.get(index) ?? [])),
+  ]);
+  const response: DecisionsResponse = {
+    id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
+    model: task.model.id,
+    answers: Object.fromEntries(answers),
+    usage: { input_tokens: decisions.reduce((sum, { tokens }) => sum + tokens, 0), output_tokens: 0 },
+  };
+  return jsonReply(response);
+};
 
-class DecisionsFrame extends Forwarder<Counted<Decided>, Reply> {
-  readonly #request: Request;
-  /** Of each question; they come in any order. */
-  readonly #logprobs = new Map<number, readonly number[]>();
-  #tokens = 0;
-
-  constructor(receiver: Observer<Reply>, request: Request) {
-    super(receiver);
-    this.#request = request;
-  }
-
-  next({ question, logprobs, tokens }: Counted<Decided>): void {
-    this.#logprobs.set(question, logprobs);
-    this.#tokens += tokens;
-  }
-
-  override complete(): void {
-    this.receiver.next(jsonReply(this.#response()));
-    this.receiver.complete();
-  }
-
-  #response(): DecisionsResponse {
-    const { exchange, task } = this.#request;
-    const answers = task.asked.map(({ id, question }, index) => [
-      id,
-      answer(question, probabilities(this.#logprobs.get(index) ?? [])),
-    ]);
-    return {
-      id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
-      model: task.model.id,
-      answers: Object.fromEntries(answers),
-      usage: { input_tokens: this.#tokens, output_tokens: 0 },
-    };
-  }
-}
+export const frameDecisions = gather(replyOf);
 
 const answer = (question: Question, likely: readonly number[]): DecisionAnswer => {
   switch (question.type) {

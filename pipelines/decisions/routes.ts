@@ -1,4 +1,4 @@
-/** The route of decisions. */
+/** Route of decisions. */
 import { json } from '../../schemas/openapi.ts';
 import { DecisionsRequest, DecisionsResponse } from '../../schemas/systemone.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -10,11 +10,11 @@ import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
-import { mapErrors } from '../core/map-errors.ts';
-import { count, recordWhole } from '../core/meter.ts';
+import { count, record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
+import { mapErrors } from '../core/transforms.ts';
 import { validate } from '../core/validate.ts';
 import { fitQuestions } from './fit-questions.ts';
 import { frameDecisions } from './frame.ts';
@@ -40,7 +40,7 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
         mapErrors(decisionError), // to the statuses that the usage event has
         count(),
         frameDecisions, // likelihoods → one JSON object
-        recordWhole(ports.usage), // one usage event, however it ends
+        record(ports.usage), // one usage event, however it ends
       ),
     ),
     mapErrors(decisionError), // 422 502 529

@@ -5,13 +5,14 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
-import { count, recordWhole } from '../core/meter.ts';
+import { count, record } from '../core/meter.ts';
+import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
 import { countEmbedded, embeddingAccount } from './count.ts';
 import { fitInputs } from './fit-inputs.ts';
-import { frameEmbeddings, writeReply } from './frame.ts';
+import { frameEmbeddings } from './frame.ts';
 import { readEmbeddingRequest } from './read-request.ts';
 
 const embeddingsFields = validate(EmbeddingsFields);
@@ -33,8 +34,8 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
         countEmbedded(ports.offload), // what the engine did not count
         count(),
         frameEmbeddings, // vectors → one JSON object
-        recordWhole(ports.usage), // one usage event, however it ends
-        writeReply, // at the client's pace where it is large
+        record<FramedReply>(ports.usage), // one usage event, however it ends
+        writePaced, // as fast as the client reads
       ),
     ),
   );

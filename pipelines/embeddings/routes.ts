@@ -1,4 +1,4 @@
-/** The routes of embeddings. */
+/** Routes of embeddings. */
 import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.ts';
 import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
@@ -12,7 +12,6 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
     method: 'GET',
     path: '/embeddings/models',
     access: 'public',
-    bodyLimit: 0,
     pipeline: embeddingModels(ports),
     doc: {
       tag: 'Models',

@@ -1,4 +1,4 @@
-/** A value, its place in the request and what a model's spec says of it in; the value as its type out. 400 names the place. */
+/** Checks values of a request against the rules of a model's spec: 400 names the path. */
 import { fail } from '../../src/errors.ts';
 
 interface Range {

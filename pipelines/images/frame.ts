@@ -1,116 +1,142 @@
-/** Kept images in, in any order; the answer out when they have all come: one JSON text, a run of its pieces, or a stream of events. */
-import { Observable, type OperatorFunction } from 'rxjs';
-import { asApiError, errorBody } from '../../src/errors.ts';
+/** Frames stored images as one JSON object, in chunks where it carries them, or as a stream of events. */
+import { map, type Observer, pipe, toArray } from 'rxjs';
+import { type ApiError, errorBody } from '../../src/errors.ts';
 import { sizeText } from '../../src/images/pixel-size.ts';
 import { asBuffer } from '../../src/media/base64.ts';
-import { type Exchange, type Head, jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
+import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import type { MediaData } from '../../src/ports/media.ts';
-import { type BodyPiece, PacedBytes } from '../core/paced-bytes.ts';
+import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
+import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
 import { streamHead } from '../core/stream-head.ts';
-import type { KeptImage } from './keep.ts';
-import { imageBill } from './meter.ts';
+import type { ImageAccount } from './account.ts';
+import type { StoredImage } from './drawn-images.ts';
 import type { ImageTask } from './read-inputs.ts';
 
-const jsonHeaders = { 'content-type': 'application/json' };
-const eventHead = streamHead(':\n\n');
+interface Drawing {
+  readonly task: ImageTask;
+  readonly account: Pick<ImageAccount, 'bill'>;
+}
 
-/** A failure within this time has its own status; one that comes later finds the stream begun. */
+/** A failure within this time has its own status; a later one finds the stream started. */
 const patience = 10_000;
 
-export const frameImages =
-  (exchange: Exchange, task: ImageTask, patienceMs = patience): OperatorFunction<KeptImage, Reply> =>
-  (source) =>
-    new Observable((subscriber) => {
-      const images: KeptImage[] = [];
-      let paced: PacedBytes | undefined;
-      let hasBegun = false;
+export const frameImages = (patienceMs = patience): Transform<StoredImage, FramedReply, Drawing> =>
+  transform((next, drawing) =>
+    drawing.task.stream ? new ImageEvents(next, drawing, patienceMs) : frameJson.open(next, drawing),
+  );
 
-      const begin = (head: Head): void => {
-        if (!hasBegun) subscriber.next(head);
-        hasBegun = true;
-      };
-      const send = (head: Head, parts: readonly Part[]): void => {
-        begin(head);
-        paced = new PacedBytes(piecesOf(parts), exchange.backpressure, subscriber);
-        paced.start();
-      };
-      const clock = task.stream ? setTimeout(begin, patienceMs, eventHead) : undefined;
+const jsonHeaders = { 'content-type': 'application/json' };
 
-      const engine = source.subscribe({
-        next: (image) => images.push(image),
-        complete: () => {
-          clearTimeout(clock);
-          images.sort((one, other) => one.index - other.index);
-          if (task.stream) send(eventHead, eventParts(task, images));
-          else if (images.every(({ url }) => url !== undefined)) {
-            subscriber.next(jsonTextReply(linksText(task, images)));
-            subscriber.complete();
-          } else {
-            const parts = answerParts(task, images);
-            send({ kind: 'head', status: 200, headers: jsonHeaders, length: lengthOf(parts) }, parts);
-          }
-        },
-        error: (error) => {
-          clearTimeout(clock);
-          if (hasBegun) send(eventHead, [failureEvent(error)]);
-          else subscriber.error(error);
-        },
-      });
-      return () => {
-        clearTimeout(clock);
-        engine.unsubscribe();
-        paced?.stop();
-      };
-    });
+const frameJson: Transform<StoredImage, FramedReply, Drawing> = fromOperator((drawing) =>
+  pipe(
+    toArray(),
+    map((images) => replyJson(drawing, images.sort(byIndex))),
+  ),
+);
+
+const byIndex = (one: StoredImage, other: StoredImage): number => one.index - other.index;
+
+const replyJson = (drawing: Drawing, images: readonly StoredImage[]): FramedReply => {
+  if (images.every(({ url }) => url !== undefined)) return jsonTextReply(linksText(drawing, images));
+  const parts = imageParts(drawing, images);
+  const head: Head = { kind: 'head', status: 200, headers: jsonHeaders, length: lengthOf(parts) };
+  return { kind: 'paced', head, pieces: piecesOf(parts) };
+};
+
+const eventHead = streamHead(':\n\n');
+
+/** A streamed response has one image. */
+class ImageEvents extends Forwarder<StoredImage, FramedReply> {
+  readonly #drawing: Drawing;
+  readonly #images: StoredImage[] = [];
+  readonly #clock: NodeJS.Timeout;
+  #started = false;
+
+  constructor(receiver: Observer<FramedReply>, drawing: Drawing, patienceMs: number) {
+    super(receiver);
+    this.#drawing = drawing;
+    this.#clock = setTimeout(() => this.#start(), patienceMs);
+  }
+
+  next(image: StoredImage): void {
+    this.#images.push(image);
+  }
+
+  override complete(): void {
+    clearTimeout(this.#clock);
+    const pieces = piecesOf(eventParts(this.#drawing, this.#images));
+    this.receiver.next(
+      this.#started
+        ? { kind: 'paced', pieces, orElse: failureEvent }
+        : { kind: 'paced', head: eventHead, pieces },
+    );
+    this.receiver.complete();
+  }
+
+  override error(error: unknown): void {
+    clearTimeout(this.#clock);
+    if (this.#started) this.receiver.next({ kind: 'bytes', bytes: '', orElse: failureEvent });
+    this.receiver.error(error);
+  }
+
+  onTeardown(): void {
+    clearTimeout(this.#clock);
+  }
+
+  #start(): void {
+    this.#started = true;
+    this.receiver.next(eventHead);
+  }
+}
 
 const now = (): number => Math.floor(Date.now() / 1000);
 
-const linksText = (task: ImageTask, images: readonly KeptImage[]): string => {
+const linksText = (drawing: Drawing, images: readonly StoredImage[]): string => {
   const data = images.map((image) => `{"url":${JSON.stringify(image.url)},${itemText(image)}}`);
-  return `{"created":${now()},"data":[${data.join()}],${aboutText(task, images)}}`;
+  return `{"created":${now()},"data":[${data.join()}],${aboutText(drawing, images)}}`;
 };
 
-/** Text in UTF-8, or an image whose base64 stands there. */
+/** Text in UTF-8, or an image to be written as base64. */
 type Part = Buffer | MediaData;
 
-const answerParts = (task: ImageTask, images: readonly KeptImage[]): readonly Part[] => [
+const imageParts = (drawing: Drawing, images: readonly StoredImage[]): readonly Part[] => [
   Buffer.from(`{"created":${now()},"data":[`),
   ...images.flatMap((image, index) => [
     Buffer.from(`${index === 0 ? '' : ','}{"b64_json":"`),
     image.image,
     Buffer.from(`",${itemText(image)}}`),
   ]),
-  Buffer.from(`],${aboutText(task, images)}}`),
+  Buffer.from(`],${aboutText(drawing, images)}}`),
 ];
 
-/** Both `created`: one client reads the one, another the other. */
-const eventParts = (task: ImageTask, images: readonly KeptImage[]): readonly Part[] => {
+/** Both `created` and `created_at`: clients differ in which they read. */
+const eventParts = (drawing: Drawing, images: readonly StoredImage[]): readonly Part[] => {
   const created = now();
   return [
     Buffer.from('event: image_generation.completed\ndata: {"type":"image_generation.completed","b64_json":"'),
     ...images.flatMap((image) => [image.image, Buffer.from(`",${itemText(image)}`)]),
     Buffer.from(
-      `,"created":${created},"created_at":${created},"quality":"auto",${aboutText(task, images)}}\n\n${done}`,
+      `,"created":${created},"created_at":${created},"quality":"auto",${aboutText(drawing, images)}}\n\n${done}`,
     ),
   ];
 };
 
 const done = 'data: [DONE]\n\n';
 
-/** Clients know an error event by a code that is text. */
-const failureEvent = (thrown: unknown): Buffer => {
-  const error = errorBody(asApiError(thrown));
+/** Clients recognise an error event by a code that is text. */
+const failureEvent = (failure: ApiError): string => {
+  const error = errorBody(failure);
   const event = { type: 'error', error: { ...error, code: String(error.code) } };
-  return Buffer.from(`event: error\ndata: ${JSON.stringify(event)}\n\n${done}`);
+  return `event: error\ndata: ${JSON.stringify(event)}\n\n${done}`;
 };
 
-const itemText = ({ mediaType, revisedPrompt }: KeptImage): string =>
+const itemText = ({ mediaType, revisedPrompt }: StoredImage): string =>
   `"media_type":"${mediaType}"${revisedPrompt === undefined ? '' : `,"revised_prompt":${JSON.stringify(revisedPrompt)}`}`;
 
 /** Amounts are written as the exact decimals they are. */
-const aboutText = (task: ImageTask, images: readonly KeptImage[]): string => {
+const aboutText = ({ task, account }: Drawing, images: readonly StoredImage[]): string => {
   const [first] = images;
-  const { megapixels, cost } = imageBill(task, images);
+  const { megapixels, cost } = account.bill();
   const size = sizeText(first ?? task.call);
   const format = first?.mediaType.slice('image/'.length) ?? task.call.outputFormat;
   const background = images.every(({ isTransparent }) => isTransparent) ? 'transparent' : 'opaque';
@@ -137,7 +163,7 @@ function* piecesOf(parts: readonly Part[]): Generator<BodyPiece> {
 /** Bytes of a piece, a multiple of three. */
 const piece = 48 * 1024;
 
-/** Base64 that the engine gave goes as it is; bytes are encoded as the reader takes them. */
+/** Base64 from the engine is sent as it is; bytes are encoded as fast as the client reads. */
 function* base64Pieces(image: MediaData): Generator<BodyPiece> {
   if (image.held === 'bytes') {
     for (let at = 0; at < image.bytes.length; at += piece)

@@ -1,47 +1,38 @@
-/** POST /images, /images/generations and /images/edits: a prompt and perhaps pictures in; images, or links to them, out. */
-import { map, pipe } from 'rxjs';
+/** POST /images, /images/generations and /images/edits: images from a prompt and perhaps pictures, or links to them. */
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admit } from '../core/admit.ts';
+import { callEngine } from '../core/call-engine.ts';
+import { compose } from '../core/compose.ts';
+import { count, record } from '../core/meter.ts';
+import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { resolveModel } from '../core/resolve-model.ts';
-import { callImages } from './call.ts';
-import { tellBackground } from './detect-background.ts';
+import { imageAccount } from './account.ts';
+import { detectBackground, type MadeImage, readHeads, storeImages } from './drawn-images.ts';
 import { frameImages } from './frame.ts';
-import { keepImages } from './keep.ts';
-import { meterImages } from './meter.ts';
-import { parseImageBody } from './parse-body.ts';
+import { readImageBody } from './read-body.ts';
 import { readImageInputs } from './read-inputs.ts';
 import { type ImageRoute, readImageRequest } from './read-request.ts';
 
-/** One implementation: the routes differ in how images are given unless told. */
-export const imageRoutes = {
-  create: { path: '/images', responseFormat: 'b64_json' },
-  generations: { path: '/images/generations', responseFormat: 'url' },
-  edits: { path: '/images/edits', responseFormat: 'url', edits: true },
-} as const satisfies Record<string, ImageRoute>;
-
-export const images = (ports: Ports, route: ImageRoute): KeyedPipeline => {
-  const read = readImageRequest(route);
-  return (exchange, caller) =>
-    // 400 413
-    parseImageBody(ports.offload, exchange).pipe(
-      resolveModel(ports.catalog, 'image'), // 404
-      map(read), // 400 names the field; 503 without a capability spec
-      readImageInputs(ports), // 400 413 names the picture
-      // 429 after waiting its turn; the slot is held while the rest runs
-      admit(ports.admission, exchange, caller, (task, lease) =>
-        // 502 503 504
-        callImages(ports, exchange, caller, task).pipe(
-          meterImages(
-            ports.usage,
-            { exchange, caller, route: route.path, task, lease }, // one usage event, however it ends
-            pipe(
-              tellBackground(ports.pictures), // 502
-              keepImages(ports.blobs, task.stream ? 'b64_json' : task.responseFormat), // 503
-            ),
-          ),
-          frameImages(exchange, task), // images → JSON, or a stream of events
-        ),
+export const images = (ports: Ports, route: ImageRoute): KeyedPipeline =>
+  compose(
+    readImageBody(ports.offload), // 400 413
+    resolveModel(ports.catalog, 'image'), // 404
+    readImageRequest(route), // 400 names the field; 503 without a capability spec
+    readImageInputs(ports), // 400 413 names the picture
+    // 429 after waiting its turn; the slot is held while the rest runs
+    admit(
+      ports.admission,
+      imageAccount(route.path),
+      compose(
+        callEngine(ports, 'image'), // 502 503 504
+        readHeads, // 502 without an image
+        count<MadeImage>(),
+        detectBackground(ports.pictures), // 502
+        storeImages(ports.blobs), // 503
+        frameImages(), // images → JSON, or a stream of events
+        record<FramedReply>(ports.usage), // one usage event, however it ends
+        writePaced, // as fast as the client reads
       ),
-    );
-};
+    ),
+  );

@@ -1,15 +1,5 @@
-/** A plan in; the task for the engine out, its pictures fetched, decoded and verified a few at a time. 400 and 413 name the field. */
-import {
-  catchError,
-  from,
-  map,
-  mergeMap,
-  type Observable,
-  type OperatorFunction,
-  of,
-  switchMap,
-  toArray,
-} from 'rxjs';
+/** Fetches, decodes and verifies the pictures of an image request: 400 and 413 name the field. */
+import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { ApiError, fail } from '../../src/errors.ts';
@@ -20,7 +10,8 @@ import type { ImageCall, InputImage } from '../../src/ports/image.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import type { PictureSize } from '../../src/ports/pictures.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { maxImageBytes, maxTotalBytes, tooLargeTogether } from './bounds.ts';
+import type { Step } from '../core/stage.ts';
+import { maxImageBytes, maxTotalBytes, tooLargeTogether } from './read-body.ts';
 import type { ImagePlan, ImageResponseFormat } from './read-request.ts';
 import type { ImageSource } from './read-sources.ts';
 
@@ -34,10 +25,12 @@ export interface ImageTask {
 
 type Readers = Pick<Ports, 'media' | 'pictures'>;
 
+/** Pictures of a request that are read at the same time. */
 const atOnce = 4;
 
-export const readImageInputs = (readers: Readers): OperatorFunction<ImagePlan, ImageTask> =>
-  switchMap((plan) => {
+export const readImageInputs =
+  (readers: Readers): Step<ImagePlan, ImageTask, unknown> =>
+  (plan) => {
     const { model, spec, responseFormat, stream, call, references, mask } = plan;
     const task = (images: readonly InputImage[]): ImageTask => ({
       model,
@@ -50,10 +43,9 @@ export const readImageInputs = (readers: Readers): OperatorFunction<ImagePlan, I
         mask: mask && images[references.length],
       },
     });
-    return references.length === 0
-      ? of(task([]))
-      : readAll(readers, mask === undefined ? references : [...references, mask], plan).pipe(map(task));
-  });
+    if (references.length === 0) return task([]);
+    return readAll(readers, mask === undefined ? references : [...references, mask], plan).pipe(map(task));
+  };
 
 const readAll = (
   readers: Readers,
@@ -83,7 +75,7 @@ const readAll = (
   );
 };
 
-/** Base64 is given up for its bytes: engines are sent files, and a picture is kept once. */
+/** Base64 is replaced by its bytes: engines are sent files, and a picture stays in memory once. */
 const bytesOf = ({ media }: Readers, { field, from: source }: ImageSource): Observable<Buffer> =>
   'bytes' in source
     ? of(source.bytes)
@@ -100,7 +92,7 @@ const checkType = (bytes: Buffer, field: string, formats: readonly string[]): vo
     );
 };
 
-/** What is wrong with a picture is told without its field. */
+/** Errors of a picture's content do not name its field. */
 const named = (error: unknown, field: string): unknown =>
   error instanceof ApiError && error.kind === 'invalid_request' && !error.message.startsWith(field)
     ? fail('invalid_request', `${field} ${error.message}`, { cause: error })

@@ -1,4 +1,4 @@
-/** An image request beside its model in; what is wanted, checked by the model's own spec, out. 400 names the field; 503 without a spec. */
+/** Checks an image request against its model's spec: 400 names the field, 503 without a spec. */
 import type { Model } from '../../schemas/catalog.ts';
 import { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities, ImageParameters } from '../../schemas/image-capabilities.ts';
@@ -8,16 +8,16 @@ import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
 import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { checkEnum, checkRange, checkSeed, checkText } from './check-value.ts';
-import type { ImageBody } from './parse-body.ts';
-import { readImageForm } from './read-form.ts';
+import { type ImageBody, readImageForm } from './read-body.ts';
 import { readImageSettings } from './read-settings.ts';
 import { type ImageSource, readImageSources } from './read-sources.ts';
 
 export type ImageResponseFormat = 'url' | 'b64_json';
 
-/** What is particular to a route. */
+/** What differs between the routes. */
 export interface ImageRoute {
   readonly path: string;
   readonly responseFormat: ImageResponseFormat;
@@ -38,8 +38,8 @@ export interface ImagePlan {
 const imageFields = validate(ImageFields);
 
 export const readImageRequest =
-  (route: ImageRoute) =>
-  ({ body, model }: Asked<ImageBody>): ImagePlan => {
+  (route: ImageRoute): Step<Asked<ImageBody>, ImagePlan, unknown> =>
+  ({ body, model }) => {
     const spec = imageSpecOf(model);
     if (spec === undefined)
       throw fail('unavailable', `The model ${model.id} is not served: it has no valid capability spec`);
@@ -72,7 +72,7 @@ export const readImageRequest =
     };
   };
 
-/** Refused whatever they say, unless null. */
+/** Refused whatever their value, unless it is null. */
 const checkSupported = (
   fields: JsonObject,
   { isForm }: ImageBody,

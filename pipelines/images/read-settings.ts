@@ -1,4 +1,4 @@
-/** Steps, guidance and negative prompt from the top level or from `provider.options`, under any of their names; the first form present wins. */
+/** Reads steps, guidance and negative prompt, from the top level or from `provider.options`. */
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 import { fail } from '../../src/errors.ts';
 import { namesOf, type Setting, settings } from '../../src/images/spec.ts';
@@ -16,6 +16,7 @@ interface Place {
   readonly values: JsonObject;
 }
 
+/** Each goes by several names; the first form present wins. */
 export const readImageSettings = (fields: JsonObject, parameters: ImageParameters): ImageSettings => {
   const { steps, guidance_scale, negative_prompt } = parameters;
   const places = [{ path: '', values: fields }, ...optionPlaces(fields, parameters)];
@@ -34,7 +35,7 @@ export const readImageSettings = (fields: JsonObject, parameters: ImageParameter
   return {
     steps: number('steps', steps),
     guidanceScale,
-    // Without guidance it is to change nothing, whatever an engine would make of it.
+    // Without guidance it must change nothing, whatever an engine would do with it.
     negativePrompt: guidanceScale === 0 ? undefined : negativePrompt,
   };
 };

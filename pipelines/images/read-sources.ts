@@ -1,15 +1,15 @@
-/** A checked image request in; the pictures it works from out, not yet read: files of the form, then `images`, then `input_references`. 400 names the field. */
+/** Lists the pictures that an image request works from: 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import { sourceOf } from '../chat/read-content.ts';
-import type { ImageBody, ImageFile } from './parse-body.ts';
+import type { ImageBody, ImageFile } from './read-body.ts';
 import type { ImageRoute } from './read-request.ts';
 
 export interface ImageSource {
-  /** Where it stands in the request, named in errors. */
+  /** Its path in the request, named in errors. */
   readonly field: string;
   /** Bytes of a file, or an https URL or data URI. */
   readonly from: { readonly bytes: Buffer } | { readonly url: Base64 };
@@ -26,6 +26,7 @@ interface Rules {
   readonly spec: ImageCapabilities;
 }
 
+/** In this order: files of the form, `images`, `input_references`. Nothing is fetched yet. */
 export const readImageSources = (fields: ImageFields, body: ImageBody, rules: Rules): ImageSources => {
   const files = body.files.filter(({ name }) => name !== 'mask');
   const references = [

@@ -1,44 +1,62 @@
-/** Images: the rows of the route table. */
+/** The route table of images. */
+import {
+  ImageCompletedEvent,
+  ImageEndpoints,
+  ImageFields,
+  ImageForm,
+  ImageModelList,
+  ImageResponse,
+} from '../../schemas/image.ts';
+import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { imageDocs } from './docs.ts';
-import { imageRoutes, images } from './images.ts';
-import { imagesModelEndpoints } from './model-endpoints.ts';
-import { imagesModels } from './models.ts';
+import { images } from './images.ts';
+import { imagesModelEndpoints, imagesModels } from './models.ts';
+import type { ImageRoute } from './read-request.ts';
+
+const tag = 'Images';
+
+/** One implementation: the routes differ in the default of `response_format`. */
+const draws = (ports: Ports, route: ImageRoute, summary: string): Route => ({
+  method: 'POST',
+  path: route.path,
+  access: 'key',
+  // Pictures come as files or base64, 64 MiB of them together.
+  bodyLimit: 128 * 1024 * 1024,
+  pipeline: images(ports, route),
+  doc: {
+    tag,
+    summary,
+    body: { ...json(ImageFields), 'multipart/form-data': ImageForm },
+    answer: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
+    errors: [400, 404, 413, 429, 502, 503, 504],
+  },
+});
 
 export const imagesRoutes = (ports: Ports): readonly Route[] => [
-  {
-    method: 'POST',
-    path: imageRoutes.create.path,
-    access: 'key',
-    // Pictures come as files or base64, 64 MiB of them together.
-    bodyLimit: 128 * 1024 * 1024,
-    pipeline: images(ports, imageRoutes.create),
-    doc: imageDocs.create,
-  },
-  {
-    method: 'POST',
-    path: imageRoutes.generations.path,
-    access: 'key',
-    bodyLimit: 128 * 1024 * 1024,
-    pipeline: images(ports, imageRoutes.generations),
-    doc: imageDocs.generations,
-  },
-  {
-    method: 'POST',
-    path: imageRoutes.edits.path,
-    access: 'key',
-    bodyLimit: 128 * 1024 * 1024,
-    pipeline: images(ports, imageRoutes.edits),
-    doc: imageDocs.edits,
-  },
+  draws(
+    ports,
+    { path: '/images', responseFormat: 'b64_json' },
+    'Images from a prompt and perhaps reference images; base64 unless told',
+  ),
+  draws(ports, { path: '/images/generations', responseFormat: 'url' }, 'The same; links unless told'),
+  draws(
+    ports,
+    { path: '/images/edits', responseFormat: 'url', edits: true },
+    'Images edited as the prompt says; links unless told',
+  ),
   {
     method: 'GET',
     path: '/images/models',
     access: 'key',
     bodyLimit: 0,
     pipeline: imagesModels(ports),
-    doc: imageDocs.models,
+    doc: {
+      tag,
+      summary: 'Image models and what they take',
+      answer: json(ImageModelList),
+      errors: [502, 503],
+    },
   },
   {
     method: 'GET',
@@ -46,6 +64,11 @@ export const imagesRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: 0,
     pipeline: imagesModelEndpoints(ports),
-    doc: imageDocs.endpoints,
+    doc: {
+      tag,
+      summary: "One image model's endpoint record",
+      answer: json(ImageEndpoints),
+      errors: [404, 502, 503],
+    },
   },
 ];

@@ -1,5 +1,5 @@
-/** The media that a render needs in; their bytes kept as blobs, a few at a time, and where they are out. 400 413 name the field. */
-import { defer, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
+/** Reads, checks and stores the media of a render as blobs, a few at a time: 400 413 name the field. */
+import { from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
@@ -14,10 +14,10 @@ import type { RenderTask } from './render-task.ts';
 
 export type InputPorts = Pick<Ports, 'media' | 'codec' | 'blobs'>;
 
-/** A job that nobody removed its inputs of, because the house went down between two steps, leaves them for so long. */
+/** Inputs that were never removed, because the process ended between two steps, expire after so long. */
 const keptMs = 14 * 24 * 60 * 60 * 1000;
 
-/** Read at once: so many may be in memory. */
+/** So many are read at once: they are in memory. */
 const atOnce = 3;
 
 interface Bytes {
@@ -61,7 +61,7 @@ const keepInput = (
   wanted: WantedMedia,
   index: number,
 ): Observable<PlacedInput> =>
-  defer(() => readBytes(ports, wanted)).pipe(
+  readBytes(ports, wanted).pipe(
     switchMap((read) => checkBytes(ports.codec, wanted, read, task).pipe(map(() => read))),
     switchMap(({ bytes, mediaType }) => {
       const blob = `inputs/${jobId}/${index}`;

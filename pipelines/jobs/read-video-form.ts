@@ -1,5 +1,5 @@
-/** A video request as multipart/form-data in; the same as the JSON body would have it out, with a file in the place of a first frame. 400 413. */
-import { concatMap, map, type Observable, of, reduce } from 'rxjs';
+/** Reads a video request from multipart/form-data into what its JSON body would be: 400 413. */
+import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
@@ -48,10 +48,7 @@ const readFile = (part: MultipartFile): Observable<FormFile> => {
   if (part.name !== fileField)
     throw fail('unsupported_parameter', `${part.name.slice(0, 100)} does not take a file`);
   return part.chunks(new Backpressure()).pipe(
-    reduce((chunks: Buffer[], chunk) => {
-      chunks.push(chunk);
-      return chunks;
-    }, []),
+    toArray(),
     map((chunks) => new FormFile(Buffer.concat(chunks), part.mediaType)),
   );
 };

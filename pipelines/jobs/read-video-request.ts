@@ -1,4 +1,4 @@
-/** A checked video request beside its model in; all that a render of it needs out. 400 names the field, 503 for a model without a valid spec. */
+/** Makes a render of a video request: 400 names the field, 503 for a model without a valid spec. */
 import { randomInt } from 'node:crypto';
 import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
 import { fail } from '../../src/errors.ts';

@@ -1,5 +1,4 @@
-/** A render request's settings in, at the top level or under `provider.options`; the first of each that is there out, with its path. 400 for a key that is not declared. */
-
+/** Reads settings of a render from the top level or `provider.options`: 400 for a key that is not declared. */
 import type { Model } from '../../schemas/catalog.ts';
 import { providerSlug } from '../../schemas/render.ts';
 import { fail } from '../../src/errors.ts';

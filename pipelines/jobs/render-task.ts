@@ -1,13 +1,13 @@
-/** A render that was asked for, checked but not begun: what both kinds of jobs are made of. */
+/** A render that was requested and checked but not started: what every job is made of. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { RenderCall } from '../../src/ports/render.ts';
 import type { WantedMedia } from './read-video-media.ts';
 
 export interface RenderTask {
   readonly model: Model;
-  /** What its inputs are to be read from. */
+  /** Where its inputs are to be read from. */
   readonly media: readonly WantedMedia[];
-  /** Where the request says at which second reference videos begin. */
+  /** The field with the second at which reference videos begin. */
   readonly startTimeField: string;
   /** Without inputs yet. */
   readonly call: RenderCall;

@@ -1,19 +1,34 @@
-/** Video and music jobs, and links to stored outputs: the rows of the route table. */
+/** Routes of video and music jobs, and of links to stored files. */
+import Type, { type TObject, type TSchema } from 'typebox';
+import { DeletedMusic, MusicJob, MusicList, MusicModels, MusicRequest } from '../../schemas/music.ts';
+import { type Content, json } from '../../schemas/openapi.ts';
+import { ListQuery } from '../../schemas/render.ts';
+import {
+  DeletedVideo,
+  VideoForm,
+  VideoJob,
+  VideoList,
+  VideoModels,
+  VideoRequest,
+} from '../../schemas/videos.ts';
+import type { Pipeline } from '../../src/ports/exchange.ts';
+import type { JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { blobDocs } from './blob-docs.ts';
-import { blobLink } from './blob-link.ts';
-import { jobContent } from './content.ts';
-import { jobGet } from './get.ts';
-import { jobList } from './list.ts';
-import { musicCreate } from './music-create.ts';
-import { musicDocs } from './music-docs.ts';
-import { musicModels } from './music-models.ts';
-import { musicStream } from './music-stream.ts';
-import { jobRemove } from './remove.ts';
-import { videosCreate } from './videos-create.ts';
-import { videoDocs } from './videos-docs.ts';
-import { videosModels } from './videos-models.ts';
+import { blobLink, jobContent } from './content.ts';
+import { jobGet, jobList, jobRemove } from './jobs.ts';
+import { musicCreate, musicModels, musicStream } from './music.ts';
+import { videosCreate, videosModels } from './videos.ts';
+
+const binary = Type.String({ format: 'binary' });
+const createErrors = [400, 404, 413, 429, 503];
+const outputErrors = [400, 404, 409, 503];
+
+const SongQuery = Type.Object({
+  index: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'Number of the song among the outputs; 0 unless told' }),
+  ),
+});
 
 export const jobsRoutes = (ports: Ports): readonly Route[] => [
   {
@@ -23,110 +38,153 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     // Frames and references come as base64.
     bodyLimit: 128 * 1024 * 1024,
     pipeline: videosCreate(ports),
-    doc: videoDocs.create,
+    doc: {
+      tag: 'Videos',
+      summary: 'Start rendering a video; answers at once with the job',
+      body: { 'application/json': VideoRequest, 'multipart/form-data': VideoForm },
+      status: 202,
+      answer: json(VideoJob),
+      errors: createErrors,
+    },
   },
-  {
-    method: 'GET',
+  ...sharedRoutes(ports, {
+    type: 'video',
     path: '/videos',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobList(ports, 'video'),
-    doc: videoDocs.list,
-  },
-  {
-    method: 'GET',
-    path: '/videos/models',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: videosModels(ports),
-    doc: videoDocs.models,
-  },
-  {
-    method: 'GET',
-    path: '/videos/{id}',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobGet(ports, 'video'),
-    doc: videoDocs.get,
-  },
-  {
-    method: 'DELETE',
-    path: '/videos/{id}',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobRemove(ports, 'video'),
-    doc: videoDocs.remove,
-  },
-  {
-    method: 'GET',
-    path: '/videos/{id}/content',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobContent(ports, 'video'),
-    doc: videoDocs.content,
-  },
+    tag: 'Videos',
+    models: videosModels(ports),
+    outputs: 'video',
+    schemas: { job: VideoJob, list: VideoList, deleted: DeletedVideo, models: VideoModels },
+    content: {
+      summary: 'The bytes of a finished video; takes Range',
+      query: Type.Object({
+        index: Type.Optional(Type.Integer({ minimum: 0, description: '0 unless told' })),
+        variant: Type.Optional(Type.Enum(['video'])),
+      }),
+      answer: { 'video/mp4': binary },
+    },
+  }),
   {
     method: 'POST',
     path: '/music',
     access: 'key',
     bodyLimit: 1024 * 1024,
     pipeline: musicCreate(ports),
-    doc: musicDocs.create,
+    doc: {
+      tag: 'Music',
+      summary: 'Start rendering music; answers at once with the job',
+      body: json(MusicRequest),
+      status: 202,
+      answer: json(MusicJob),
+      errors: createErrors,
+    },
   },
-  {
-    method: 'GET',
+  ...sharedRoutes(ports, {
+    type: 'music',
     path: '/music',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobList(ports, 'music'),
-    doc: musicDocs.list,
-  },
-  {
-    method: 'GET',
-    path: '/music/models',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: musicModels(ports),
-    doc: musicDocs.models,
-  },
-  {
-    method: 'GET',
-    path: '/music/{id}',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobGet(ports, 'music'),
-    doc: musicDocs.get,
-  },
-  {
-    method: 'DELETE',
-    path: '/music/{id}',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobRemove(ports, 'music'),
-    doc: musicDocs.remove,
-  },
-  {
-    method: 'GET',
-    path: '/music/{id}/content',
-    access: 'key',
-    bodyLimit: 0,
-    pipeline: jobContent(ports, 'music'),
-    doc: musicDocs.content,
-  },
+    tag: 'Music',
+    models: musicModels(ports),
+    outputs: 'songs',
+    schemas: { job: MusicJob, list: MusicList, deleted: DeletedMusic, models: MusicModels },
+    content: {
+      summary: 'The bytes of a finished song; takes Range',
+      query: SongQuery,
+      answer: { 'audio/mpeg': binary, 'audio/wav': binary, 'audio/flac': binary, 'audio/ogg': binary },
+    },
+  }),
   {
     method: 'GET',
     path: '/music/{id}/stream',
     access: 'key',
-    bodyLimit: 0,
     pipeline: musicStream(ports),
-    doc: musicDocs.stream,
+    doc: {
+      tag: 'Music',
+      summary: 'A song as WAV while it renders, from its beginning',
+      query: SongQuery,
+      answer: { 'audio/wav': binary },
+      errors: outputErrors,
+    },
   },
   {
     method: 'GET',
     path: '/blobs/{name+}',
     access: 'public',
-    bodyLimit: 0,
     pipeline: blobLink(ports),
-    doc: blobDocs.link,
+    doc: {
+      tag: 'Files',
+      summary: 'A file, by the link that was handed out for it; takes Range',
+      ranges: true,
+      query: Type.Object({
+        expires: Type.String({ description: 'Unix seconds after which the link is of no use' }),
+        signature: Type.String({
+          description: 'Made with the link; whoever alters the link makes it useless',
+        }),
+      }),
+      answer: { 'application/octet-stream': binary },
+      errors: [404, 503],
+    },
+  },
+];
+
+/** What differs between the jobs of videos and those of music. */
+interface JobFamily {
+  readonly type: JobType;
+  readonly path: string;
+  readonly tag: string;
+  readonly models: Pipeline;
+  /** What a finished job has, as in `delete … with its …`. */
+  readonly outputs: string;
+  readonly schemas: Readonly<Record<'job' | 'list' | 'deleted' | 'models', TSchema>>;
+  readonly content: { readonly summary: string; readonly query: TObject; readonly answer: Content };
+}
+
+const sharedRoutes = (
+  ports: Ports,
+  { type, path, tag, models, outputs, schemas, content }: JobFamily,
+): readonly Route[] => [
+  {
+    method: 'GET',
+    path,
+    access: 'key',
+    pipeline: jobList(ports, type),
+    doc: {
+      tag,
+      summary: `The subscription's ${type} jobs`,
+      query: ListQuery,
+      answer: json(schemas.list),
+      errors: [400, 503],
+    },
+  },
+  {
+    method: 'GET',
+    path: `${path}/models`,
+    access: 'key',
+    pipeline: models,
+    doc: { tag, summary: `Served ${type} models`, answer: json(schemas.models), errors: [502, 503] },
+  },
+  {
+    method: 'GET',
+    path: `${path}/{id}`,
+    access: 'key',
+    pipeline: jobGet(ports, type),
+    doc: { tag, summary: `A ${type} job`, answer: json(schemas.job), errors: [404, 503] },
+  },
+  {
+    method: 'DELETE',
+    path: `${path}/{id}`,
+    access: 'key',
+    pipeline: jobRemove(ports, type),
+    doc: {
+      tag,
+      summary: `Cancel a job, or delete a finished one with its ${outputs}`,
+      answer: json(Type.Union([schemas.deleted, schemas.job])),
+      errors: [404, 409, 503],
+    },
+  },
+  {
+    method: 'GET',
+    path: `${path}/{id}/content`,
+    access: 'key',
+    pipeline: jobContent(ports, type),
+    doc: { tag, ranges: true, ...content, errors: outputErrors },
   },
 ];

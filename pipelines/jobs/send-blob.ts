@@ -1,9 +1,17 @@
-/** A blob's name in; the replies that send it out: whole or the range asked for, with its length, at the reader's pace. */
-import { concat, defer, map, type Observable, of, switchMap } from 'rxjs';
+/** Sends a blob, whole or the requested range, at the reader's pace. */
+import { concat, from, map, type Observable, of, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import type { BlobInfo, Blobs } from '../../src/ports/blobs.ts';
+import type { BlobInfo, Blobs, ByteRange } from '../../src/ports/blobs.ts';
 import type { Exchange, HeaderList, Reply } from '../../src/ports/exchange.ts';
-import { readByteRange } from './byte-range.ts';
+import type { Step } from '../core/stage.ts';
+
+export interface NamedBlob {
+  readonly name: string;
+  /** Of the response. */
+  readonly cacheControl: string;
+}
+
+type Reader = Pick<Exchange, 'header' | 'backpressure' | 'method'>;
 
 /** Files are what somebody sent or asked for: a browser must not run them as a page of ours. */
 const guards: HeaderList = {
@@ -12,30 +20,24 @@ const guards: HeaderList = {
   'content-security-policy': 'sandbox',
 };
 
-export const sendBlob = (
-  blobs: Blobs,
-  exchange: Pick<Exchange, 'header' | 'backpressure' | 'method'>,
-  name: string,
-  headers: HeaderList = {},
-): Observable<Reply> => {
-  const asked = exchange.header('range');
-  return defer(() => blobs.stat(name)).pipe(
-    switchMap((info): Observable<Reply> => {
-      if (info === undefined) throw fail('not_found', 'There is no such file'); // 404
-      return reply(blobs, exchange, name, info, asked, { ...guards, ...headers });
-    }),
-  );
-};
+export const sendBlob =
+  (blobs: Blobs): Step<NamedBlob, Reply, { readonly exchange: Reader }> =>
+  (blob, { exchange }) =>
+    from(blobs.stat(blob.name)).pipe(
+      switchMap((info) => {
+        if (info === undefined) throw fail('not_found', 'There is no such file'); // 404
+        return replies(blobs, exchange, blob, info);
+      }),
+    );
 
-const reply = (
+const replies = (
   blobs: Blobs,
-  { backpressure, method }: Pick<Exchange, 'backpressure' | 'method'>,
-  name: string,
+  exchange: Reader,
+  { name, cacheControl }: NamedBlob,
   { mediaType, size }: BlobInfo,
-  asked: string,
-  headers: HeaderList,
 ): Observable<Reply> => {
-  const range = method === 'HEAD' ? 'all' : readByteRange(asked, size);
+  const { backpressure, method } = exchange;
+  const range = method === 'HEAD' ? 'all' : readByteRange(exchange.header('range'), size);
   if (range === 'none') {
     const message = `The range lies outside of the file, which has ${size} bytes`;
     throw fail('range_not_satisfiable', message, { headers: { 'content-range': `bytes */${size}` } }); // 416
@@ -47,7 +49,8 @@ const reply = (
     status: isPart ? 206 : 200,
     headers: {
       'content-type': mediaType,
-      ...headers,
+      ...guards,
+      'cache-control': cacheControl,
       ...(isPart ? { 'content-range': `bytes ${start}-${end - 1}/${size}` } : {}),
     },
     length: end - start,
@@ -55,4 +58,18 @@ const reply = (
   if (method === 'HEAD') return of(head);
   const bytes = blobs.read(name, backpressure, isPart ? range : undefined);
   return concat(of(head), bytes.pipe(map((piece): Reply => ({ kind: 'bytes', bytes: piece }))));
+};
+
+const one = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/** `none`: there is no such part. Several ranges, other units and what cannot be read get everything, as HTTP allows. */
+export const readByteRange = (header: string, size: number): ByteRange | 'all' | 'none' => {
+  const [, first, last] = one.exec(header.trim()) ?? [];
+  if (first === undefined || last === undefined || first + last === '') return 'all';
+  if (first === '')
+    return Number(last) === 0 || size === 0 ? 'none' : { start: Math.max(0, size - Number(last)), end: size };
+  const start = Number(first);
+  const end = last === '' ? size : Number(last) + 1;
+  if (end <= start) return last === '' ? 'none' : 'all';
+  return start < size ? { start, end: Math.min(end, size) } : 'none';
 };

@@ -1,23 +1,28 @@
-/** A checked render in; its inputs kept and its job created out. 400 413 for its media; nothing is left behind where it fails or the client goes. */
+/** Starts the job of a checked render: keeps its inputs, then creates it; cleans up where that fails. */
 import { randomBytes } from 'node:crypto';
-import { defer, finalize, type Observable, switchMap } from 'rxjs';
+import { finalize, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import { checkUrl } from '../../src/media/public-address.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { JobView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { Step } from '../core/stage.ts';
 import { type InputPorts, type KeptBlob, keepInputs } from './keep-inputs.ts';
 import type { RenderTask } from './render-task.ts';
 
 type JobPorts = InputPorts & Pick<Ports, 'jobs' | 'usage' | 'engines'>;
 
-export const startJob = (
-  ports: JobPorts,
-  { id: requestId, log }: Pick<Exchange, 'id' | 'log'>,
-  caller: Caller,
-  task: RenderTask,
-): Observable<JobView> =>
-  defer(() => {
+interface Request {
+  readonly exchange: Pick<Exchange, 'id' | 'log'>;
+  readonly caller: Caller;
+}
+
+/** A job is billed when it has rendered, not when it starts. */
+export const noAccount = (): undefined => undefined;
+
+export const startJob =
+  (ports: JobPorts): Step<RenderTask, JobView, Request> =>
+  (task, { exchange: { id: requestId, log }, caller }) => {
     ports.usage.ensureOpen();
     const { model, call } = task;
     if (ports.engines.of(model).render === undefined)
@@ -32,26 +37,23 @@ export const startJob = (
         creation = ports.jobs.create({ ...rest, id, requestId, caller, call: itsCall });
         return creation;
       }),
-      // A creation that is under way goes on when the client leaves: what comes of it decides.
+      // A creation that has begun continues when the client disconnects: its result decides.
       finalize(() => {
-        if (kept.length > 0) void (creation ?? neverCreated()).catch(() => removeAll(ports, kept, log));
+        if (creation === undefined) removeAll(ports, kept, log);
+        else creation.catch(() => removeAll(ports, kept, log));
       }),
     );
-  });
-
-const neverCreated = (): Promise<never> => Promise.reject(new Error('The job was not created'));
+  };
 
 const removeAll = (ports: JobPorts, kept: readonly KeptBlob[], log: Exchange['log']): void => {
   for (const { name, written } of kept)
     written
-      .then(
-        () => ports.blobs.remove(name),
-        () => ports.blobs.remove(name),
-      )
-      .catch((err: unknown) => log.warn({ err, blob: name }, 'an input was not removed'));
+      .catch(() => undefined)
+      .then(() => ports.blobs.remove(name))
+      .catch((err: unknown) => log.warn({ err, blob: name }, 'job input not removed'));
 };
 
-/** What can be told of it now; a name is looked up when it is called. */
+/** What can be checked now; its host name is resolved when it is called. */
 export const checkCallback =
   (allowPrivate: boolean) =>
   (task: RenderTask): RenderTask => {

@@ -3,13 +3,14 @@ import { MessagesRequest } from '../../schemas/messages.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { openSigning } from '../../src/signatures/signing.ts';
+import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
-import { meter, tokenAccount } from '../conversation/meter.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
@@ -34,8 +35,9 @@ export const messages = (ports: Ports): KeyedPipeline =>
         callEngine(ports, 'chat'), // 502 503 504 before the first token
         orderParts, // one block after the other, or a failure
         settle, // an end that comes too early is a failure
-        meter(ports.usage), // one usage event, however it ends
+        countTokens, // the engine's numbers, else our own
         frameMessages, // parts → one message or its events
+        record(ports.usage), // one usage event, however it ends
       ),
     ),
   );

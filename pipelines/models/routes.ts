@@ -1,47 +1,81 @@
-/** The public model catalog: the rows of the route table. */
+/** Routes of the model catalog. */
+import Type from 'typebox';
+import {
+  MessagesModel,
+  MessagesModelList,
+  ModelAnswer,
+  ModelCount,
+  ModelCountQuery,
+  ModelEntry,
+  ModelList,
+  ModelListQuery,
+} from '../../schemas/model-entry.ts';
+import { json } from '../../schemas/openapi.ts';
+import type { ErrorDialect } from '../../src/errors.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { modelDocs } from './docs.ts';
-import { modelDialect } from './model-dialect.ts';
-import { modelGet } from './model-get.ts';
-import { modelsCount } from './models-count.ts';
-import { modelsGet } from './models-get.ts';
-import { modelsList } from './models-list.ts';
+import { modelGet, modelsGet } from './get.ts';
+import { modelsCount, modelsList } from './list.ts';
+
+const tag = 'Models';
+
+/** Any version header means the messages format. */
+const modelDialect = (header: Exchange['header']): ErrorDialect =>
+  header('anthropic-version') === '' ? 'envelope' : 'messages';
 
 export const modelsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/models',
     access: 'public',
-    bodyLimit: 0,
     errors: modelDialect,
     pipeline: modelsList(ports),
-    doc: modelDocs.list,
+    doc: {
+      tag,
+      summary: 'Models on offer; with the messages-format version header, its chat models in that format',
+      query: ModelListQuery,
+      answer: json(Type.Union([ModelList, MessagesModelList])),
+      errors: [400, 502, 503],
+    },
   },
   {
     method: 'GET',
     path: '/models/count',
     access: 'public',
-    bodyLimit: 0,
     errors: modelDialect,
     pipeline: modelsCount(ports),
-    doc: modelDocs.count,
+    doc: {
+      tag,
+      summary: 'Number of models the list would have',
+      query: ModelCountQuery,
+      answer: json(ModelCount),
+      errors: [502, 503],
+    },
   },
   {
     method: 'GET',
     path: '/models/{id+}',
     access: 'key',
-    bodyLimit: 0,
     errors: modelDialect,
     pipeline: modelsGet(ports),
-    doc: modelDocs.get,
+    doc: {
+      tag,
+      summary: 'One model by the id the list shows',
+      answer: json(Type.Union([ModelEntry, MessagesModel])),
+      errors: [400, 404, 502, 503],
+    },
   },
   {
     method: 'GET',
     path: '/model/{author}/{slug+}',
     access: 'public',
-    bodyLimit: 0,
     pipeline: modelGet(ports),
-    doc: modelDocs.bySlug,
+    doc: {
+      tag,
+      summary: 'One model by any of its public names',
+      answer: json(ModelAnswer),
+      errors: [400, 404, 502, 503],
+    },
   },
 ];

@@ -1,7 +1,8 @@
-/** The responses format: the rows of the route table. */
+/** Route of the responses format. */
+import { json } from '../../schemas/openapi.ts';
+import { Response, ResponseEvent, ResponsesRequest } from '../../schemas/responses.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { responsesDocs } from './docs.ts';
 import { responses } from './responses.ts';
 
 export const responsesRoutes = (ports: Ports): readonly Route[] => [
@@ -12,6 +13,12 @@ export const responsesRoutes = (ports: Ports): readonly Route[] => [
     // Images, sound and documents come as base64.
     bodyLimit: 128 * 1024 * 1024,
     pipeline: responses(ports),
-    doc: responsesDocs.create,
+    doc: {
+      tag: 'Responses',
+      summary: 'A response: whole, or as events while it is generated; nothing is stored',
+      body: json(ResponsesRequest),
+      answer: { ...json(Response), 'text/event-stream': ResponseEvent },
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
 ];

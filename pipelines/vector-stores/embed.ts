@@ -1,6 +1,6 @@
 /** Embeds texts inside other routes and in ingestion, admitted and billed like an embeddings request. */
 import type { Logger } from 'pino';
-import { EMPTY, firstValueFrom, fromEvent, map, type Observer, race } from 'rxjs';
+import { EMPTY, firstValueFrom, fromEvent, map, race } from 'rxjs';
 import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { floatsOf } from '../../src/ports/embedding.ts';
@@ -12,9 +12,9 @@ import { toUnitLength } from '../../src/vectors.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { type Composed, compose } from '../core/compose.ts';
-import { mapErrors } from '../core/map-errors.ts';
-import { count, recordWhole } from '../core/meter.ts';
-import { Forwarder, type Step, type Transform, transform } from '../core/stage.ts';
+import { count, recordValue } from '../core/meter.ts';
+import type { Step } from '../core/stage.ts';
+import { gather, mapErrors } from '../core/transforms.ts';
 import { type CountedEmbedded, countEmbedded, embeddingAccount } from '../embeddings/count.ts';
 import { fitInputs } from '../embeddings/fit-inputs.ts';
 import { type EmbeddingTask, readEmbeddingRequest } from '../embeddings/read-request.ts';
@@ -31,6 +31,18 @@ export interface EmbedRequest {
   readonly caller: Caller;
 }
 
+const vectorsOf = (
+  parts: readonly CountedEmbedded[],
+  { task }: { readonly task: EmbeddingTask },
+): Vectors => {
+  const found = task.call.inputs.map((): Float32Array | undefined => undefined);
+  for (const { first, vectors } of parts)
+    for (const [at, vector] of vectors.entries()) found[first + at] = toUnitLength(floatsOf(vector));
+  const vectors = found.filter((vector) => vector !== undefined);
+  if (vectors.length < found.length) throw fail('engine_unreachable', 'The embedding model left a text out');
+  return vectors;
+};
+
 /** Vectors of unit length, in the order of the inputs. The task asks for base64; `route` is what is billed. */
 const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, Vectors, EmbedRequest> =>
   compose(
@@ -43,36 +55,11 @@ const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, V
         callEngine(ports, 'embed'), // 502 503 504
         countEmbedded(ports.offload), // what the engine did not count
         count(),
-        gatherVectors, // 502 when one is missing
-        recordWhole(ports.usage), // one usage event, however it ends
+        gather(vectorsOf), // 502 when one is missing
+        recordValue(ports.usage), // one usage event, however it ends
       ),
     ),
   );
-
-const gatherVectors: Transform<CountedEmbedded, Vectors, { readonly task: EmbeddingTask }> = transform(
-  (next, { task }) => new Gatherer(next, task.call.inputs.length),
-);
-
-class Gatherer extends Forwarder<CountedEmbedded, Vectors> {
-  readonly #vectors: (Float32Array | undefined)[];
-
-  constructor(receiver: Observer<Vectors>, inputs: number) {
-    super(receiver);
-    this.#vectors = new Array<undefined>(inputs).fill(undefined);
-  }
-
-  next({ first, vectors }: CountedEmbedded): void {
-    for (const [at, vector] of vectors.entries()) this.#vectors[first + at] = toUnitLength(floatsOf(vector));
-  }
-
-  override complete(): void {
-    const vectors = this.#vectors.filter((vector) => vector !== undefined);
-    if (vectors.length < this.#vectors.length)
-      throw fail('engine_unreachable', 'The embedding model left a text out');
-    this.receiver.next(vectors);
-    this.receiver.complete();
-  }
-}
 
 export interface ToEmbed extends InStore {
   readonly texts: readonly string[];
@@ -80,7 +67,7 @@ export interface ToEmbed extends InStore {
 
 export type WithVectors<Value> = Value & { readonly vectors: Vectors };
 
-/** Models that tell queries from documents are told. */
+/** As queries, for models that embed those in another way than documents. */
 export const embedQuery = <Value extends ToEmbed>(ports: QueryPorts, route: string) =>
   embedAs<Value>('search_query', ports, route);
 

@@ -5,13 +5,14 @@ import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { frameChat } from '../chat/frame.ts';
 import { readChatRequest } from '../chat/read-request.ts';
+import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
-import { meter, tokenAccount } from '../conversation/meter.ts';
 import type { MediaReaders } from '../conversation/read-media.ts';
 import { settle } from '../conversation/settle.ts';
 import { admit } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type Asked, resolveModel } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
@@ -37,8 +38,9 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
       compose(
         callEngine(ports, 'chat'), // 502 503 504 before the first token
         settle, // an end that comes too early is a failure
-        meter(ports.usage), // one usage event, however it ends
+        countTokens, // the engine's numbers, else our own
         frameChat, // parts → one JSON object or chunks
+        record(ports.usage), // one usage event, however it ends
       ),
     ),
   );

@@ -1,4 +1,4 @@
-/** The routes of vector stores, under the name of the contract and the one that OpenAI's clients use. */
+/** Routes of vector stores, under the name of the contract and the one that OpenAI's clients use. */
 import type { TObject, TSchema } from 'typebox';
 import { json, type RouteDoc } from '../../schemas/openapi.ts';
 import {
@@ -64,7 +64,6 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     method: 'GET',
     path: '/vector_store/{id}/items/{itemid}',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItem(ports),
     doc: stored('One item of a vector store', VectorStoreItem),
   },
@@ -86,7 +85,6 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     method: 'DELETE',
     path: '/vector_store/{id}/items/{itemid}',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItemDelete(ports),
     doc: { tag, summary: 'An item deleted', status: 204, errors: [400, 503] },
   },
@@ -94,7 +92,6 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     method: 'GET',
     path: '/vector_store/{id}/items',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItems(ports),
     doc: stored('Items of a vector store', VectorStoreItemList, ItemPageQuery),
   },
@@ -149,7 +146,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'GET',
     path,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreList(ports),
     doc: stored("The subscription's vector stores", VectorStoreList, PageQuery),
   },
@@ -157,7 +153,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'GET',
     path: `${path}/{id}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreGet(ports),
     doc: stored('One vector store', VectorStore),
   },
@@ -165,7 +160,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreDelete(ports),
     doc: stored('A vector store deleted with everything in it', VectorStoreDeleted),
   },
@@ -188,7 +182,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'GET',
     path: `${path}/{id}/files`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFiles(ports),
     doc: stored('Files of a vector store', VectorStoreFileList, PageQuery),
   },
@@ -196,7 +189,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'GET',
     path: `${path}/{id}/files/{fileid}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFile(ports),
     doc: stored('One file of a vector store', VectorStoreFile),
   },
@@ -204,7 +196,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     method: 'DELETE',
     path: `${path}/{id}/files/{fileid}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFileDelete(ports),
     doc: stored('A file deleted with its items', VectorStoreFileDeleted),
   },

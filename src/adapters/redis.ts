@@ -1,6 +1,8 @@
-/** A Redis address in; a connection out on which a call answers or fails within a bound, never queues, and runs scripts. */
+/** A Redis connection whose calls fail within a time limit and never queue; runs Lua scripts. */
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
+import { exponentialBackoff } from '../backoff.ts';
 import { fail } from '../errors.ts';
 
 export interface RedisSettings {
@@ -8,13 +10,24 @@ export interface RedisSettings {
   readonly patience?: number;
 }
 
-/** Lua that runs as one step; sent by its hash, and in full when the server does not know it (yet, or any more). */
+/** Lua that runs as one step; sent by its hash, and in full when the server does not have it cached. */
 export interface Script {
   readonly lua: string;
   readonly hash: string;
 }
 
-export const script = (lua: string): Script => ({ lua, hash: createHash('sha1').update(lua).digest('hex') });
+/** Reads a `.lua` file; the constants are locals at its top. */
+export const loadScript = (file: URL, constants: Readonly<Record<string, string | number>> = {}): Script => {
+  const locals = Object.entries(constants).map(
+    ([name, value]) => `local ${name} = ${JSON.stringify(value)} `,
+  );
+  // On the first line: those of errors stay right.
+  const lua = locals.join('') + readFileSync(file, 'utf8');
+  return { lua, hash: createHash('sha1').update(lua).digest('hex') };
+};
+
+/** Before a lost connection is opened again. */
+export const reconnectBackoff = exponentialBackoff({ first: 100, most: 1_000 });
 
 export class RedisConnection {
   readonly #redis: Redis;
@@ -43,7 +56,7 @@ export class RedisConnection {
       commandTimeout: patience,
       // A peer that vanished without a word is dropped, and dialled again.
       socketTimeout: patience + 1_000,
-      retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
+      retryStrategy: reconnectBackoff,
       // After a failover the old primary only reads: look up who is primary now.
       reconnectOnError: (error) => error.message.startsWith('READONLY'),
     });

@@ -1,19 +1,27 @@
-/** The operator's port of a process: its metrics, and whether it should get work. */
+/** Opens the admin port of a process: its metrics, and whether it is ready. */
 import { exposition } from '../metrics/exposition.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Readiness } from './readiness.ts';
-import { type AdminServer, startAdmin } from './server.ts';
+import type { Opened } from '../opened.ts';
+import { type Checks, createReadiness, type Readiness } from './readiness.ts';
+import { startAdmin } from './server.ts';
 
-/** Undefined settings: no such port. Rejects with one clear sentence when it is taken. */
+export interface Admin extends Readiness {
+  /** Undefined where there is no such port. */
+  readonly url: string | undefined;
+}
+
+/** Rejects with one clear sentence when the port is taken. */
 export const openAdmin = async (
-  settings: { readonly host: string; readonly port: number } | undefined,
+  opened: Opened,
+  address: { readonly host: string; readonly port: number } | undefined,
   metrics: Pick<Metrics, 'families'>,
-  readiness: Pick<Readiness, 'unready'>,
-): Promise<AdminServer | undefined> =>
-  settings &&
-  startAdmin({
-    host: settings.host,
-    port: settings.port,
-    metrics: () => exposition(metrics.families()),
-    unready: () => readiness.unready(),
-  });
+  checks: Checks,
+): Promise<Admin> => {
+  const readiness = createReadiness(checks);
+  if (address === undefined) return { ...readiness, url: undefined };
+  const { host, port } = address;
+  const { unready } = readiness;
+  const text = (): string => exposition(metrics.families());
+  const server = opened.add(await startAdmin({ host, port, metrics: text, unready }));
+  return { ...readiness, url: server.url };
+};

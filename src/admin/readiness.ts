@@ -1,53 +1,51 @@
-/** What a process needs, as questions, in; why it should get no work now out. */
+/** Says why a process should get no traffic, from checks of the services it needs. */
 
-/** Throws or rejects with a sentence when what it asks for is not there. */
-export type Question = () => unknown;
+/** Throws or rejects with a sentence when what it checks is not available. */
+export type Check = () => unknown;
+export type Checks = Readonly<Record<string, Check>>;
 
 export interface Readiness {
-  /** It has started. */
+  /** The process has started. */
   enter(): void;
-  /** From now on work goes elsewhere: the process is about to end. */
+  /** The process is about to end: it is unready from now on. */
   leave(): void;
+  /** A sentence for each reason; empty: it is ready. */
   unready(): Promise<readonly string[]>;
 }
 
-/** Milliseconds after which what has not answered counts as away. */
-const usualPatience = 2_000;
+const defaultTimeoutMs = 2_000;
 
-export const createReadiness = (
-  questions: Readonly<Record<string, Question>>,
-  patience = usualPatience,
-): Readiness => {
-  let phase: 'starting' | 'here' | 'shutting down' = 'starting';
-  const ask = async ([what, question]: readonly [string, Question]): Promise<readonly string[]> => {
+export const createReadiness = (checks: Checks, timeoutMs = defaultTimeoutMs): Readiness => {
+  let phase: 'starting' | 'running' | 'shutting down' = 'starting';
+  const run = async ([name, check]: readonly [string, Check]): Promise<readonly string[]> => {
     try {
-      await inTime(question, patience);
+      await withTimeout(check, timeoutMs);
       return [];
     } catch (error) {
-      return [`${what}: ${error instanceof Error ? error.message : String(error)}`];
+      return [`${name}: ${error instanceof Error ? error.message : String(error)}`];
     }
   };
   return {
     enter: () => {
-      phase = 'here';
+      phase = 'running';
     },
     leave: () => {
       phase = 'shutting down';
     },
     unready: async () => {
-      const answers = await Promise.all(Object.entries(questions).map(ask));
-      return [...(phase === 'here' ? [] : [`process: ${phase}`]), ...answers.flat()];
+      const reasons = await Promise.all(Object.entries(checks).map(run));
+      return [...(phase === 'running' ? [] : [`process: ${phase}`]), ...reasons.flat()];
     },
   };
 };
 
-const inTime = async (question: Question, patience: number): Promise<unknown> => {
+const withTimeout = async (check: Check, timeoutMs: number): Promise<unknown> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer for ${patience} ms`)), patience);
+    timer = setTimeout(() => reject(new Error(`no answer for ${timeoutMs} ms`)), timeoutMs);
   });
   try {
-    return await Promise.race([question(), late]);
+    return await Promise.race([check(), late]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,8 +1,8 @@
 /** Quantities and prices in, money out, as exact decimals: no float ever touches an amount. */
 import type { Model } from '../../schemas/catalog.ts';
+import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from '../decimal.ts';
 import type { TokenUsage } from '../ports/chat.ts';
 import { remembered } from '../remembered.ts';
-import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from './decimal.ts';
 
 /** How many, and what one costs. Whole quantities are numbers, others decimals as text. */
 export type Item = readonly [quantity: number | string, price: string];

@@ -3,6 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
 import { eventJson } from './event-json.ts';
 import { CursorFile, readCursor } from './journal/cursor.ts';
@@ -43,8 +44,7 @@ interface Batch {
   readonly next: Cursor;
 }
 
-const firstPause = 100;
-const longestPause = 10_000;
+const backoff = exponentialBackoff({ first: 100, most: 10_000 });
 
 export const startShipper = (options: ShipperOptions): Shipper => {
   const { folder, events, log, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
@@ -52,7 +52,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   let cursor = readCursor(folder);
   /** Segments before this one are gone. */
   let cleanTo = -1;
-  let pause = firstPause;
+  let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   /** The next look is not for a while, and nothing speaks against an earlier one. */
   let idle = true;
@@ -113,14 +113,14 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   const loop = async (): Promise<void> => {
     try {
       await attempt();
-      pause = firstPause;
+      failures = 0;
       schedule(idleMs);
       idle = true;
       options.emptied?.();
     } catch (error) {
+      const pause = backoff(++failures);
       log.warn({ err: error, retryMs: pause }, 'usage cannot be shipped now; it is kept in the journal');
       schedule(pause);
-      pause = Math.min(pause * 2, longestPause);
     }
   };
 

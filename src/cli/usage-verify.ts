@@ -18,7 +18,7 @@ export const usageVerify: Command = {
     withLedger(async (ledger, config) => {
       // Loaded when asked for: no other command needs them.
       const [{ journalFolder }, { differs, verifyUsage }] = await Promise.all([
-        import('../billing/accounts.ts'),
+        import('../accounts.ts'),
         import('../billing/verify.ts'),
       ]);
       const report = await verifyUsage({

@@ -10,7 +10,7 @@ export interface VectorWish {
 
 const quote = 0x22;
 
-/** Engines may ignore the encoding they were asked for; some put the vector into a list of its own. */
+/** Engines may ignore the requested encoding; some wrap the vector in another list. */
 export const convertVector = (given: Buffer, { encoding, dimensions }: VectorWish): VectorJson => {
   const isBase64 = given[0] === quote;
   const vector = isBase64 ? given : onlyRow(given);
@@ -56,7 +56,7 @@ const readNumbers = (given: Buffer): Float32Array => {
 
 /**
  * At least one number, and nothing that is none: some engines write `null` or `NaN` when their arithmetic fails. Every
- * other word of JSON has one of these letters; the machine finds them faster than any loop here goes through a vector.
+ * other JSON token has one of these letters, and native searches are faster than any loop over the vector.
  */
 const isNumbers = (given: Buffer): boolean =>
   /^\[\s*-?\d/.test(given.toString('latin1', 0, 64)) && !foreign.some((byte) => given.includes(byte));

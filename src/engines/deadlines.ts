@@ -1,11 +1,11 @@
-/** Calls that must not take for ever → told on every tick how late it is. One coarse timer for all of them, none per call or per read. */
+/** Enforces the time limits of running calls with one coarse timer. */
 import { type Indexed, IndexedList } from '../indexed-list.ts';
 
 export interface Expiring extends Indexed {
-  /** `now` and what the call was told at its start and reads are of this clock; all of them are up to `tick` old. */
+  /** `now` is of this clock, like the times the call noted; all of them are up to `tick` old. */
   expire(now: number): void;
   /** Bytes read and not passed on yet. */
-  readonly held: number;
+  readonly pendingBytes: number;
 }
 
 export class Deadlines {
@@ -24,10 +24,10 @@ export class Deadlines {
     return this.#calls.size;
   }
 
-  /** Bytes that all of them hold. */
-  held(): number {
+  /** Of all calls. */
+  pendingBytes(): number {
     let sum = 0;
-    for (const call of this.#calls) sum += call.held;
+    for (const call of this.#calls) sum += call.pendingBytes;
     return sum;
   }
 
@@ -45,7 +45,7 @@ export class Deadlines {
   #sweep(): void {
     this.now = performance.now();
     for (const call of this.#calls) call.expire(this.now);
-    // Stopped by the first idle tick rather than by the last call: at a steady rate it is never started anew.
+    // Stopped by the first idle tick rather than by the last call: at a steady rate it is never restarted.
     if (this.#calls.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;

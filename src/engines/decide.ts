@@ -1,4 +1,4 @@
-/** A decision call for an engine over HTTP in; how likely each answer is out: every question's answers scored behind the same prompt, a few requests at a time. */
+/** Scores the answers of decision questions with an engine, a few requests at a time. */
 import { defer, map, mergeMap, type Observable, type OperatorFunction } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
@@ -9,7 +9,7 @@ import type { Continuations, DecisionWire } from './wire.ts';
 
 /** Requests of one call at the engine at once. */
 const width = 4;
-/** Characters of all prompts in a request: the prompt stands before each of its answers, and all of it comes back. */
+/** Characters of all prompts in a request: the prompt is repeated for each answer, and echoed. */
 const requestLength = 1024 * 1024;
 
 /** Some of a question's answers. */
@@ -45,7 +45,7 @@ export const decideOverHttp = (
     takesQuestions(model) ? askAll(model, call, flow) : score(model, call, flow);
 };
 
-/** What all questions share comes first: an engine that keeps what it has read may read it once. vLLM reads it anew. */
+/** What all questions share comes first, for engines with a prefix cache. vLLM does not use its own here. */
 const promptOf = ({ context, questions }: DecisionCall, question: number): string =>
   context + (questions[question]?.prompt ?? '');
 

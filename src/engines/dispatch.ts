@@ -1,4 +1,4 @@
-/** One replica's connections: a request in; the head of its answer and then its bytes to the reader, as fast as backpressure allows. */
+/** Sends requests to one replica over its HTTP connections. */
 import type { Flow } from '../ports/engine.ts';
 import type { Deadlines } from './deadlines.ts';
 import {
@@ -19,10 +19,10 @@ export interface EngineRequest {
   /** Below the replica's base address, or below its host. */
   readonly path: string;
   readonly fromRoot?: boolean;
-  /** Names and values by turns. One and the same list for every request of its kind is checked only once. */
+  /** Names and values alternate. A list that is reused is validated only once. */
   readonly headers: readonly string[];
   readonly body: OutgoingBody | null;
-  /** False: the first byte comes with the last, so only the total limit holds, and backpressure is of no use. */
+  /** False: the response comes at once, so only the total limit applies, and backpressure does not. */
   readonly streams: boolean;
   readonly readError: ReadError;
 }
@@ -38,13 +38,13 @@ export interface DispatchOptions {
 }
 
 export class Dispatch {
-  /** As many as calls, one call at a time on each: a stream behind another would wait for its end. */
+  /** One call at a time on each connection: pipelined streams would wait for each other. */
   readonly #connections: Connections;
   readonly #basePath: string;
   readonly #fixedLines: string;
   readonly #streams: CallSetting;
   readonly #wholes: CallSetting;
-  /** The head of the last request up to what is its own; most requests begin as the last one did. */
+  /** The start of the last request's head, which most requests share. */
   #latest: (Beginning & { readonly start: string }) | undefined;
 
   constructor(baseUrl: string, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
@@ -56,17 +56,17 @@ export class Dispatch {
     this.#connections = new Connections(url, { connectLimit: limits.connect, ca });
   }
 
-  /** The reader hears nothing before this has returned. */
+  /** The reader is called only after this returns. */
   send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
     const { method, body, streams, readError } = request;
     const call = streams
       ? new HttpCall(this.#streams, reader, flow.backpressure, readError)
       : new HttpCall(this.#wholes, reader, undefined, readError);
     try {
-      // Only a GET without a body says nothing of its length.
-      const said = body === null && method === 'GET' ? undefined : body;
+      // Only a GET without a body has no content length.
+      const sent = body === null && method === 'GET' ? undefined : body;
       call.runOn(
-        this.#connections.send(outgoing(this.#start(request), flow.requestId, traceLines, said), call),
+        this.#connections.send(outgoing(this.#start(request), flow.requestId, traceLines, sent), call),
       );
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
@@ -81,7 +81,7 @@ export class Dispatch {
 
   #start(request: EngineRequest): string {
     const latest = this.#latest;
-    if (latest !== undefined && beginAlike(latest, request)) return latest.start;
+    if (latest !== undefined && startsAlike(latest, request)) return latest.start;
     const { method, path, fromRoot, headers } = request;
     const start = requestStart(
       { method, path: fromRoot === true ? path : this.#basePath + path, headers },
@@ -92,7 +92,7 @@ export class Dispatch {
   }
 }
 
-const beginAlike = (one: Beginning, other: Beginning): boolean =>
+const startsAlike = (one: Beginning, other: Beginning): boolean =>
   one.headers === other.headers &&
   one.path === other.path &&
   one.method === other.method &&

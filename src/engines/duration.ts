@@ -1,4 +1,4 @@
-/** A length of time as configuration writes it (`500ms`, `2s`, `10m`) → milliseconds. */
+/** Converts durations of the configuration (`500ms`, `2s`, `10m`) to milliseconds. */
 import type { Duration } from '../../schemas/engines.ts';
 
 const units = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;

@@ -1,4 +1,4 @@
-/** An embedding call for an engine over HTTP in; its vectors out: split into batches the engine takes, sent a few at a time, cut smaller where it refuses their size. */
+/** Embeds inputs with an engine in batches, split further where it rejects their size. */
 import { map, type Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput } from '../ports/embedding.ts';
@@ -7,7 +7,7 @@ import type { EngineCalls } from './calls.ts';
 import { runBatches } from './run-batches.ts';
 import type { EmbeddingWire } from './wire.ts';
 
-/** Inputs of a batch where the model's row does not say. */
+/** Inputs of a batch, unless the model's row sets them. */
 const usualBatch = 128;
 /** Characters of a batch: writing these as JSON takes a millisecond or two. */
 const batchLength = 512 * 1024;
@@ -56,8 +56,8 @@ const splitInputs = (inputs: readonly EmbeddingInput[], most: number): readonly 
 };
 
 /**
- * Engines count tokens by vocabularies we do not have, and limit batches as they like. Halves find the input at fault
- * in a few calls and leave the others whole.
+ * Engines count tokens by vocabularies we do not have, and limit batches as they like. Halving finds the input at fault
+ * in a few calls and leaves the others untouched.
  */
 const refit = ({ first, inputs }: Batch): readonly Batch[] | undefined => {
   const half = inputs.length >> 1;

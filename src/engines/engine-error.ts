@@ -1,21 +1,21 @@
-/** How an engine call failed → what the client is told, whether another replica may be tried, and what it says of this one's health. */
+/** Classifies failed engine calls: the client's error, whether to retry, whether the replica is at fault. */
 import { ApiError, type ErrorKind, type FailureDetails } from '../errors.ts';
 import { CONNECT_TIMEOUT } from './http1/connection.ts';
 import { CLOSED } from './http1/connections.ts';
 
 /**
- * `elsewhere`: nothing of an answer was seen, another replica may do better. `anywhere`: the connection had gone
- * stale before the engine saw the request, so the same replica will do too.
+ * `elsewhere`: no response was seen, another replica may succeed. `anywhere`: the connection was stale before the engine
+ * saw the request, so the same replica may be tried too.
  */
 export type Retry = 'never' | 'elsewhere' | 'anywhere';
 
-/** Who is to blame: the way to the replica, the replica, or neither. */
+/** What is at fault: the connection, the server, or neither. */
 export type Fault = 'connection' | 'server' | 'none';
 
 interface Verdict {
   readonly retry: Retry;
   readonly fault: Fault;
-  /** The replica's row is wrong: somebody should be told. */
+  /** The engine's row is wrong: worth an error in the log. */
   readonly misconfigured?: boolean;
 }
 
@@ -47,7 +47,7 @@ export const statusError = (
     case 400:
     case 413:
     case 422:
-      // The engine's complaint is about the client's own request.
+      // The client's request is at fault.
       return new EngineError('invalid_request', message ?? 'The engine refused the request', blameless, {
         cause,
       });
@@ -70,7 +70,7 @@ export const statusError = (
   }
 };
 
-/** For the log: what an engine quotes at length is likely the client's. */
+/** For the log: long quotes are likely content of the client. */
 const withoutQuotes = (message: string): string => message.replace(/(?<!\w)(["'`]).{20,}?\1/g, '$1…$1');
 
 const blameless: Verdict = { retry: 'never', fault: 'none' };
@@ -85,7 +85,7 @@ const busy = (verdict: Verdict, cause: unknown, retryAfter: string | undefined):
   });
 };
 
-/** How far a call had come: not a byte on a connection that had served before, not the whole head, the whole head. */
+/** How far a call got: no byte on a reused connection, no complete head, a complete head. */
 export type Progress = 'stale' | 'waiting' | 'answered';
 
 /** A connection that could not be made or broke. */

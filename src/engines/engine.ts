@@ -1,4 +1,4 @@
-/** A row of `engines` in, a running engine out: encode → replica pool → dispatch → decode. */
+/** Builds a running engine from a row of `engines`. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { EngineRow } from '../../schemas/engines.ts';
@@ -37,14 +37,14 @@ export interface EngineOptions {
 }
 
 export interface EngineStats extends PoolStats {
-  /** Bytes of answers that were read and wait for slow readers. */
+  /** Bytes of responses that were read and wait for slow readers. */
   readonly heldBytes: number;
 }
 
 export interface RunningEngine extends Engine {
   health(): 'ok' | 'down';
   stats(): EngineStats;
-  /** Takes no more calls, lets running ones end. */
+  /** Takes no more calls and lets running ones finish. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(speech && { speak: speakOverHttp(speech, calls, codec) }),
     ...(transcription && { transcribe: transcribeOverHttp(transcription, calls, codec) }),
     health: () => pool.health(),
-    stats: () => ({ ...pool.stats(), heldBytes: deadlines.held() }),
+    stats: () => ({ ...pool.stats(), heldBytes: deadlines.pendingBytes() }),
     close: () => {
       stopProbes();
       return pool.close();

@@ -1,4 +1,4 @@
-/** A call for n answers → n calls for one answer each, their parts as those of one call. */
+/** Turns a call for n answers into n calls whose parts are merged. */
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
@@ -10,26 +10,30 @@ export const fanOut = (
   flow: Flow,
   answer: (call: ChatCall, flow: Flow) => Observable<Parts>,
 ): Observable<Parts> =>
+  sharedBackpressure(flow.backpressure, call.n, (backpressure, choice) =>
+    answer(single(call, choice), { ...flow, backpressure }).pipe(
+      map((parts) => parts.map((part) => renumbered(part, choice))),
+    ),
+  ).pipe(asOneAnswer(call.n));
+
+/** Merges so many streams; pausing the reader pauses all of them. */
+export const sharedBackpressure = <Out>(
+  backpressure: Backpressure,
+  count: number,
+  streamOf: (backpressure: Backpressure, index: number) => Observable<Out>,
+): Observable<Out> =>
   defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Backpressure());
+    const each = Array.from({ length: count }, () => new Backpressure());
     const all = {
       pause: () => {
-        for (const backpressure of demands) backpressure.pause();
+        for (const one of each) one.pause();
       },
       resume: () => {
-        for (const backpressure of demands) backpressure.resume();
+        for (const one of each) one.resume();
       },
     };
-    flow.backpressure.attach(all);
-    const answers = demands.map((backpressure, choice) =>
-      answer(single(call, choice), { ...flow, backpressure }).pipe(
-        map((parts) => parts.map((part) => renumbered(part, choice))),
-      ),
-    );
-    return merge(...answers).pipe(
-      asOneAnswer(call.n),
-      finalize(() => flow.backpressure.detach(all)),
-    );
+    backpressure.attach(all);
+    return merge(...each.map(streamOf)).pipe(finalize(() => backpressure.detach(all)));
   });
 
 /** With one seed for all, every answer would be the same. */
@@ -48,7 +52,7 @@ const renumbered = (part: Part, choice: number): Part => {
   return part.type === 'text' ? { ...part, text: part.text, choice } : { ...part, choice };
 };
 
-/** Usage is summed and comes last, only when every answer told its own; the first failure ends all. */
+/** Usage is summed and comes last, only when every answer reported its own; the first failure ends all. */
 const asOneAnswer =
   (answers: number): OperatorFunction<Parts, Parts> =>
   (source) =>
@@ -79,7 +83,7 @@ const asOneAnswer =
       });
     });
 
-/** The prompt is one and the same, as when the engine makes n answers itself: it counts once. */
+/** The prompt counts once, as when the engine makes n answers itself. */
 const total = (sum: TokenUsage, next: TokenUsage): TokenUsage => ({
   prompt: sum.prompt,
   cached: sum.cached,

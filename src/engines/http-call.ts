@@ -1,4 +1,4 @@
-/** One HTTP call's events, as its connection tells them, in; the answer's head and its bytes, in one piece per read, out. */
+/** One HTTP call: passes the response from its connection to its reader, with backpressure and time limits. */
 
 import { unindexed } from '../indexed-list.ts';
 import type { Backpressure, Pausable } from '../ports/backpressure.ts';
@@ -17,8 +17,8 @@ import { PendingReads } from './pending-reads.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Takes an answer: one head, bytes that are lent until the call returns, an end; or an error at any point, and nothing
- * after it. With `last` the end follows at once, and until it returns the bytes are lent.
+ * Reads a response: one head, bytes that are borrowed until the call returns, an end; or an error at any point, and
+ * nothing after it. With `last` the end follows at once, and the bytes are borrowed until that returns.
  */
 export interface EngineReader {
   head(head: EngineHead): void;
@@ -27,14 +27,14 @@ export interface EngineReader {
   error(error: EngineError): void;
 }
 
-/** The head of a good answer. */
+/** The head of a successful response. */
 export interface EngineHead {
   readonly contentType: string;
-  /** The answer is whole: when the call is closed, what the engine still says is read and dropped, and its connection kept. */
+  /** The response is complete: closing the call drains what is left and keeps the connection. */
   settle(): void;
 }
 
-/** A call under way. Closing it ends it at once; after its end, closing does nothing. */
+/** Closing a running call aborts it; after its end, closing does nothing. */
 export interface EngineCall {
   close(): void;
 }
@@ -68,30 +68,30 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
   readonly #readError: ReadError;
   readonly #begun: number;
   #lastRead: number;
-  /** Absent before the call is on its way, and once its answer was read. */
+  /** Absent before the call is sent and after its response was read. */
   #connection: Connection | undefined;
   #sent = false;
   #status = 0;
   #retryAfter: string | undefined;
   #anyBytes = false;
   #headSent = false;
-  /** What has just been read, and lies where the next read will. */
-  #lent: Buffer | undefined;
+  /** The latest read, in the buffer that the next one overwrites. */
+  #borrowed: Buffer | undefined;
   /** Copies of what could not be passed on at once; most calls have none. */
-  #held: PendingReads | undefined;
-  /** The reader asked for a pause. */
+  #pending: PendingReads | undefined;
+  /** The reader requested a pause. */
   #paused = false;
-  /** The connection was told to stop reading. */
+  /** The connection is paused. */
   #stopped = false;
   #scheduled = false;
   #ended = false;
   #error: EngineError | undefined;
   #settled = false;
-  /** Nobody listens any more. */
+  /** The reader gets nothing more. */
   #closed = false;
   #lingered = 0;
 
-  /** Without a backpressure the reader takes everything as it comes. */
+  /** Without backpressure the reader takes everything as it comes. */
   constructor(
     setting: CallSetting,
     reader: EngineReader,
@@ -124,11 +124,11 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     this.#settled = true;
   }
 
-  /** Also when the engine has not been dialled yet; a settled engine may say its last words. */
+  /** Also before the call was sent; a settled response is drained. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#held?.clear();
+    this.#pending?.clear();
     this.#backpressure?.detach(this);
     if (this.#ended || this.#error !== undefined) return;
     if (this.#settled) {
@@ -139,7 +139,7 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
 
   // ── the connection's side ──────────────────────────────────────────────────────────────────────
 
-  /** Where it is sent, or will be once the connection stands. */
+  /** Where it is sent, or will be once the connection is established. */
   runOn(connection: Connection | undefined): void {
     this.#connection = connection;
   }
@@ -166,17 +166,17 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     }
     if (this.#closed) return this.#linger(bytes);
     if (this.#status >= 300) {
-      if (bytes !== undefined) this.#hold(bytes);
-      if (complete || this.held > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
+      if (bytes !== undefined) this.#keep(bytes);
+      if (complete || this.pendingBytes > ERROR_BODY_LIMIT) this.#fail(this.#statusError());
       return true;
     }
     this.#ended = complete;
-    this.#lent = bytes;
+    this.#borrowed = bytes;
     this.#flush();
-    if (this.#lent !== undefined && !this.#closed) this.#hold(this.#lent);
-    this.#lent = undefined;
-    // A reader that pauses is read ahead of by one read at most.
-    this.#stopped = this.#paused && this.held > 0;
+    if (this.#borrowed !== undefined && !this.#closed) this.#keep(this.#borrowed);
+    this.#borrowed = undefined;
+    // A paused reader is at most one read behind.
+    this.#stopped = this.#paused && this.pendingBytes > 0;
     return !this.#stopped;
   }
 
@@ -186,9 +186,9 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     if (!this.#closed) this.#fail(connectionError(error, this.#progress(stale)));
   }
 
-  #hold(lent: Buffer): void {
-    this.#held ??= new PendingReads();
-    this.#held.add(lent);
+  #keep(borrowed: Buffer): void {
+    this.#pending ??= new PendingReads();
+    this.#pending.add(borrowed);
   }
 
   #linger(bytes: Buffer | undefined): boolean {
@@ -208,8 +208,8 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     return stale ? 'stale' : 'waiting';
   }
 
-  get held(): number {
-    return this.#held?.bytes ?? 0;
+  get pendingBytes(): number {
+    return this.#pending?.bytes ?? 0;
   }
 
   // ── the clock's side ───────────────────────────────────────────────────────────────────────────
@@ -237,13 +237,13 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
   #fail(error: EngineError): void {
     if (this.#ended || this.#error !== undefined) return;
     this.#error = error;
-    if (this.#status >= 300) this.#held?.clear();
+    if (this.#status >= 300) this.#pending?.clear();
     this.#abort();
     this.#schedule();
   }
 
   #statusError(): EngineError {
-    const { status, message } = this.#readError(this.#status, this.#held?.text(ERROR_BODY_LIMIT) ?? '');
+    const { status, message } = this.#readError(this.#status, this.#pending?.text(ERROR_BODY_LIMIT) ?? '');
     return statusError(status, this.#retryAfter, message, this.#status);
   }
 
@@ -253,7 +253,7 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
     this.#connection = undefined;
   }
 
-  /** Failures and held bytes go on in a turn of their own: whoever calls for them is in the middle of something. */
+  /** Failures and pending reads are passed on in a tick of their own, never inside the caller. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -273,23 +273,23 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
       this.#reader.head(this);
     }
     if (good) this.#passOn();
-    if (this.#closed || this.held > 0 || this.#lent !== undefined) return;
+    if (this.#closed || this.pendingBytes > 0 || this.#borrowed !== undefined) return;
     if (this.#error !== undefined || this.#ended) this.#passEnd();
     else if (!this.#paused) this.#readOn();
   }
 
-  /** What is held goes first. With everything it gets the reader may pause, or leave. */
+  /** Pending reads first. The reader may pause or close with each. */
   #passOn(): void {
-    if (this.#held !== undefined) this.#passHeld(this.#held);
-    const lent = this.#lent;
-    if (lent === undefined || !this.#open) return;
-    this.#lent = undefined;
-    this.#reader.bytes(lent, this.#ended);
+    if (this.#pending !== undefined) this.#passPending(this.#pending);
+    const borrowed = this.#borrowed;
+    if (borrowed === undefined || !this.#open) return;
+    this.#borrowed = undefined;
+    this.#reader.bytes(borrowed, this.#ended);
   }
 
-  #passHeld(held: PendingReads): void {
+  #passPending(pending: PendingReads): void {
     const reader = this.#reader;
-    while (held.bytes > 0 && this.#open) held.pass((bytes) => reader.bytes(bytes, false));
+    while (pending.bytes > 0 && this.#open) pending.pass((bytes) => reader.bytes(bytes, false));
   }
 
   /** The reader takes more. */

@@ -1,4 +1,4 @@
-/** An image call for an engine over HTTP in; its images out, those it gave links for fetched. */
+/** Generates images with an engine and fetches those it returns as links. */
 import { map, merge, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Flow } from '../ports/engine.ts';

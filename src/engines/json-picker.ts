@@ -1,4 +1,4 @@
-/** The bytes of a JSON text in, however they were cut; the wanted values out, each as its own bytes. Nothing else of the text is kept or made into objects. */
+/** Extracts chosen values from a JSON stream without parsing the rest. */
 import { fail } from '../errors.ts';
 import {
   closeArray,
@@ -12,8 +12,8 @@ import {
 } from './json-value-end.ts';
 
 /**
- * What is wanted of a value: all of it, or some of what is inside. Values of another type are passed over. It is made
- * once for all answers of a kind; `into` is what is made of the one that is being read.
+ * What to extract from a value: all of it, or some of its members. Values of another type are skipped. Built once for all
+ * responses of a kind; `into` holds what is extracted from one.
  */
 export type Pick<Into> = RawPick<Into> | PiecePick<Into> | ObjectPick<Into> | ArrayPick<Into>;
 
@@ -24,7 +24,7 @@ export interface RawPick<Into> {
   readonly numbers?: true;
 }
 
-/** For values so long that putting their pieces together at the end would hold the loop up. */
+/** For values so long that joining their pieces at the end would block the event loop. */
 export interface PiecePick<Into> {
   /** The value's bytes as they come, from its first to its last. */
   piece(bytes: Buffer, last: boolean, into: Into): void;
@@ -43,7 +43,7 @@ export interface ArrayPick<Into> {
 /** What must come next. */
 type Expected = 'value' | 'value-or-end' | 'key' | 'key-or-end' | 'colon' | 'comma-or-end' | 'nothing';
 
-const passOver: RawPick<unknown> = { raw: () => undefined };
+const skip: RawPick<unknown> = { raw: () => undefined };
 /** The name of a field. */
 const key: RawPick<unknown> = { raw: () => undefined };
 
@@ -54,8 +54,8 @@ export class JsonPicker<Into> {
   readonly #open: (ObjectPick<Into> | ArrayPick<Into>)[] = [];
   /** What is wanted of the value that comes next. */
   #pick: Pick<Into>;
-  #taking: RawPick<Into> | PiecePick<Into> = passOver;
-  /** In a value that is taken or passed over as a whole. */
+  #taking: RawPick<Into> | PiecePick<Into> = skip;
+  /** In a value that is taken or skipped as a whole. */
   #inside = false;
   readonly #end = new JsonValueEnd();
   /** The value's bytes from earlier reads. */
@@ -66,7 +66,7 @@ export class JsonPicker<Into> {
     this.#into = into;
   }
 
-  /** Throws `engine_unreachable` where the text is no JSON; what is passed over is not looked at closely. */
+  /** Throws `engine_unreachable` where the text is no JSON; what is skipped is not validated. */
   push(bytes: Buffer): void {
     let at = 0;
     if (this.#inside) at = this.#take(bytes, 0, 0);
@@ -99,13 +99,13 @@ export class JsonPicker<Into> {
         this.#expected = 'value';
         return at + 1;
       case 'comma-or-end':
-        return this.#goOn(at, byte);
+        return this.#afterValue(at, byte);
       case 'nothing':
         throw unreadable();
     }
   }
 
-  #goOn(at: number, byte: number): number {
+  #afterValue(at: number, byte: number): number {
     const around = this.#open[this.#open.length - 1];
     const inArray = around !== undefined && 'items' in around;
     if (byte === (inArray ? closeArray : closeObject)) return this.#leave(at);
@@ -128,7 +128,7 @@ export class JsonPicker<Into> {
       this.#expected = 'value-or-end';
       return at + 1;
     }
-    return this.#start(bytes, at, byte, 'raw' in pick || 'piece' in pick ? pick : passOver);
+    return this.#start(bytes, at, byte, 'raw' in pick || 'piece' in pick ? pick : skip);
   }
 
   #keyAt(bytes: Buffer, at: number, byte: number): number {
@@ -136,12 +136,12 @@ export class JsonPicker<Into> {
     return this.#start(bytes, at, byte, key);
   }
 
-  /** Names that are wanted are ASCII; others need not be read right. */
+  /** Wanted names are ASCII; others need not be decoded correctly. */
   #nameValue(bytes: Buffer, start: number, end: number): void {
     const text = bytes.toString('latin1', start + 1, end - 1);
     const name = text.includes('\\') ? unescaped(`"${text}"`) : text;
     const around = this.#open[this.#open.length - 1];
-    this.#pick = (around !== undefined && 'keys' in around ? around.keys.get(name) : undefined) ?? passOver;
+    this.#pick = (around !== undefined && 'keys' in around ? around.keys.get(name) : undefined) ?? skip;
   }
 
   #leave(at: number): number {
@@ -168,7 +168,7 @@ export class JsonPicker<Into> {
     if (!this.#inside)
       this.#expected = taking === key ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
     if ('piece' in taking) taking.piece(bytes.subarray(start, after), !this.#inside, this.#into);
-    else if (taking === passOver) return after;
+    else if (taking === skip) return after;
     else if (this.#inside) this.#pieces.push(bytes.subarray(start));
     else if (this.#pieces.length > 0) {
       const whole = Buffer.concat([...this.#pieces, bytes.subarray(start, end)]);

@@ -1,4 +1,4 @@
-/** The bytes of a JSON value in, however they were cut; where it ends out. Nothing is made of what is inside. */
+/** Finds where a JSON value ends in a stream of bytes. */
 
 export const quote = 0x22;
 const backslash = 0x5c;
@@ -9,7 +9,7 @@ export const closeArray = 0x5d;
 export const openObject = 0x7b;
 export const closeObject = 0x7d;
 
-/** Up to here a loop of our own is faster than a call of the machine's. */
+/** Up to here a loop is faster than a native search. */
 const shortString = 32;
 
 export class JsonValueEnd {
@@ -28,7 +28,7 @@ export class JsonValueEnd {
     this.#depth = isStructure ? 1 : 0;
   }
 
-  /** The index after its last byte, from `at` on; -1 when it goes on in the next read. */
+  /** The index after its last byte, from `at` on; -1 when it continues in the next read. */
   find(bytes: Buffer, at: number): number {
     switch (this.#kind) {
       case 'string':
@@ -42,7 +42,7 @@ export class JsonValueEnd {
     }
   }
 
-  /** Short strings are looked through here, long ones by the machine. */
+  /** Short strings are searched by a loop, long ones natively. */
   #stringEnd(bytes: Buffer, from: number): number {
     const { length } = bytes;
     let at = this.#escaped ? from + 1 : from;

@@ -1,4 +1,4 @@
-/** The bytes of a JSON string in, piece by piece; what stands between its quotes out, as bytes where it is long. Each piece is looked at and copied as it comes, so that none of it waits for the end. */
+/** Collects a long JSON string, such as base64, piece by piece. */
 import { isAscii } from 'node:buffer';
 import type { Base64 } from '../ports/media.ts';
 import { unreadable } from './json-picker.ts';
@@ -7,9 +7,10 @@ const quote = 0x22;
 const backslash = 0x5c;
 /** Shorter texts come out as strings. */
 const long = 4096;
-/** Room for a text that does not end with its first piece. What is not written to costs no memory. */
+/** Capacity for a text of several pieces. Untouched pages take no memory. */
 const usualRoom = 4 * 1024 * 1024;
 
+/** Pieces are checked and copied as they arrive, so that no work piles up at the end. */
 export class LongText {
   #bytes = Buffer.alloc(0);
   #length = 0;

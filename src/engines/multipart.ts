@@ -1,4 +1,4 @@
-/** Fields and files in; the body of a form and its content type out, the files' bytes as they are. */
+/** Builds multipart form bodies without copying their files. */
 import { randomUUID } from 'node:crypto';
 import type { BodyPiece } from './outgoing-body.ts';
 
@@ -9,12 +9,12 @@ export interface FormFile {
   readonly bytes: Uint8Array;
 }
 
-/** Names are the house's own: nothing of a client's stands in a part's head. */
+/** Field and file names are constants: part heads hold nothing of a client's. */
 export const formBody = (
   fields: Readonly<Record<string, string>>,
   files: readonly FormFile[],
 ): { readonly body: readonly BodyPiece[]; readonly contentType: string } => {
-  // Nobody outside can know it, so it stands in no field and no file.
+  // Unpredictable, so no field or file can contain it.
   const boundary = `----sluice-${randomUUID()}`;
   const head = (disposition: string): string =>
     `--${boundary}\r\ncontent-disposition: form-data; ${disposition}\r\n`;

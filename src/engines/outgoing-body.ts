@@ -1,7 +1,7 @@
-/** A request body in pieces, some of them many megabytes of media → bytes for the socket, a bit at a time, so that other calls go on meanwhile. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** Streams request bodies with large media in slices, so that other calls proceed meanwhile. */
+import { setImmediate as nextTick } from 'node:timers/promises';
 
-/** A whole text; or texts and media to be sent one after another, every second of which is media: base64, or bytes as they are. */
+/** A string; or strings and media in alternation, media as base64 or raw bytes. */
 export type OutgoingBody = string | readonly BodyPiece[];
 
 export type BodyPiece = string | Uint8Array;
@@ -21,8 +21,8 @@ export async function* bodyBytes(pieces: readonly BodyPiece[]): AsyncGenerator<U
       yield typeof piece === 'string'
         ? Buffer.from(piece.slice(from, from + SLICE), 'latin1')
         : piece.subarray(from, from + SLICE);
-      // A fast peer would otherwise take everything within one turn of the event loop.
-      await nextTurn();
+      // A fast peer would otherwise take everything within one tick.
+      await nextTick();
     }
   }
 }

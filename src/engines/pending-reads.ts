@@ -1,6 +1,6 @@
-/** Reads in memory that the next one writes over in, those that have to wait; the same out, in their order, once there is room. */
+/** Copies of borrowed buffers that wait for a slow reader. */
 
-/** Up from this size a read gets memory of this module's own, which is used again: garbage of that size piles up. */
+/** Reads from this size on get pooled memory: garbage of that size piles up. */
 const large = 16 * 1024;
 const memoryBytes = 64 * 1024;
 const mostSpare = 64;
@@ -10,22 +10,22 @@ export class PendingReads {
   bytes = 0;
   readonly #reads: Buffer[] = [];
 
-  add(lent: Buffer): void {
-    this.#reads.push(copied(lent));
-    this.bytes += lent.length;
+  add(borrowed: Buffer): void {
+    this.#reads.push(copied(borrowed));
+    this.bytes += borrowed.length;
   }
 
-  /** The first of them, if any, is lent to `take`. */
+  /** Lends the first, if any, to `take`. */
   pass(take: (bytes: Buffer) => void): void {
     const first = this.#reads.shift();
     if (first === undefined) return;
     this.bytes -= first.length;
     take(first);
-    giveBack(first);
+    release(first);
   }
 
   clear(): void {
-    for (const read of this.#reads.splice(0)) giveBack(read);
+    for (const read of this.#reads.splice(0)) release(read);
     this.bytes = 0;
   }
 
@@ -34,13 +34,13 @@ export class PendingReads {
   }
 }
 
-const copied = (lent: Buffer): Buffer => {
-  if (lent.length < large || lent.length > memoryBytes) return Buffer.from(lent);
+const copied = (borrowed: Buffer): Buffer => {
+  if (borrowed.length < large || borrowed.length > memoryBytes) return Buffer.from(borrowed);
   const memory = spare.pop() ?? Buffer.allocUnsafeSlow(memoryBytes);
-  return memory.subarray(0, lent.copy(memory));
+  return memory.subarray(0, borrowed.copy(memory));
 };
 
-const giveBack = ({ buffer, length }: Buffer): void => {
+const release = ({ buffer, length }: Buffer): void => {
   if (length >= large && buffer.byteLength === memoryBytes && spare.length < mostSpare)
     spare.push(Buffer.from(buffer));
 };

@@ -1,12 +1,10 @@
-/** A music job of an engine in; its songs' samples out as they are rendered there. A song that cannot be heard is no failure: its file tells. */
+/** Streams the samples of songs while an engine renders them. */
 import {
   catchError,
   defer,
   EMPTY,
   filter,
-  finalize,
   map,
-  merge,
   type Observable,
   type OperatorFunction,
   retry,
@@ -14,10 +12,11 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { readWavBeginning } from '../music/wav.ts';
-import { Backpressure } from '../ports/backpressure.ts';
+import type { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
 import type { EngineCalls } from './calls.ts';
+import { sharedBackpressure } from './fan-out.ts';
 import type { Begun } from './render.ts';
 import type { RenderWire } from './wire.ts';
 
@@ -36,30 +35,18 @@ interface Layout {
   readonly channels: number;
 }
 
-/** A stream that breaks is begun again: it always starts at the song's beginning. */
+/** A broken stream is restarted, from the song's beginning. */
 const tries = 3;
 const pauseMs = 1000;
 
+/** A song that cannot be streamed is no failure: its file follows. */
 export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
   const { model, call, flow } = hearing;
   const streaming = model.capabilities?.music?.streaming;
   if (call.type !== 'music' || streaming?.progressive !== true) return EMPTY;
-  return defer(() => {
-    const demands = Array.from({ length: call.n }, () => new Backpressure());
-    // One reader holds back all songs.
-    const together = {
-      pause: () => {
-        for (const backpressure of demands) backpressure.pause();
-      },
-      resume: () => {
-        for (const backpressure of demands) backpressure.resume();
-      },
-    };
-    flow.backpressure.attach(together);
-    return merge(
-      ...demands.map((backpressure, output) => hearSong(hearing, streaming, backpressure, output)),
-    ).pipe(finalize(() => flow.backpressure.detach(together)));
-  });
+  return sharedBackpressure(flow.backpressure, call.n, (backpressure, output) =>
+    hearSong(hearing, streaming, backpressure, output),
+  );
 };
 
 const hearSong = (
@@ -93,7 +80,7 @@ const hearSong = (
     );
   });
 
-/** Fails when they are not laid out as the model's row says. */
+/** Fails when their layout is not that of the model's row. */
 const wavSamples =
   (layout: Layout): OperatorFunction<Buffer, Buffer> =>
   (source) =>

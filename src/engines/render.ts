@@ -1,4 +1,4 @@
-/** A render for an engine over HTTP in; its progress, its samples and its outputs out: a job is made there, watched, fetched, and deleted however this ends. */
+/** Renders videos and songs as jobs of an engine: created, polled, downloaded, always deleted. */
 import {
   concat,
   defer,
@@ -20,6 +20,7 @@ import {
   toArray,
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail } from '../errors.ts';
 import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
@@ -32,14 +33,15 @@ import { hearSongs } from './render-samples.ts';
 import type { Replica } from './replica.ts';
 import type { EngineJob, RenderWire } from './wire.ts';
 
-/** Milliseconds before the first look at a job; each next wait is half as long again, up to the longest. */
+/** Milliseconds before a job is first polled; each wait is half as long again, up to the longest. */
 const firstLook = 200;
 const longestWait = 2000;
-/** Looks in a row that may fail. */
+const lookBackoff = exponentialBackoff({ first: firstLook * 1.5, most: longestWait, factor: 1.5 });
+/** Consecutive polls that may fail. */
 const patience = 15;
-/** Tries to make a job where engines are down or busy, and milliseconds before the second, doubled each time. */
+/** Attempts to create a job while engines are down or busy, and the first backoff in milliseconds, doubled each time. */
 const beginnings = 6;
-const firstPause = 1000;
+const beginBackoff = exponentialBackoff({ first: 1000 });
 
 /** Bytes: more than any input may have. */
 const longestInput = 64 * 1024 * 1024;
@@ -71,7 +73,7 @@ export const renderOverHttp =
     };
     const remove = ({ replica, job }: Begun): void => {
       calls.ask(replica, 'DELETE', { path: wire.jobPath(call, job.id) }, own).subscribe({
-        // It ends there in its own time, then.
+        // The job then expires on the engine.
         error: () => undefined,
       });
     };
@@ -81,9 +83,7 @@ export const renderOverHttp =
         retry({ count: patience, delay: longestWait }),
       );
       const looks = timer(firstLook).pipe(
-        switchMap(() =>
-          look.pipe(repeat({ delay: (count) => timer(Math.min(longestWait, firstLook * 1.5 ** count)) })),
-        ),
+        switchMap(() => look.pipe(repeat({ delay: (count) => timer(lookBackoff(count)) }))),
       );
       return concat(of(job), looks).pipe(
         map((seen) => {
@@ -113,12 +113,12 @@ export const renderOverHttp =
     );
   };
 
-/** What was begun is known only by its answer: whoever leaves before it comes has it given up as soon as it does. */
+/** A job is known only once created: unsubscribing earlier deletes it as soon as the response arrives. */
 const begin = (create: Observable<Begun>, remove: (begun: Begun) => void): Observable<Begun> =>
   new Observable((subscriber) => {
     let left = false;
     const again = (error: unknown, count: number) =>
-      left || !isPassing(error) ? throwError(() => error) : timer(firstPause * 2 ** (count - 1));
+      left || !isPassing(error) ? throwError(() => error) : timer(beginBackoff(count));
     create.pipe(retry({ count: beginnings - 1, delay: again })).subscribe({
       next: (begun) => (left ? remove(begun) : subscriber.next(begun)),
       error: (error: unknown) => subscriber.error(error),
@@ -129,7 +129,7 @@ const begin = (create: Observable<Begun>, remove: (begun: Begun) => void): Obser
     };
   });
 
-/** Down or busy; an engine that does not know the route will not learn it. */
+/** Down or busy; an unknown route stays unknown. */
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.kind === 'unavailable' || error.kind === 'engine_unreachable') &&
@@ -152,7 +152,7 @@ const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly Bas
     ),
   ).pipe(toArray());
 
-/** Each is read to its end, or left, before the next comes. */
+/** Each is read to its end, or skipped, before the next. */
 const fetchOutputs = (
   wire: RenderWire,
   calls: EngineCalls,

@@ -1,12 +1,12 @@
 /** One replica: its load and its circuit breaker. */
+import { exponentialBackoff } from '../backoff.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { Fault } from './engine-error.ts';
 
 /** Consecutive failures that open the circuit; a single broken connection may be chance. */
 const CONNECTION_FAILURES = 2;
 const SERVER_FAILURES = 5;
-const FIRST_COOLDOWN_MS = 500;
-const LONGEST_COOLDOWN_MS = 30_000;
+const cooldown = exponentialBackoff({ first: 500, most: 30_000 });
 
 /** Open: no calls until the cooldown is over. Half-open: one trial call at a time. */
 export type Circuit = 'closed' | 'open' | 'half-open';
@@ -20,7 +20,8 @@ export class Replica {
   answering = 0;
   #connectionFailures = 0;
   #serverFailures = 0;
-  #cooldown = 0;
+  /** Failures since it was ejected, the first included. */
+  #cooldowns = 0;
   /** When the cooldown ends; 0 while the circuit is closed. */
   #openUntil = 0;
 
@@ -40,7 +41,7 @@ export class Replica {
   }
 
   get cooldownMs(): number {
-    return this.#cooldown;
+    return this.#cooldowns;
   }
 
   canTake(now: number, concurrency: number): boolean {
@@ -53,7 +54,7 @@ export class Replica {
     const wasEjected = this.ejected;
     this.#connectionFailures = 0;
     this.#serverFailures = 0;
-    this.#cooldown = 0;
+    this.#cooldowns = 0;
     this.#openUntil = 0;
     return wasEjected;
   }
@@ -66,8 +67,7 @@ export class Replica {
     const tooMany =
       this.#connectionFailures >= CONNECTION_FAILURES || this.#serverFailures >= SERVER_FAILURES;
     if (fault === 'none' || !(wasEjected || tooMany)) return false;
-    this.#cooldown = Math.min(Math.max(this.#cooldown * 2, FIRST_COOLDOWN_MS), LONGEST_COOLDOWN_MS);
-    this.#openUntil = now + this.#cooldown;
+    this.#openUntil = now + cooldown(++this.#cooldowns);
     return !wasEjected;
   }
 }

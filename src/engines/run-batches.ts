@@ -1,4 +1,4 @@
-/** Batches of one request in; the results of all of them out as they come, a few running at once, all ended together. */
+/** Runs the batches of one request concurrently and emits their results as they arrive. */
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { asApiError } from '../errors.ts';
 
@@ -6,11 +6,11 @@ export interface BatchRules<Batch, Result> {
   /** Running at once, at most. */
   readonly width: number;
   send(batch: Batch): Observable<Result>;
-  /** What to send instead of a batch that was refused for its size; undefined when the refusal stands. */
+  /** What to send instead of a batch that was refused for its size; undefined when the refusal is final. */
   refit?(batch: Batch, refusal: unknown): readonly Batch[] | undefined;
 }
 
-/** Refusals of one request that are met by smaller batches; one after another, they come to an end anyway. */
+/** Rejected batches of one request that are split. */
 const mostRefits = 256;
 
 export const runBatches = <Batch, Result>(
@@ -26,12 +26,12 @@ export const runBatches = <Batch, Result>(
 class Run<Batch, Result> {
   readonly #rules: BatchRules<Batch, Result>;
   readonly #subscriber: Subscriber<Result>;
-  /** The next one is the last. */
+  /** In reverse: the next one is at the end. */
   readonly #waiting: Batch[];
   readonly #running = new Set<Subscription>();
   #width: number;
   #refits = 0;
-  #turn: NodeJS.Immediate | undefined;
+  #tick: NodeJS.Immediate | undefined;
 
   constructor(batches: readonly Batch[], rules: BatchRules<Batch, Result>, subscriber: Subscriber<Result>) {
     this.#waiting = [...batches].reverse();
@@ -40,23 +40,23 @@ class Run<Batch, Result> {
     this.#subscriber = subscriber;
   }
 
-  /** One a turn of the event loop: writing a large batch takes a while. */
+  /** One per tick: encoding a large batch takes a while. */
   startNext(): void {
-    this.#turn = undefined;
+    this.#tick = undefined;
     if (this.#running.size >= this.#width) return;
     const batch = this.#waiting.pop();
     if (batch !== undefined) this.#start(batch);
-    this.#goOn();
+    this.#continue();
   }
 
   stop(): void {
-    clearImmediate(this.#turn);
+    clearImmediate(this.#tick);
     this.#waiting.length = 0;
     for (const running of this.#running) running.unsubscribe();
   }
 
   #later(): void {
-    this.#turn ??= setImmediate(() => this.startNext());
+    this.#tick ??= setImmediate(() => this.startNext());
   }
 
   #start(batch: Batch): void {
@@ -70,23 +70,23 @@ class Run<Batch, Result> {
       next: (result) => this.#subscriber.next(result),
       complete: () => {
         leave();
-        this.#goOn();
+        this.#continue();
       },
       error: (error) => {
         leave();
         this.#failed(batch, error);
-        this.#goOn();
+        this.#continue();
       },
     });
     if (!ended) this.#running.add(subscription);
   }
 
-  #goOn(): void {
+  #continue(): void {
     if (this.#waiting.length > 0) this.#later();
     else if (this.#running.size === 0) this.#subscriber.complete();
   }
 
-  /** An engine that is full while it works for this very request gets the rest one after another. */
+  /** An engine that is full while it serves this very request gets no more batches at once than it has now. */
   #failed(batch: Batch, error: unknown): void {
     const smaller = this.#refits < mostRefits ? this.#rules.refit?.(batch, error) : undefined;
     if (smaller !== undefined) {

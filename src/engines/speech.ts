@@ -1,4 +1,4 @@
-/** A speech call for an engine over HTTP in; its speech as samples of the house's own kind out, as the engine sends it. */
+/** Synthesizes speech with an engine and converts it to the gateway's sample format. */
 import {
   catchError,
   defer,
@@ -96,7 +96,7 @@ const decoded = (
 
 const longestFailure = 64 * 1024;
 
-/** Sound, or JSON in its place that tells of a failure. */
+/** Audio, or JSON in its place that reports a failure. */
 class SoundReader implements EngineReader {
   readonly #wire: SpeechWire;
   readonly #subscriber: Subscriber<Buffer>;

@@ -1,4 +1,4 @@
-/** Bytes of an event stream in, however they were cut; the data of each whole event out, in order. Pure and synchronous. */
+/** Decodes server-sent events incrementally; pure and synchronous. */
 import { fail } from '../errors.ts';
 
 /**
@@ -20,7 +20,7 @@ export class SseDecoder {
   /** The last read ended with CR: an LF that follows belongs to it. */
   #skipLineFeed = false;
   #atStart = true;
-  /** The event under way: its data lines so far, and its name. */
+  /** The current event: its data lines so far, and its name. */
   #data: string | undefined;
   #event = '';
 
@@ -28,7 +28,7 @@ export class SseDecoder {
     this.#sink = sink;
   }
 
-  /** The bytes may be lent. Throws `engine_unreachable` when a line or event outgrows its bound. */
+  /** The bytes may be borrowed. Throws `engine_unreachable` when a line or event outgrows its bound. */
   push(bytes: Buffer): void {
     let read = bytes;
     if (read.length === 0) return;
@@ -109,7 +109,7 @@ export class SseDecoder {
     if (this.#data.length > LINE_LIMIT) throw tooLong();
   }
 
-  /** `event` names the event, `data` without a colon is an empty line of data; comments, ids and retry times are not ours. */
+  /** `event` names the event, `data` without a colon is an empty line of data; comments, ids and retry times are ignored. */
   #otherField(line: string): void {
     if (line === 'data') this.#addData('');
     else if (line.startsWith('event:')) this.#event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6);

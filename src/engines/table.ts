@@ -1,4 +1,4 @@
-/** The rows under `engines` in, the engine of each model out; rows may be replaced while calls run. */
+/** The engines of the configuration, replaced while calls run when their rows change. */
 import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';

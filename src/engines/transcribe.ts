@@ -1,4 +1,4 @@
-/** A transcription call for an engine over HTTP in; its text out, piece by piece where the engine streams; a file the engine cannot read is converted first. */
+/** Transcribes recordings with an engine, converting formats that it cannot read. */
 import { defer, map, type Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { type ApiError, asApiError, fail } from '../errors.ts';
@@ -27,7 +27,7 @@ export const transcribeOverHttp =
 
 // ── formats ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Small, and still all that a recogniser hears. */
+/** Small, without loss to speech recognition. */
 const targets: Readonly<Record<string, readonly string[]>> = {
   wav: ['-c:a', 'pcm_s16le', '-f', 'wav'],
   flac: ['-c:a', 'flac', '-f', 'flac'],
@@ -81,7 +81,7 @@ class TranscriptReader implements EngineReader {
 
   head(head: EngineHead): void {
     this.#head = head;
-    // Some servers answer in one piece although a stream was asked for.
+    // Some servers send a whole response although a stream was requested.
     if (this.#streams && !head.contentType.startsWith('application/json'))
       this.#stream = this.#wire.decodeStream();
   }

@@ -1,22 +1,22 @@
-/** What browsers of any origin are told: the headers of every response, and the answer to a preflight. */
+/** Cross-origin headers of every response, and the response to a preflight request. */
 import type { WholeReply } from '../ports/exchange.ts';
+import { browserHeaders } from '../ports/request-headers.ts';
 import type { Channel } from './channel.ts';
 
 export const allowOrigin = '*';
 export const exposedHeaders = 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost';
 
-const usualHeaders = 'authorization, x-api-key, content-type, anthropic-version, anthropic-beta';
 const wellFormed = /^[\w!#$%&'*+.^`|~ ,-]{1,1024}$/;
 
 export const preflight = (channel: Channel, methods: string): WholeReply => {
-  const asked = channel.header('access-control-request-headers');
+  const requested = channel.header('access-control-request-headers');
   return {
     kind: 'whole',
     status: 204,
     headers: {
       allow: methods,
       'access-control-allow-methods': methods,
-      'access-control-allow-headers': wellFormed.test(asked) ? asked : usualHeaders,
+      'access-control-allow-headers': wellFormed.test(requested) ? requested : browserHeaders,
       'access-control-max-age': '86400',
     },
     body: '',

@@ -1,4 +1,4 @@
-/** A request on its channel in; the exchange its pipeline sees out. */
+/** The exchange that a pipeline sees, on top of a request's channel. */
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
@@ -21,8 +21,8 @@ export class HttpExchange implements Exchange {
   stream: Breakable | undefined;
   readonly #channel: Channel;
   readonly #route: Route | undefined;
-  readonly #log: Logger;
-  #child: Logger | undefined;
+  readonly #core: EdgeCore;
+  #log: Logger | undefined;
 
   constructor(
     core: EdgeCore,
@@ -36,7 +36,7 @@ export class HttpExchange implements Exchange {
     this.#route = route;
     this.params = params ?? noParams;
     this.body = body;
-    this.#log = core.log;
+    this.#core = core;
     this.trace = traceOf(core, channel, route, this.id);
   }
 
@@ -57,21 +57,23 @@ export class HttpExchange implements Exchange {
   }
 
   get dialect(): ErrorDialect {
-    const errors = this.#route?.errors;
-    if (errors === undefined) return pathDialect(this.#channel);
-    return typeof errors === 'string' ? errors : errors((name) => this.#channel.header(name));
+    const route = this.#route;
+    const errors = route === undefined ? this.#core.routes.errorsNear(this.#channel.path) : route.errors;
+    return typeof errors === 'function'
+      ? errors((name) => this.#channel.header(name))
+      : (errors ?? 'envelope');
   }
 
-  /** Made when first asked for: most requests log nothing of their own. */
+  /** Created on first use: most requests log nothing of their own. */
   get log(): Logger {
-    this.#child ??= this.#log.child(
+    this.#log ??= this.#core.log.child(
       this.trace === undefined ? { request_id: this.id } : { request_id: this.id, trace_id: this.trace.id },
     );
-    return this.#child;
+    return this.#log;
   }
 }
 
-/** One look at a header for requests without a trace while nothing is recorded. */
+/** One header is read for a request without a trace while nothing is recorded. */
 const traceOf = (
   { tracing }: EdgeCore,
   channel: Channel,
@@ -84,14 +86,3 @@ const traceOf = (
   const tracestate = traceparent === '' ? '' : channel.header('tracestate');
   return tracing.begin({ id, method: channel.method, route: route?.path, traceparent, tracestate });
 };
-
-/** The messages format speaks its own errors under its own paths, and on models where its version header is sent. */
-const pathDialect = (channel: Channel): ErrorDialect => {
-  if (isUnder(channel.path, '/v1/messages')) return 'messages';
-  return isUnder(channel.path, '/v1/models') && channel.header('anthropic-version') !== ''
-    ? 'messages'
-    : 'envelope';
-};
-
-const isUnder = (path: string, parent: string): boolean =>
-  path.startsWith(parent) && (path.length === parent.length || path[parent.length] === '/');

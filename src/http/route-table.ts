@@ -1,11 +1,11 @@
-/** The routes in; for a method and path out: the route and its parameters, or what is wrong with them. */
+/** Finds the routes of a path, and the parameters in it. */
 import type { Method, Route } from '../../pipelines/route.ts';
 import { fail } from '../errors.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
 
 export type Params = Readonly<Record<string, string>>;
 
-/** A route and the count of its answers. */
+/** A route and the count of its responses. */
 export type ServedRoute = Route & { readonly stats: RouteStats };
 
 /** The routes of one path, and what its parameters are in this request. */
@@ -36,6 +36,8 @@ export class RouteTable {
   readonly #statics = new Map<string, Found>();
   readonly #tree: Node = newNode();
   readonly stats: RouteStats[] = [];
+  /** The fixed start of the paths of routes that declare their errors. */
+  readonly #errors = new Map<string, Route['errors']>();
 
   constructor(routes: readonly Route[]) {
     for (const route of routes) this.#add(route);
@@ -44,6 +46,14 @@ export class RouteTable {
   /** Undefined for an unknown path. Throws `invalid_request` when a parameter is badly percent-encoded. */
   find(path: string): Found | undefined {
     return this.#statics.get(path) ?? this.#search(path);
+  }
+
+  /** How the nearest route writes its errors, for paths and methods that have no route of their own. */
+  errorsNear(path: string): Route['errors'] {
+    const start = [...this.#errors.keys()]
+      .filter((each) => path === each || path.startsWith(`${each}/`))
+      .reduce((longest, each) => (each.length > longest.length ? each : longest), '');
+    return this.#errors.get(start);
   }
 
   #search(path: string): Found | undefined {
@@ -73,6 +83,7 @@ export class RouteTable {
     if (isRest) node.rest = entry;
     else node.here = entry;
     checkClash(route, names, entry);
+    if (route.errors !== undefined) this.#errors.set(fixedStart(route), route.errors);
     const stats = new RouteStats(route.method, route.path);
     this.stats.push(stats);
     const served = { ...route, stats };
@@ -82,7 +93,7 @@ export class RouteTable {
     if (names.length === 0) this.#statics.set(prefix + route.path, { ...entry, params: none });
   }
 
-  /** The node where a route ends, made on the way where it is missing. */
+  /** The node where a route ends; creates those that are missing. */
   #place(route: Route): { node: Node; names: string[]; isRest: boolean } {
     const names: string[] = [];
     let node = this.#tree;
@@ -115,6 +126,9 @@ const checkClash = (route: Route, names: readonly string[], entry: Entry): void 
   if (other !== undefined && entry.names.join() !== names.join())
     throw new Error(`${title(route)} has other parameter names than ${title(other)}`);
 };
+
+/** `/v1/models` of `/models/{id+}`. */
+const fixedStart = ({ path }: Route): string => prefix + path.replace(/\/\{.*/, '');
 
 const title = ({ method, path }: Route): string => `${method} ${path}`;
 

@@ -1,6 +1,7 @@
 /** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Head, HeaderName, KeptHeader, ReplyBody, WholeReply } from '../ports/exchange.ts';
+import type { Head, HeaderName, ReplyBody, WholeReply } from '../ports/exchange.ts';
+import { keptHeaders } from '../ports/request-headers.ts';
 import { bytesOf, sizeOf, writeTo } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { statusLine } from './common-headers.ts';
@@ -9,20 +10,15 @@ import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
 
-/** The library reads bytes faster than strings. */
-const encoded: { readonly [name in HeaderName]: Uint8Array } = {
-  'content-type': Buffer.from('content-type'),
-  'content-encoding': Buffer.from('content-encoding'),
-  'user-agent': Buffer.from('user-agent'),
-  'anthropic-version': Buffer.from('anthropic-version'),
-  range: Buffer.from('range'),
-  authorization: Buffer.from('authorization'),
-  'x-api-key': Buffer.from('x-api-key'),
-  'content-length': Buffer.from('content-length'),
-  'transfer-encoding': Buffer.from('transfer-encoding'),
-  'access-control-request-headers': Buffer.from('access-control-request-headers'),
-  traceparent: Buffer.from('traceparent'),
-  tracestate: Buffer.from('tracestate'),
+/** The library takes names as bytes faster than as strings. */
+const encodedNames = new Map<HeaderName, Uint8Array>();
+const encoded = (name: HeaderName): Uint8Array => {
+  let bytes = encodedNames.get(name);
+  if (bytes === undefined) {
+    bytes = Buffer.from(name);
+    encodedNames.set(name, bytes);
+  }
+  return bytes;
 };
 
 /** From the version for Node 22 on, no bytes of a known length are the end of a body. */
@@ -39,9 +35,11 @@ const utf8 = (text: string | Uint8Array): Uint8Array =>
 const shortUtf8 = (body: ReplyBody): Uint8Array =>
   body instanceof Uint8Array ? body : memory.subarray(0, writeTo(memory, body));
 
-type Kept = { readonly [name in HeaderName]?: string } & {
-  readonly [name in Exclude<KeptHeader, 'content-type'>]: string;
-};
+const contentType = Buffer.from('content-type');
+/** Without the content type, which is kept on its own. */
+const kept = Object.entries(keptHeaders)
+  .filter(([name]) => name !== 'content-type')
+  .map(([name, when]) => ({ name, when, bytes: Buffer.from(name) }));
 
 export class UwsChannel implements Channel {
   readonly method: string;
@@ -52,8 +50,9 @@ export class UwsChannel implements Channel {
   readonly #limits: EdgeLimits;
   /** The library's own, until the handler returns. */
   #request: HttpRequest | undefined;
-  #kept: Kept | undefined;
-  /** Nearly all that have a body ask for it at once: one look is enough. */
+  /** Values of `kept`, copied when the handler returns. */
+  #kept: string[] | undefined;
+  /** Nearly all requests with a body need it at once: it is read once. */
   #contentType: string | undefined;
   #receiving = false;
   #query: string | undefined;
@@ -82,9 +81,12 @@ export class UwsChannel implements Channel {
   }
 
   header(name: HeaderName): string {
-    if (name !== 'content-type') return this.#request?.getHeader(encoded[name]) ?? this.#kept?.[name] ?? '';
-    this.#contentType ??= this.#request?.getHeader(encoded[name]);
-    return this.#contentType ?? '';
+    if (name === 'content-type') {
+      this.#contentType ??= this.#request?.getHeader(contentType);
+      return this.#contentType ?? '';
+    }
+    if (this.#request !== undefined) return this.#request.getHeader(encoded(name));
+    return this.#kept?.[kept.findIndex((each) => each.name === name)] ?? '';
   }
 
   /** The request object dies now: what may still be asked of it is copied, and the rest of its life is listened to. */
@@ -93,21 +95,20 @@ export class UwsChannel implements Channel {
     this.#corked = false;
     this.#request = undefined;
     if (this.#over || request === undefined) return;
-    // Each look costs, so nothing is asked for that means nothing without a body, or on a POST.
-    const isPost = this.method === 'POST';
-    this.#contentType ??= request.getHeader(encoded['content-type']);
-    this.#kept = {
-      'content-encoding': this.#receiving ? request.getHeader(encoded['content-encoding']) : '',
-      'user-agent': request.getHeader(encoded['user-agent']),
-      'anthropic-version': isPost ? '' : request.getHeader(encoded['anthropic-version']),
-      range: isPost ? '' : request.getHeader(encoded.range),
-    };
+    this.#contentType ??= request.getHeader(contentType);
+    this.#kept = [];
+    for (const { when, bytes } of kept) this.#kept.push(this.#needs(when) ? request.getHeader(bytes) : '');
     this.#query = request.getQuery() ?? '';
     this.#response.onAborted(() => {
       this.#over = true;
       this.owner?.gone();
     });
     if (this.#receiving) this.#response.onData((chunk, last) => this.#data(chunk, last));
+  }
+
+  #needs(when: (typeof kept)[number]['when']): boolean {
+    if (when === 'unless POST') return this.method !== 'POST';
+    return when === 'always' || this.#receiving;
   }
 
   receiveBody(): void {

@@ -16,6 +16,7 @@
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
+import { setUnlessSet } from '../environment.ts';
 import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeLimits } from './limits.ts';
 import { UwsChannel } from './uws-channel.ts';
@@ -24,8 +25,7 @@ export type UwsLibrary = typeof import('uWebSockets.js');
 
 /** Throws when no binary of the library runs on this machine. */
 export const loadUws = (limits: EdgeLimits): UwsLibrary => {
-  // Read once by the binary as it loads; there is no other way to tell it.
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(limits.maxHeaderBytes);
+  setUnlessSet('UWS_HTTP_MAX_HEADERS_SIZE', String(limits.maxHeaderBytes));
   return createRequire(import.meta.url)('uWebSockets.js') as UwsLibrary;
 };
 

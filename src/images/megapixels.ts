@@ -1,6 +1,6 @@
 /** Pixels made and the steps they took in; megapixels as they are billed, and what they cost, out: exact decimals as text. */
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
-import { formatScaled, multiply, toScaled } from '../billing/decimal.ts';
+import { formatScaled, multiply, toScaled } from '../decimal.ts';
 
 export const billedMegapixels = (
   pixels: number,

@@ -92,4 +92,13 @@ export const admissionFamilies = (stats: AdmissionStats): readonly MetricFamily[
       { labels: { full: 'queue' }, value: stats.refusedByQueue },
     ],
   },
+  {
+    name: 'sluice_admission_tokens_total',
+    help: 'Tokens that slots were released with, by kind.',
+    type: 'counter',
+    samples: [
+      { labels: { kind: 'prompt' }, value: stats.promptTokens },
+      { labels: { kind: 'completion' }, value: stats.completionTokens },
+    ],
+  },
 ];

@@ -1,5 +1,6 @@
 /** Who may start now: a rate window and a concurrency cap per subscription and model, and a fair queue in front of them. */
 import { Observable, of } from 'rxjs';
+import type { TokenUsage } from './chat.ts';
 
 export interface Limits {
   /** Requests running at once. */
@@ -20,9 +21,11 @@ export interface Lease {
   readonly waited: number;
   /** Its place in the queue when it came, from 1; absent when there was room at once. */
   readonly position?: number;
-  /** Gives the slot back; safe to call more than once. */
-  release(): void;
+  /** Returns the slot, with the tokens that were used; only the first call counts. */
+  release(usage?: LeaseUsage): void;
 }
+
+export type LeaseUsage = Pick<TokenUsage, 'prompt' | 'completion'>;
 
 /** What admission has done since it was opened, and what it holds now; of this process alone. */
 export interface AdmissionStats {
@@ -36,6 +39,9 @@ export interface AdmissionStats {
   readonly refusedByRate: number;
   /** Refused because the queue was full, or the wait too long. */
   readonly refusedByQueue: number;
+  /** Tokens that leases were released with. */
+  readonly promptTokens: number;
+  readonly completionTokens: number;
   /** Whether all replicas are counted together, as they should be when they share a service. */
   readonly shared: boolean;
   /** How many processes share the limits, as far as is known. */

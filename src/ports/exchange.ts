@@ -108,6 +108,8 @@ export interface Head {
 export interface Bytes {
   readonly kind: 'bytes';
   readonly bytes: string | Uint8Array;
+  /** On the last bytes of a stream that can report a failure inside: what goes out instead where the request fails. */
+  readonly orElse?: (error: ApiError) => string;
 }
 
 export type HeaderList = Readonly<Record<string, string>>;

@@ -1,12 +1,12 @@
 /** The gateway processes of one port: starts, watches, replaces and drains them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { exponentialBackoff } from '../backoff.ts';
 import { type MetricFamily, merged } from '../metrics/exposition.ts';
 import { counter } from '../metrics/process.ts';
 import { Child, type Ready } from './child.ts';
 
-const firstBackoffMs = 500;
-const maxBackoffMs = 30_000;
+const backoff = exponentialBackoff({ first: 500, most: 30_000 });
 /** A process that ran this long had started well: the backoff starts over. */
 const stableMs = 60_000;
 
@@ -14,7 +14,8 @@ export class ProcessGroup {
   readonly #env: Readonly<Record<string, string>>;
   readonly #log: Logger;
   readonly #children = new Set<Child>();
-  #backoffMs = firstBackoffMs;
+  /** Deaths in a row of processes that did not run long. */
+  #failures = 0;
   #replacing: Promise<void> = Promise.resolve();
   #ending = false;
   #deaths = 0;
@@ -94,11 +95,10 @@ export class ProcessGroup {
 
   async #replaceDead({ pid }: Child, how: string, ranMs: number): Promise<void> {
     this.#deaths++;
-    if (ranMs > stableMs) this.#backoffMs = firstBackoffMs;
+    if (ranMs > stableMs) this.#failures = 0;
     this.#log.error({ pid, how, ranMs: Math.round(ranMs) }, 'gateway process died');
     while (!this.#ending) {
-      const backoffMs = this.#backoffMs;
-      this.#backoffMs = Math.min(backoffMs * 2, maxBackoffMs);
+      const backoffMs = backoff(++this.#failures);
       await delay(backoffMs);
       if (this.#ending) return;
       try {

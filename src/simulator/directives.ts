@@ -1,4 +1,4 @@
-/** The `/sim key=value …` line of a prompt in; checked wishes for length, pace and faults out. */
+/** Parses the `/sim key=value …` line of a prompt: length, pace and faults. */
 import { type ErrorKind, fail } from '../errors.ts';
 import type { FinishReason } from '../ports/chat.ts';
 import { type RenderErrorCode, renderErrorCodes } from '../ports/render.ts';
@@ -60,18 +60,12 @@ const finishes: readonly string[] = ['stop', 'length', 'tool_calls', 'content_fi
 type Reader = (value: string, into: Directives) => string | undefined;
 
 const readers: Readonly<Record<string, Reader>> = {
-  tokens: whole(0, tokenLimit, (value, into) => {
-    into.tokens = value;
-  }),
-  reasoning: whole(0, tokenLimit, (value, into) => {
-    into.reasoning = value;
-  }),
-  cached: whole(0, Number.MAX_SAFE_INTEGER, (value, into) => {
-    into.cached = value;
-  }),
-  calls: whole(1, callLimit, (value, into) => {
-    into.calls = value;
-  }),
+  tokens: whole('tokens', 0, tokenLimit),
+  reasoning: whole('reasoning', 0, tokenLimit),
+  cached: whole('cached', 0, Number.MAX_SAFE_INTEGER),
+  calls: whole('calls', 1, callLimit),
+  first: time('first', '2s'),
+  render: time('render', '3s'),
   seed(value, into) {
     if (value === 'random') into.seed = value;
     else if (/^-?\d{1,15}$/.test(value)) into.seed = Number(value);
@@ -84,12 +78,6 @@ const readers: Readonly<Record<string, Reader>> = {
       return `must be tokens a second from 0.1 to ${tokenLimit}, such as 50/s, or "max"`;
     }
     into.rate = rate;
-    return undefined;
-  },
-  first(value, into) {
-    const milliseconds = duration(value);
-    if (milliseconds === undefined) return 'must be a time up to 10m, such as 2s or 300ms';
-    into.first = milliseconds;
     return undefined;
   },
   text(value, into) {
@@ -114,12 +102,6 @@ const readers: Readonly<Record<string, Reader>> = {
   usage(value, into) {
     if (value !== 'off') return 'must be "off"';
     into.usage = value;
-    return undefined;
-  },
-  render(value, into) {
-    const milliseconds = duration(value);
-    if (milliseconds === undefined) return 'must be a time up to 10m, such as 3s or 300ms';
-    into.render = milliseconds;
     return undefined;
   },
   fail(value, into) {
@@ -150,7 +132,7 @@ const readers: Readonly<Record<string, Reader>> = {
 
 export const directiveNames: readonly string[] = Object.keys(readers);
 
-/** `undefined` when the text does not start with a directive line; otherwise its wishes and the text after it. */
+/** `undefined` when the text does not start with a directive line; otherwise its directives and the text after it. */
 export function readDirectives(
   text: string,
   field: string,
@@ -195,11 +177,20 @@ function readLine(line: string, field: string): Directives {
   return directives;
 }
 
-function whole(low: number, high: number, set: (value: number, into: Directives) => void): Reader {
+function whole(name: 'tokens' | 'reasoning' | 'cached' | 'calls', low: number, high: number): Reader {
   return (text, into) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= low && value <= high)) return `must be a whole number from ${low} to ${high}`;
-    set(value, into);
+    into[name] = value;
+    return undefined;
+  };
+}
+
+function time(name: 'first' | 'render', example: string): Reader {
+  return (text, into) => {
+    const milliseconds = duration(text);
+    if (milliseconds === undefined) return `must be a time up to 10m, such as ${example} or 300ms`;
+    into[name] = milliseconds;
     return undefined;
   };
 }

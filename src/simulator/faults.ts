@@ -1,8 +1,10 @@
-/** A wished-for fault in; the failure it becomes out. */
+/** Applies the directives of a `/sim` line to a response: delays, failures and lost connections. */
+import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
-import type { Fault } from './directives.ts';
+import { type Directives, type Fault, readDirectives } from './directives.ts';
+import type { Task, Ticker } from './ticker.ts';
 
-/** The cause of a failure that stands for a lost connection: the HTTP mode really loses it. */
+/** The cause of a simulated connection loss; the HTTP server really drops the connection. */
 export class ConnectionLost extends Error {
   readonly how: 'reset' | 'end';
 
@@ -29,3 +31,32 @@ export function failureOf(fault: Exclude<Fault, { type: 'stall' }>): ApiError {
       });
   }
 }
+
+const none: Directives = { faults: [] };
+
+/** `rest` is the text after the line, all of it where there is no such line. */
+export const splitDirectives = (text: string, field: string) =>
+  readDirectives(text, field) ?? { directives: none, rest: text };
+
+/** For responses without tokens to count: every fault is at the beginning, stalls before failures. */
+export const withFaults = <T>(
+  { faults, first = 0 }: Directives,
+  ticker: Ticker,
+): MonoTypeOperatorFunction<T> => {
+  const wait = faults.reduce((sum, fault) => sum + (fault.type === 'stall' ? fault.milliseconds : 0), first);
+  const failure = faults.find((fault): fault is Exclude<Fault, { type: 'stall' }> => fault.type !== 'stall');
+  if (wait === 0 && failure === undefined) return (source) => source;
+  return (source) =>
+    new Observable((subscriber) => {
+      const task: Task = {
+        due: ticker.now() + wait,
+        run: () => {
+          ticker.remove(task);
+          if (failure === undefined) subscriber.add(source.subscribe(subscriber));
+          else subscriber.error(failureOf(failure));
+        },
+      };
+      ticker.add(task);
+      return () => ticker.remove(task);
+    });
+};

@@ -1,4 +1,4 @@
-/** A number of things to make in; the made ones out in runs, so that no turn of the event loop takes long. */
+/** Computes results in runs of a few milliseconds, so that no tick takes long. */
 import { Observable } from 'rxjs';
 
 export interface MadeRun<Result> {
@@ -7,17 +7,17 @@ export interface MadeRun<Result> {
   readonly results: readonly Result[];
 }
 
-const turnMilliseconds = 2;
+const tickMilliseconds = 2;
 
-export const inTurns = <Result>(
+export const inTicks = <Result>(
   count: number,
   make: (index: number) => Result,
 ): Observable<MadeRun<Result>> =>
   new Observable((subscriber) => {
     let next = 0;
-    let turn: NodeJS.Immediate | undefined;
+    let tick: NodeJS.Immediate | undefined;
     const run = (): void => {
-      const until = performance.now() + turnMilliseconds;
+      const until = performance.now() + tickMilliseconds;
       const first = next;
       const results: Result[] = [];
       try {
@@ -29,8 +29,8 @@ export const inTurns = <Result>(
       }
       subscriber.next({ first, results });
       if (next >= count) subscriber.complete();
-      else if (!subscriber.closed) turn = setImmediate(run);
+      else if (!subscriber.closed) tick = setImmediate(run);
     };
     run();
-    return () => clearImmediate(turn);
+    return () => clearImmediate(tick);
   });

@@ -1,4 +1,4 @@
-/** Pieces of an answer in, as they are made; the same out at the set pace, only while the reader wants them, with the faults that were wished for. */
+/** Emits pieces of a response at the set pace, with backpressure and simulated faults. */
 import { Observable } from 'rxjs';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { Directives } from './directives.ts';
@@ -15,7 +15,7 @@ export interface Supply<T> {
   stop(): void;
 }
 
-/** Pieces of one turn of the event loop. */
+/** Pieces of one tick. */
 const batch = 32;
 
 export const playPieces = <T>(

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed. */
+/** Deterministic pseudo-random numbers by seed. */
 
 /** FNV-1a over UTF-16 units, carried on from `hash`. */
 export function hashText(text: string, hash = 0x811c9dc5): number {

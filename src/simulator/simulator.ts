@@ -1,4 +1,4 @@
-/** The built-in engine: answers every kind of call without a model, the same way each time, at a set pace. */
+/** The built-in engine: deterministic responses to every kind of call, without a model. */
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';
@@ -18,7 +18,7 @@ export interface SimulatorOptions {
   /** Milliseconds before the first token. */
   readonly first?: number;
   readonly clock?: Clock;
-  /** Reads recordings and writes videos and songs; without it recordings are told by their length alone, and nothing is rendered. */
+  /** Reads recordings and writes videos and songs; without it recordings are described by their length alone, and nothing is rendered. */
   readonly codec?: Codec;
   /** Of the time that a real model is expected to take for a video or a song. */
   readonly renderScale?: number;

@@ -1,4 +1,4 @@
-/** Tasks with due times in, their runs out: one timer for all streams of a simulator, none while nothing is due to run. */
+/** Runs the due tasks of all simulated streams with one timer. */
 
 export interface Task {
   /** Time of the next run, on the clock's scale. The task moves it on; at or before now means as soon as possible. */
@@ -10,7 +10,7 @@ export interface Task {
 export interface Clock {
   /** Milliseconds on a scale that only grows. */
   now(): number;
-  /** Calls back once, in a later turn of the event loop; returns what cancels it. */
+  /** Calls back once, in a later tick; returns what cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
 }
 

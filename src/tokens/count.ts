@@ -1,4 +1,4 @@
-/** Texts and a tokenizer's name in, the number of their tokens out. */
+/** Counts the tokens of texts. */
 import { SIMULATOR } from '../../schemas/engines.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
 import { countTokens as countSimulated } from './simulator.ts';

@@ -1,4 +1,4 @@
-/** Texts and a number of tokens in; the same texts out, each cut where it would have more. */
+/** Truncates texts to a number of tokens. */
 import { SIMULATOR } from '../../schemas/engines.ts';
 import { asPlainText, type Encoding, loadEncoding, pieceEnd } from './encoding.ts';
 import { tokensEnd } from './simulator.ts';

@@ -1,4 +1,4 @@
-/** A tokenizer's name in, its vocabulary out; and how long texts are cut up for it. Vocabularies are large and load on first use: small prompts never need them. */
+/** Loads vocabularies on first use, and splits long texts for them. */
 
 export interface Encoding {
   countTokens(text: string, options: EncodeOptions): number;

@@ -1,4 +1,4 @@
-/** A chat call in, the size of its prompt out: a bound that costs nothing, an estimate, and the texts to count exactly. */
+/** Estimates and bounds the tokens of a chat prompt. */
 import type { ChatCall, ChatMessage, MediaContent } from '../ports/chat.ts';
 
 export type Prompt = Pick<ChatCall, 'messages' | 'tools'>;

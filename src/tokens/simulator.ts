@@ -1,4 +1,4 @@
-/** Text in, tokens out, by a rule that is cheap enough for any prompt: what the simulator streams, counts and bills by. */
+/** The simulator's tokenizer: a rule cheap enough for any prompt. */
 
 const single = 0;
 const space = 1;

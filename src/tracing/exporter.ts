@@ -1,6 +1,7 @@
 /** Finished spans in; batches of them at a collector out, later and never at the cost of a request. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { exponentialBackoff } from '../backoff.ts';
 import type { SpanStats } from '../ports/trace.ts';
 import { exportRequest, type Resource } from './otlp-json.ts';
 import type { Span } from './span.ts';
@@ -91,7 +92,7 @@ export class Exporter {
         this.#complain(answer.why);
         return batch.length;
       }
-      const pause = Math.min(answer.afterMs ?? pauseMs * 2 ** (tries - 1), longestPause);
+      const pause = Math.min(answer.afterMs ?? exponentialBackoff({ first: pauseMs })(tries), longestPause);
       await delay(pause, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
   }

@@ -1,6 +1,8 @@
 /** Ingests one file and records the outcome: completed, failed, deleted meanwhile, or to be retried. */
+
 import type { Logger } from 'pino';
 import type { FileErrorCode, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { type Ingested, type IngestFilePorts, ingestFile } from './ingest-file.ts';
@@ -106,7 +108,7 @@ const retryLater = async (
   }
   const delay = waits
     ? Number(error.headers['retry-after'] ?? 1) * 1000
-    : Math.min(retryMs * 2 ** (attempts - 1), maxBackoffMs);
+    : exponentialBackoff({ first: retryMs, most: maxBackoffMs })(attempts);
   await lease.release({ attempts }, delay);
   return 'later';
 };

@@ -38,6 +38,7 @@ t.test('metrics and probes of a gateway', async (t) => {
     'sluice_operation_seconds_count{route="/chat/completions",model="sluice/chat"} 1',
     'sluice_queue_wait_seconds_bucket{route="/chat/completions",model="sluice/chat",le="+Inf"} 1',
     'sluice_admission_running 0',
+    '# TYPE sluice_admission_tokens_total counter',
     'sluice_engine_up{engine="simulator"} 1',
     'sluice_http_in_flight 0',
     '# TYPE sluice_journal_lag_bytes gauge',

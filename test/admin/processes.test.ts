@@ -7,7 +7,7 @@ import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { watchLag } from '../../src/adapters/events/kafka-lag.ts';
-import { gatewayQuestions, workerQuestions } from '../../src/admin/questions.ts';
+import { gatewayChecks, workerChecks } from '../../src/admin/checks.ts';
 import { createReadiness } from '../../src/admin/readiness.ts';
 import { startBilling } from '../../src/billing.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -66,7 +66,7 @@ t.test('engines that models need', async (t) => {
 
   t.test('a gateway is ready while one may answer', async (t) => {
     const asked = (health: 'ok' | 'down', resting: readonly boolean[], models = ['pool']) =>
-      createReadiness(gatewayQuestions(parts(health, resting, models.map(chat)))).unready();
+      createReadiness(gatewayChecks(parts(health, resting, models.map(chat)))).unready();
     t.strictSame(await asked('ok', [false, true]), [starting]);
     t.strictSame(await asked('down', [true, true]), [starting, 'engines: all are down']);
     t.strictSame(await asked('down', [true, false]), [starting], 'one may be tried again');
@@ -76,7 +76,7 @@ t.test('engines that models need', async (t) => {
 
   t.test('to a worker only those of videos and songs are', async (t) => {
     const asked = (...models: readonly Needing[]) =>
-      createReadiness(workerQuestions(parts('down', [true], models))).unready();
+      createReadiness(workerChecks(parts('down', [true], models))).unready();
     const down = [starting, 'engines: all are down'];
     t.strictSame(await asked({ kind: 'video', engine: 'pool' }, chat('simulator')), down);
     t.strictSame(await asked({ kind: 'music', engine: 'simulator' }, chat('pool')), [starting]);

@@ -6,6 +6,7 @@ import {
   type Admission,
   type AdmissionRequest,
   type Lease,
+  type LeaseUsage,
   type Limits,
   leased,
 } from '../../src/ports/admission.ts';
@@ -70,8 +71,8 @@ export class Visitor {
     this.#subscription.unsubscribe();
   }
 
-  release(): void {
+  release(usage?: LeaseUsage): void {
     if (this.lease === undefined) throw new Error('holds nothing');
-    this.lease.release();
+    this.lease.release(usage);
   }
 }

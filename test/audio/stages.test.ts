@@ -1,11 +1,15 @@
 /** The stages and helpers that speech and transcription are made of, one at a time: what they emit, and what they hold on to. */
 import fc from 'fast-check';
-import { type Observable, of, Subject, throwError } from 'rxjs';
+import { concat, type Observable, of, Subject, throwError } from 'rxjs';
 import t from 'tap';
+import { speechAccount, transcriptionAccount } from '../../pipelines/audio/account.ts';
 import { encodeSpeech } from '../../pipelines/audio/encode-speech.ts';
 import { frameTranscription } from '../../pipelines/audio/frame-transcription.ts';
-import { meterSeconds } from '../../pipelines/audio/meter-seconds.ts';
 import type { SpeechTask } from '../../pipelines/audio/read-speech-request.ts';
+import { audioSpeech } from '../../pipelines/audio/speech.ts';
+import { audioTranscriptions } from '../../pipelines/audio/transcriptions.ts';
+import { count, record, recordValue } from '../../pipelines/core/meter.ts';
+import { lift } from '../../pipelines/core/stage.ts';
 import { transcriptionWire } from '../../src/engines/wires/openai/transcription.ts';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
@@ -17,22 +21,50 @@ import { Fingerprint, SpeechMemory } from '../../src/simulator/speech/memory.ts'
 import { resample } from '../../src/simulator/speech/resample.ts';
 import { sayable, speechSentences } from '../../src/simulator/speech/sentences.ts';
 import { type Clock, Ticker } from '../../src/simulator/ticker.ts';
-import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, house, lease, model, run, usageLog } from '../chat/hand-made.ts';
+import { eventually } from '../eventually.ts';
 import { pitch } from './sounds.ts';
 
 const pricing = { prompt: '0', completion: '0.0003' };
 
-t.test('meterSeconds', async (t) => {
-  const started = (record?: UsageLog['record']) => {
-    const { events, usage } = usageLog(record);
-    const task = { model: { ...model(), pricing } };
-    const metered = { exchange: exchange(), caller, route: '/audio/speech', task, lease: lease(3) };
-    const source = new Subject<string>();
+const speechTask = (change: Partial<SpeechTask> = {}): SpeechTask => ({
+  ...{
+    model: { ...model(), pricing },
+    format: 'mp3',
+    speed: 3,
+    sse: false,
+    streams: false,
+    backpressure: new Backpressure(),
+  },
+  call: {
+    ...{ input: 'Hi', voice: { kind: 'builtin', id: 'ada' }, instructions: undefined, language: undefined },
+    ...{ seed: undefined, temperature: undefined, topP: undefined, topK: undefined },
+  },
+  ...change,
+});
+
+const transcriptionTask = (stream: boolean, format: 'json' | 'text' = 'json', seconds = 2) => ({
+  model: { ...model(), pricing: { prompt: '0.0001', completion: '0' } },
+  call: {
+    audio: { bytes: Buffer.alloc(0), container: 'wav', seconds: 1.2 },
+    ...{ language: undefined, prompt: undefined, temperature: undefined, stream },
+  },
+  format,
+  seconds,
+});
+
+t.test('the seconds of a transcription', async (t) => {
+  const started = (onRecord?: UsageLog['record']) => {
+    const { events, usage } = usageLog(onRecord);
+    const task = { ...transcriptionTask(false, 'json', 7), model: { ...model(), pricing } };
+    const billed = { exchange: exchange(), caller, task, lease: lease(3) };
+    const admitted = { ...billed, account: transcriptionAccount(billed) };
+    const source = new Subject<{ text: string }>();
     const seen: string[] = [];
     const subscription = source
-      .pipe(meterSeconds(usage, metered, (answered) => (answered ? 7 : 0)))
+      .pipe(lift(count<{ text: string }>(), admitted), lift(recordValue<{ text: string }>(usage), admitted))
       .subscribe({
-        next: (value) => seen.push(value),
+        next: ({ text }) => seen.push(text),
         error: (error: Error) => seen.push(error.message),
         complete: () => seen.push('end'),
       });
@@ -40,11 +72,14 @@ t.test('meterSeconds', async (t) => {
   };
   const kept = new Subject<void>();
   const slow = started(() => kept);
-  slow.source.next('a');
+  slow.source.next({ text: 'a' });
   slow.source.complete();
-  t.same(slow.seen, ['a'], 'the end waits for the event');
+  t.same(slow.seen, [], 'the last part waits for the event');
   t.match(slow.events, [
-    { outcome: 'completed', quantities: { seconds: '7' }, cost: '0.0021', queued_ms: 3 },
+    {
+      ...{ outcome: 'completed', route: '/audio/transcriptions', quantities: { seconds: '7' } },
+      ...{ cost: '0.0021', queued_ms: 3, first_token_ms: Number },
+    },
   ]);
   kept.complete();
   t.same(slow.seen, ['a', 'end']);
@@ -55,14 +90,31 @@ t.test('meterSeconds', async (t) => {
   silent.source.complete();
   t.match(silent.events, [{ outcome: 'completed', cost: '0.0021' }], 'an empty answer is an answer');
   const failed = started(() => throwError(() => fail('unavailable', 'disk full')));
-  failed.source.next('a');
+  failed.source.next({ text: 'a' });
   failed.source.error(fail('timeout', 'too slow'));
-  t.same(failed.seen, ['a', 'too slow'], 'a failure is told as it was');
+  t.same(failed.seen, ['too slow'], 'a failure is told as it was');
   t.match(failed.events, [{ outcome: 'failed', status: 504, cost: '0' }]);
   const left = started();
   left.subscription.unsubscribe();
   t.notOk(left.source.observed);
   t.match(left.events, [{ outcome: 'cancelled', cost: '0' }]);
+});
+
+t.test('the seconds of speech', async (t) => {
+  const billed = { exchange: exchange(), caller, task: speechTask(), lease: lease(3) };
+  const account = speechAccount(billed);
+  account.add({ samples: Buffer.alloc(48_000) });
+  t.match(account.event('cancelled', 499), {
+    ...{ route: '/audio/speech', quantities: { seconds: '1' }, cost: '0.0003', first_token_ms: null },
+  });
+  account.add({ samples: Buffer.alloc(2) });
+  t.equal(account.seconds, 2, 'rounded up');
+  account.add(Buffer.alloc(1_000_000));
+  t.match(
+    account.event('completed', 200),
+    { quantities: { seconds: '2' }, cost: '0.0006', first_token_ms: Number },
+    'encoded bytes are not counted, but there is a first of them',
+  );
 });
 
 t.test('encodeSpeech', async (t) => {
@@ -80,33 +132,15 @@ t.test('encodeSpeech', async (t) => {
         return file;
       },
     };
-    const task: SpeechTask = {
-      ...{
-        model: model(),
-        format: 'mp3',
-        speed: 3,
-        sse: false,
-        streams: false,
-        backpressure: new Backpressure(),
-      },
-      call: {
-        ...{
-          input: 'Hi',
-          voice: { kind: 'builtin', id: 'ada' },
-          instructions: undefined,
-          language: undefined,
-        },
-        ...{ seed: undefined, temperature: undefined, topP: undefined, topK: undefined },
-      },
-      ...change,
-    };
     const source = new Subject<Spoken>();
     const seen: string[] = [];
-    const subscription = source.pipe(encodeSpeech(codec, task)).subscribe({
-      next: (bytes) => seen.push(String(bytes)),
-      error: (error: Error) => seen.push(error.message),
-      complete: () => seen.push('end'),
-    });
+    const subscription = source
+      .pipe(lift(encodeSpeech(codec), { exchange: exchange(), task: speechTask(change) }))
+      .subscribe({
+        next: (bytes) => seen.push(String(bytes)),
+        error: (error: Error) => seen.push(error.message),
+        complete: () => seen.push('end'),
+      });
     return { conversions, file, source, seen, subscription };
   };
   const whole = started();
@@ -136,18 +170,11 @@ t.test('encodeSpeech', async (t) => {
 });
 
 t.test('frameTranscription', async (t) => {
-  const task = (stream: boolean, format: 'json' | 'text' = 'json') => ({
-    model: { ...model(), pricing: { prompt: '0.0001', completion: '0' } },
-    call: {
-      audio: { bytes: Buffer.alloc(0), container: 'wav', seconds: 1.2 },
-      ...{ language: undefined, prompt: undefined, temperature: undefined, stream },
-    },
-    format,
-    seconds: 2,
-  });
   const framed = (source: Observable<{ text: string }>, stream: boolean) => {
     const seen: unknown[] = [];
-    source.pipe(frameTranscription(task(stream))).subscribe({
+    const billed = { exchange: exchange(), caller, task: transcriptionTask(stream), lease: lease() };
+    const context = { ...billed, account: transcriptionAccount(billed) };
+    source.pipe(lift(frameTranscription, context), lift(record(usageLog().usage), context)).subscribe({
       next: (reply) => seen.push(reply.kind === 'bytes' ? String(reply.bytes).split('\n')[0] : reply.kind),
       error: (error: Error) => seen.push(error.message),
       complete: () => seen.push('end'),
@@ -169,6 +196,58 @@ t.test('frameTranscription', async (t) => {
   source.next({ text: 'a' });
   source.error(fail('timeout', 'late'));
   t.same(seen, ['head', 'event: transcript.text.delta', 'event: transcript.text.error', 'end']);
+});
+
+t.test('a stage that throws', async (t) => {
+  /** The route's replies, where the engine sends `first` and then a part that cannot be read. */
+  const broken = (operation: 'speak' | 'transcribe', first: readonly object[], body: object) => {
+    const boom = (): never => {
+      throw new Error('boom');
+    };
+    const bad = Object.defineProperties({}, { samples: { get: boom }, text: { get: boom } });
+    const parts = concat(of(...first, bad), new Subject<never>());
+    const voiced = { model: model({ voices: ['ada'] }), variant: undefined };
+    const { ports, leases, events } = house(undefined, {
+      catalog: { ...house().ports.catalog, resolve: () => voiced },
+      engines: { of: () => ({ [operation]: () => parts }), health: () => ({}), close: async () => undefined },
+      codec: {
+        probe: async () => ({ container: 'wav', hasVideo: false, hasAudio: true, seconds: 1 }),
+        convert: () => throwError(() => new Error('not used here')),
+        close: async () => undefined,
+      },
+    });
+    const pipeline = operation === 'speak' ? audioSpeech(ports) : audioTranscriptions(ports);
+    const seen: unknown[] = [];
+    run(pipeline, exchange(body)).subscribe({
+      next: (reply) => seen.push(reply.kind === 'bytes' ? String(reply.bytes).split('\n')[0] : reply.kind),
+      error: (error: Error) => seen.push(error.message),
+      complete: () => seen.push('end'),
+    });
+    return async (expected: readonly unknown[], message: string) => {
+      await eventually(() => leases[0]?.released === 1, 'the lease to be returned');
+      t.same(seen, expected, message);
+      t.match(events, [{ outcome: 'failed', status: 500, cost: '0' }]);
+      t.equal(events.length, 1);
+    };
+  };
+  const pcm = { model: 'mock/voice', input: 'Hi', voice: 'ada', response_format: 'pcm' };
+  const sse = { ...pcm, stream_format: 'sse' };
+  const samples = { samples: Buffer.alloc(4) };
+  await broken('speak', [], sse)(['boom'], 'before the first byte it is the response');
+  await broken('speak', [], pcm)(['boom'], 'of samples too');
+  await broken('speak', [samples], pcm)(['head', '\0\0\0\0', 'boom'], 'samples are cut');
+  await broken(
+    'speak',
+    [samples],
+    sse,
+  )(['head', 'event: speech.audio.delta', 'event: speech.audio.error', 'end'], 'after it, it is an event');
+  const recording = { model: 'mock/chat', input_audio: { data: 'AAAA', format: 'wav' } };
+  await broken('transcribe', [{ text: 'a' }], recording)(['boom'], 'a whole transcript fails whole');
+  await broken('transcribe', [], { ...recording, stream: true })(['boom'], 'before the first piece');
+  await broken('transcribe', [{ text: 'a' }], { ...recording, stream: true })(
+    ['head', 'event: transcript.text.delta', 'event: transcript.text.error', 'end'],
+    'after the first piece',
+  );
 });
 
 t.test('transcripts, cut at every byte', async (t) => {

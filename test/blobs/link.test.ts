@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import { readByteRange } from '../../pipelines/jobs/byte-range.ts';
+import { readByteRange } from '../../pipelines/jobs/send-blob.ts';
 import { startGateway } from '../gateway.ts';
 
 t.test('ranges of a file', async (t) => {

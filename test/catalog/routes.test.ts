@@ -10,8 +10,8 @@ import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
 import type { Static } from 'typebox';
 import Value from 'typebox/value';
-import { healthAnswer, type Watched } from '../../pipelines/account/health.ts';
-import { readPage } from '../../pipelines/models/model-query.ts';
+import { health, type Watched } from '../../pipelines/account/health.ts';
+import { readPage } from '../../pipelines/models/query.ts';
 import { routes } from '../../pipelines/routes.ts';
 import type { Health } from '../../schemas/health.ts';
 import { MessagesModelList, ModelAnswer, ModelEntry, ModelList } from '../../schemas/model-entry.ts';
@@ -504,7 +504,7 @@ t.test('health says what is wrong', async (t) => {
   });
   const down: Watched['state'] = { check: () => Promise.reject(new Error('refused')) };
   const said = (watched: Partial<Watched>): Promise<unknown> =>
-    firstValueFrom(healthAnswer({ ...fine, ...watched })).then(
+    firstValueFrom(health({ ...fine, ...watched })(undefined, undefined)).then(
       (answer) => {
         const { status, checks } = JSON.parse(String(answer.body));
         return [status, checks.catalog, checks.engines, checks.storage];
@@ -539,7 +539,11 @@ t.test('health says what is wrong', async (t) => {
   t.same(await said({ catalog: lost('unavailable'), state: down }), '503 Down: catalog, storage');
   const silent: Watched = { ...fine, state: { check: () => new Promise(() => {}) } };
   new TestScheduler((actual, expected) => t.same(actual, expected)).run(({ expectObservable }) => {
-    expectObservable(healthAnswer(silent)).toBe('2s #', undefined, fail('unavailable', 'Down: storage'));
+    expectObservable(health(silent)(undefined, undefined)).toBe(
+      '2s #',
+      undefined,
+      fail('unavailable', 'Down: storage'),
+    );
   });
 });
 

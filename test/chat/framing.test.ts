@@ -1,17 +1,18 @@
 /** Any legal sequence of parts becomes chunks that a strict reader accepts and that add up to the whole answer. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { from, lastValueFrom, of, toArray } from 'rxjs';
+import { lastValueFrom, type Observer, toArray } from 'rxjs';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import type { Completion } from '../../pipelines/chat/completion-json.ts';
-import { frameChatStream } from '../../pipelines/chat/frame-stream.ts';
-import { frameChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { ChatChunks, chatStreamHead } from '../../pipelines/chat/frame-stream.ts';
+import { ChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, text, through, usage } from './hand-made.ts';
+import { finish, framing, settled, text, usage } from './hand-made.ts';
 
 const isChunk = Compile(ChatChunk);
 const isCompletion = Compile(ChatCompletion);
@@ -27,7 +28,15 @@ const completion = (change: Partial<Completion> = {}): Completion => ({
 });
 
 const framed = (parts: readonly Parts[], form: Completion): Promise<Reply[]> =>
-  lastValueFrom(from(parts).pipe(through(frameChatStream, form), toArray()));
+  lastValueFrom(
+    settled(parts).pipe(
+      framing((next: Observer<Reply>) => new StreamFrame(next, chatStreamHead, new ChatChunks(form))),
+      toArray(),
+    ),
+  );
+
+const wholeOf = (parts: readonly Parts[], form: Completion): Promise<Reply> =>
+  lastValueFrom(settled(parts).pipe(framing((next: Observer<Reply>) => new ChatWhole(next, form))));
 
 /** The events of a stream, `[DONE]` included, read as strictly as a client may. */
 const events = (replies: readonly Reply[]): string[] => {
@@ -207,7 +216,7 @@ t.test('chunks add up to the whole answer', async () => {
         const replies = await framed(parts, form);
         if (replies.length > parts.length + 1) throw new Error('more than one write per arrival');
         const chunks = chunksOf(replies);
-        const whole = await lastValueFrom(from(parts).pipe(through(frameChatWhole, form)));
+        const whole = await wholeOf(parts, form);
         const answer: unknown = whole.kind === 'whole' && JSON.parse(String(whole.body));
         if (!isCompletion.Check(answer)) throw new Error(JSON.stringify(isCompletion.Errors(answer)));
         assert.deepEqual(rebuilt(chunks, form), answer);
@@ -224,7 +233,7 @@ t.test('text that came as bytes is written as such, and reads the same', async (
   const asBytes = (part: Part): Part =>
     part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
   const bodyOf = async (parts: Parts, choices: number) => {
-    const whole = await lastValueFrom(of(parts).pipe(through(frameChatWhole, completion({ choices }))));
+    const whole = await wholeOf([parts], completion({ choices }));
     return whole.kind === 'whole' ? whole.body : undefined;
   };
   const answers: readonly (readonly [choices: number, pieces: number, parts: Parts])[] = [
@@ -246,9 +255,13 @@ t.test('a failure ends every open answer, whatever came before', async () => {
     fc.asyncProperty(sequence, fc.nat(30), async ({ parts, choices }, cut) => {
       const before = parts.slice(0, -1).flat().slice(0, cut);
       const form = completion({ choices });
-      const chunks = chunksOf(
-        await framed([...before.map((part) => [part]), [{ type: 'failure', error }]], form),
-      );
+      const failing = framed([...before.map((part) => [part]), [{ type: 'failure', error }]], form);
+      await assert.rejects(wholeOf([before, [{ type: 'failure', error }]], form), error);
+      if (before.length === 0) {
+        await assert.rejects(failing, error, 'before the first part it is the HTTP error');
+        return;
+      }
+      const chunks = chunksOf(await failing);
       const last = chunks.pop();
       assert.deepEqual(last?.error, errorBody(error));
       const ended = new Set(
@@ -263,12 +276,6 @@ t.test('a failure ends every open answer, whatever came before', async () => {
         'each answer ends once',
       );
       assert.ok(open.length > 0 && last?.choices.every((choice) => choice.finish_reason === 'error'));
-      await assert.rejects(
-        lastValueFrom(
-          from([before, [{ type: 'failure', error } as const]]).pipe(through(frameChatWhole, form)),
-        ),
-        error,
-      );
     }),
     { numRuns: 60, seed: 8 },
   );
@@ -329,5 +336,5 @@ t.test('an engine that says nothing of the end still gives a whole answer', asyn
     [null, null, null, 'stop', 'stop'],
   );
   t.equal(chunks.at(-1)?.usage?.total_tokens, 2);
-  await t.resolves(lastValueFrom(of<Parts>([usage(1, 1)]).pipe(through(frameChatWhole, completion()))));
+  await t.resolves(wholeOf([[usage(1, 1)]], completion()));
 });

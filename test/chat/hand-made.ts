@@ -1,10 +1,25 @@
 /** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
 import { pino } from 'pino';
-import { defer, lastValueFrom, type Observable, type OperatorFunction, of, toArray } from 'rxjs';
+import {
+  catchError,
+  defer,
+  EMPTY,
+  from,
+  lastValueFrom,
+  type Observable,
+  type OperatorFunction,
+  of,
+  pipe,
+  throwError,
+  toArray,
+} from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
-import type { Answering } from '../../pipelines/conversation/answering.ts';
 import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
-import { type NewStage, relay } from '../../pipelines/core/relay.ts';
+import { type TokenAccount, tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
+import { type SettledParts, settle } from '../../pipelines/conversation/settle.ts';
+import type { Admitted } from '../../pipelines/core/account.ts';
+import { record } from '../../pipelines/core/meter.ts';
+import { lift, type RequestContext, type Transform } from '../../pipelines/core/stage.ts';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError, fail } from '../../src/errors.ts';
@@ -12,7 +27,7 @@ import type { Lease } from '../../src/ports/admission.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Flow } from '../../src/ports/engine.ts';
-import type { Caller, Exchange, Reply } from '../../src/ports/exchange.ts';
+import type { Caller, Exchange, KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { sampleModel } from '../samples.ts';
@@ -72,20 +87,36 @@ export const usage = (prompt: number, completion: number, cached = 0, reasoning 
 
 export const hello: Observable<Parts> = of([text('Hel')], [text('lo'), finish(), usage(5, 2)]);
 
-/** A single stage as an operator. */
-export const through =
-  <Request, Out>(newStage: NewStage<Request, Parts, Out>, request: Request): OperatorFunction<Parts, Out> =>
-  (source) =>
-    relay((_: Request) => source, newStage)(request);
+/** A framing as an operator, with what makes its failures part of the stream. */
+export const framing = <In>(
+  open: Transform<In, Reply, RequestContext>['open'],
+): OperatorFunction<In, Reply> => {
+  const context = { exchange: exchange(), account: { event: () => ({}) as UsageEvent } };
+  return pipe(lift({ open }, context), lift(record(usageLog().usage), context));
+};
 
-/** A task on its way through the stages of its answer. */
-export const answeringTo = <Framing>(task: ChatTask<Framing>, waited = 0): Answering<Framing> => ({
-  exchange: exchange(),
-  caller,
-  route: '/chat/completions',
-  task,
-  lease: lease(waited),
-});
+/** Parts as they come out of `settle`: a failure, as a part, is an error. */
+export const settled = (parts: readonly Parts[]): Observable<SettledParts> =>
+  from(parts).pipe(lift(settle, { exchange: exchange() }), ended);
+
+/** Sequences made by hand need no finish. */
+const ended = (source: Observable<SettledParts>): Observable<SettledParts> =>
+  source.pipe(
+    catchError((error: unknown) =>
+      error instanceof ApiError && error.message === 'The model ended its answer early'
+        ? EMPTY
+        : throwError(() => error),
+    ),
+  );
+
+/** A task under its lease, as the stages of its response see it. */
+export const admitted = <Framing>(
+  task: ChatTask<Framing>,
+  waited = 0,
+): Admitted<ChatTask<Framing>, TokenAccount> => {
+  const billed = { exchange: exchange(), caller, task, lease: lease(waited) };
+  return { ...billed, account: tokenAccount('/chat/completions')(billed) };
+};
 
 export const lease = (waited = 0): Lease & { released: number } => ({
   waited,
@@ -265,9 +296,13 @@ export const exchange = (body: unknown = {}): Exchange => {
   };
 };
 
+/** A pipeline on an exchange, for the usual caller. */
+export const run = (pipeline: KeyedPipeline, asked: Exchange): Observable<Reply> =>
+  pipeline(asked, { exchange: asked, caller });
+
 /** The whole pipeline, asked once. */
 export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
-  lastValueFrom(chatCompletions(ports)(exchange(body), caller).pipe(toArray()));
+  lastValueFrom(run(chatCompletions(ports), exchange(body)).pipe(toArray()));
 
 /** Status and message of a request that fails. */
 export const refusalOf = async (asked: Promise<unknown>): Promise<string> => {

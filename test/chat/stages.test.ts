@@ -1,35 +1,25 @@
 /** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
-import {
-  defer,
-  lastValueFrom,
-  NEVER,
-  Observable,
-  of,
-  type Subscriber,
-  type TeardownLogic,
-  tap,
-  throwError,
-} from 'rxjs';
+import { defer, lastValueFrom, map, NEVER, Observable, of, pipe, tap, throwError } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';
-import { callEngine } from '../../pipelines/conversation/call-engine.ts';
 import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
-import { meter } from '../../pipelines/conversation/meter.ts';
-import { settleFailures } from '../../pipelines/conversation/settle-failures.ts';
+import { countTokens } from '../../pipelines/conversation/count-tokens.ts';
+import { type SettledParts, settle } from '../../pipelines/conversation/settle.ts';
 import { admit } from '../../pipelines/core/admit.ts';
-import { relay } from '../../pipelines/core/relay.ts';
+import { callEngine } from '../../pipelines/core/call-engine.ts';
+import { compose } from '../../pipelines/core/compose.ts';
+import { record } from '../../pipelines/core/meter.ts';
 import { resolveModel } from '../../pipelines/core/resolve-model.ts';
-import { step, steps } from '../../pipelines/core/step.ts';
+import { lift, transform } from '../../pipelines/core/stage.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { fail } from '../../src/errors.ts';
+import { type ApiError, fail } from '../../src/errors.ts';
 import type { Lease } from '../../src/ports/admission.ts';
 import type { Parts } from '../../src/ports/chat.ts';
 import type { Exchange, KeyedRequest, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { Listener, Source } from '../../src/source.ts';
 import { plainCall } from '../samples.ts';
 import {
-  answeringTo,
+  admitted,
   caller,
   exchange,
   finish,
@@ -37,8 +27,8 @@ import {
   lease,
   model,
   models,
+  run,
   text,
-  through,
   usage,
 } from './hand-made.ts';
 
@@ -66,43 +56,14 @@ const values: Record<string, Parts> = {
   o: [usage(8, 4)],
 };
 
-t.test('relay: nobody listens, nothing is asked for', async (t) => {
-  class Deaf extends Listener<unknown> {}
-  const deaf = new Deaf();
-  deaf.unsubscribe();
-  let asked = 0;
-  const source = (): Observable<unknown> => {
-    asked++;
-    return NEVER;
-  };
-  const answer = relay(source, (next) => next);
-  answer(undefined).subscribe(deaf);
-  t.equal(asked, 0);
-  answer(undefined).subscribe().unsubscribe();
-  t.equal(asked, 1, 'as it is otherwise');
-});
-
-t.test('step: ways that part go on from where they did', async (t) => {
-  const seen = (source: Observable<number>): Promise<number> => lastValueFrom(source);
-  const two = of(1).pipe(step((value: number) => value + 1));
-  const twenty = two.pipe(step((value: number) => value * 10));
-  const later = two.pipe(
-    step((value: number) => of(value * 100)),
-    step((value: number) => value + 1),
-  );
-  const twentyOne = twenty.pipe(step((value: number) => value + 1));
-  const again = twenty.pipe(step((value: number) => value + 2));
-  t.strictSame(await Promise.all([two, twenty, later, twentyOne, again].map(seen)), [2, 20, 201, 21, 22]);
-});
-
-t.test('steps', async (t) => {
+t.test('compose: steps', async (t) => {
   const said = (word: string): Reply => ({ kind: 'bytes', bytes: word });
   const add = (letter: string) => (word: string) => word + letter;
   /** Each letter a step; the one in the middle as told. */
   const route = (
     first: (exchange: Exchange) => Observable<string>,
     middle: (word: string, request: KeyedRequest) => string | Observable<string>,
-  ) => steps(first, add('b'), add('c'), middle, add('e'), add('f'), (word) => of(said(word)));
+  ) => compose(first, add('b'), add('c'), middle, add('e'), add('f'), (word: string) => of(said(word)));
 
   t.test('one after the other, each told of its request', async (t) => {
     const told: KeyedRequest[] = [];
@@ -118,7 +79,7 @@ t.test('steps', async (t) => {
       { ...exchange(), id: '1' },
       { ...exchange(), id: '2' },
     ];
-    const replies = [pipeline(one, caller), pipeline(two, other)];
+    const replies = [run(pipeline, one), pipeline(two, { exchange: two, caller: other })];
     t.equal(told.length, 0, 'nothing before it is subscribed to');
     t.strictSame(await Promise.all(replies.map((reply) => lastValueFrom(reply))), [
       said('1bcdef'),
@@ -136,8 +97,8 @@ t.test('steps', async (t) => {
         () => body,
         () => later,
       );
-      expectObservable(pipeline(exchange(), caller)).toBe('---(r|)', { r: said('def') });
-      expectObservable(pipeline(exchange(), caller), '--!').toBe('');
+      expectObservable(run(pipeline, exchange())).toBe('---(r|)', { r: said('def') });
+      expectObservable(run(pipeline, exchange()), '--!').toBe('');
       expectSubscriptions(body.subscriptions).toBe(['^!', '^!']);
       expectSubscriptions(later.subscriptions).toBe(['-^-!', '-^!']);
     }),
@@ -156,62 +117,18 @@ t.test('steps', async (t) => {
         () => throwError(() => broken),
       ),
     ])
-      await t.rejects(lastValueFrom(pipeline(exchange(), caller)), broken);
+      await t.rejects(lastValueFrom(run(pipeline, exchange())), broken);
   });
 
   t.test('a body without an end says nothing', async (t) =>
     marbles(t, ({ cold, expectObservable }) => {
       const pipeline = route(() => cold('-|'), add('d'));
-      expectObservable(pipeline(exchange(), caller)).toBe('-|');
+      expectObservable(run(pipeline, exchange())).toBe('-|');
     }),
   );
 });
 
-t.test('a source of our own is one like any other', async (t) => {
-  class Three extends Source<number> {
-    left = 0;
-
-    override open(subscriber: Subscriber<number>): TeardownLogic {
-      subscriber.next(3);
-      return () => this.left++;
-    }
-  }
-  class Broken extends Source<number> {
-    override open(): TeardownLogic {
-      throw broken;
-    }
-  }
-  const heard: unknown[] = [];
-  class Ear extends Listener<unknown> {
-    protected override _next(value: unknown): void {
-      heard.push(value);
-    }
-
-    protected override _error(error: unknown): void {
-      heard.push(error);
-      this.unsubscribe();
-    }
-  }
-  const three = new Three();
-  const ear = new Ear();
-  ear.add(() => heard.push('first'));
-  const subscriptions = [
-    three.subscribe((value) => heard.push(value)),
-    three.subscribe({ next: (value) => heard.push(value) }),
-    three.pipe(step((value: number) => value + 1)).subscribe((value) => heard.push(value)),
-    three.subscribe(ear),
-  ];
-  t.strictSame(heard, [3, 3, 4, 3]);
-  for (const subscription of [...subscriptions, ...subscriptions]) subscription.unsubscribe();
-  t.equal(three.left, 4);
-  t.strictSame(heard.slice(4), ['first']);
-  ear.add(() => heard.push('late'));
-  new Broken().subscribe(new Ear());
-  new Broken().subscribe({ error: (error) => heard.push(error) });
-  t.strictSame(heard.slice(5), ['late', broken, broken]);
-});
-
-t.test('settleFailures', async (t) => {
+t.test('settle', async (t) => {
   interface Row {
     readonly name: string;
     readonly source: string;
@@ -229,7 +146,7 @@ t.test('settleFailures', async (t) => {
       subscribed: '^-!',
       error: broken,
     },
-    { name: 'an error after it is a last part', source: '-a-#', expected: '-a-(x|)', subscribed: '^--!' },
+    { name: 'an error after it too', source: '-a-#', expected: '-a-#', subscribed: '^--!', error: broken },
     {
       name: 'a failure part that comes first is an error',
       source: '-x-|',
@@ -238,16 +155,25 @@ t.test('settleFailures', async (t) => {
       error: broken,
     },
     {
-      name: 'a failure part that comes later passes',
+      name: 'a failure part that comes later too, and the source is let go',
       source: '-a-x-|',
-      expected: '-a-x-|',
-      subscribed: '^----!',
+      expected: '-a-#',
+      subscribed: '^--!',
+      error: broken,
+    },
+    {
+      name: 'what came with a failure part passes',
+      source: '-a-y-|',
+      expected: '-a-(n#)',
+      subscribed: '^--!',
+      error: broken,
     },
     {
       name: 'an end without a finish is a failure',
       source: '-a-b-|',
-      expected: '-a-b-(e|)',
+      expected: '-a-b-#',
       subscribed: '^----!',
+      error: early,
     },
     {
       name: 'an end without anything is an error',
@@ -268,11 +194,7 @@ t.test('settleFailures', async (t) => {
     t.test(name, async (t) =>
       marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
         const engine = cold(source, values, broken);
-        expectObservable(engine.pipe(through(settleFailures, answeringTo(task))), leave).toBe(
-          expected,
-          values,
-          error,
-        );
+        expectObservable(engine.pipe(lift(settle, admitted(task))), leave).toBe(expected, values, error);
         expectSubscriptions(engine.subscriptions).toBe(subscribed);
       }),
     );
@@ -284,22 +206,25 @@ t.test('resolveModel', async (t) => {
   marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
     const body = { model: 'mock/thinker:express', other: 1 };
     const request = cold('--(b|)', { b: body });
-    expectObservable(request.pipe(resolveModel(catalog, 'chat'))).toBe('--(r|)', {
-      r: { body, model: models[3], variant: 'express' },
-    });
+    expectObservable(request.pipe(lift(resolveModel<typeof body>(catalog, 'chat'), admitted(task)))).toBe(
+      '--(r|)',
+      {
+        r: { body, model: models[3], variant: 'express' },
+      },
+    );
     expectSubscriptions(request.subscriptions).toBe('^-!');
   });
   marbles(t, ({ cold, expectObservable }) => {
     const unknown = cold('-(b|)', { b: { model: 'mock/gone' } });
-    expectObservable(unknown.pipe(resolveModel(catalog, 'chat'))).toBe(
-      '-#',
-      undefined,
-      fail('not_found', 'There is no model mock/gone'),
-    );
+    expectObservable(
+      unknown.pipe(lift(resolveModel<{ model: string }>(catalog, 'chat'), admitted(task))),
+    ).toBe('-#', undefined, fail('not_found', 'There is no model mock/gone'));
   });
 });
 
 t.test('admit', async (t) => {
+  const noAccount = () => undefined;
+  const request = () => ({ exchange: exchange(), caller });
   const task = { model: model() };
   const admission = (grant: Lease | Observable<Lease>, asked: unknown[] = []) => ({
     ...house().ports.admission,
@@ -330,7 +255,16 @@ t.test('admit', async (t) => {
         const work = cold(rest);
         const waiting = cold('---(l|)', { l: granted });
         expectObservable(
-          of(task).pipe(admit(admission(waiting, asked), exchange(), caller, () => work)),
+          of(task).pipe(
+            lift(
+              admit(
+                admission(waiting, asked),
+                noAccount,
+                compose(() => work),
+              ),
+              request(),
+            ),
+          ),
           leave,
         ).toBe(expected);
         expectSubscriptions(work.subscriptions).toBe(held);
@@ -346,9 +280,19 @@ t.test('admit', async (t) => {
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const waiting = cold<Lease>('-----l', { l: lease() });
       const work = cold('a|');
-      expectObservable(of(task).pipe(admit(admission(waiting), exchange(), caller, () => work)), '--!').toBe(
-        '--',
-      );
+      expectObservable(
+        of(task).pipe(
+          lift(
+            admit(
+              admission(waiting),
+              noAccount,
+              compose(() => work),
+            ),
+            request(),
+          ),
+        ),
+        '--!',
+      ).toBe('--');
       expectSubscriptions(waiting.subscriptions).toBe('^-!');
       expectSubscriptions(work.subscriptions).toBe([]);
     }),
@@ -358,9 +302,18 @@ t.test('admit', async (t) => {
     const granted = lease();
     marbles(t, ({ cold, expectObservable, expectSubscriptions, flush }) => {
       const work = cold('a--b|');
-      expectObservable(of(task).pipe(admit(admission(granted), exchange(), caller, () => work))).toBe(
-        'a--b|',
-      );
+      expectObservable(
+        of(task).pipe(
+          lift(
+            admit(
+              admission(granted),
+              noAccount,
+              compose(() => work),
+            ),
+            request(),
+          ),
+        ),
+      ).toBe('a--b|');
       expectSubscriptions(work.subscriptions).toBe('^---!');
       t.equal(granted.released, 0);
       flush();
@@ -378,11 +331,9 @@ t.test('admit', async (t) => {
         const run = (): never => {
           throw broken;
         };
-        expectObservable(of(task).pipe(admit(admission(grant(granted)), exchange(), caller, run))).toBe(
-          '#',
-          undefined,
-          broken,
-        );
+        expectObservable(
+          of(task).pipe(lift(admit(admission(grant(granted)), noAccount, compose(run)), request())),
+        ).toBe('#', undefined, broken);
       });
       t.equal(granted.released, 1);
     });
@@ -391,11 +342,18 @@ t.test('admit', async (t) => {
   t.test('a refusal passes', async (t) =>
     marbles(t, ({ expectObservable }) => {
       const refused = admission(throwError(() => fail('rate_limited', 'Too many')));
-      expectObservable(of(task).pipe(admit(refused, exchange(), caller, () => NEVER))).toBe(
-        '#',
-        undefined,
-        fail('rate_limited', 'Too many'),
-      );
+      expectObservable(
+        of(task).pipe(
+          lift(
+            admit(
+              refused,
+              noAccount,
+              compose(() => NEVER),
+            ),
+            request(),
+          ),
+        ),
+      ).toBe('#', undefined, fail('rate_limited', 'Too many'));
     }),
   );
 });
@@ -408,7 +366,9 @@ t.test('callEngine', async (t) => {
     const at = house();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine(at.ports)({ ...answeringTo(task), exchange: asking })).toBe('(ab|)', {
+      expectObservable(
+        of(task).pipe(lift(callEngine(at.ports, 'chat'), { ...admitted(task), exchange: asking })),
+      ).toBe('(ab|)', {
         a: [text('Hel')],
         b: [text('lo'), finish(), usage(5, 2)],
       });
@@ -435,17 +395,47 @@ t.test('callEngine', async (t) => {
     };
     const at = house();
     marbles(t, ({ expectObservable }) => {
-      expectObservable(callEngine({ ...at.ports, usage: closed })(answeringTo(task))).toBe(
-        '#',
-        undefined,
-        full,
-      );
+      expectObservable(
+        of(task).pipe(lift(callEngine({ ...at.ports, usage: closed }, 'chat'), admitted(task))),
+      ).toBe('#', undefined, full);
     });
     t.equal(at.calls.length, 0);
   });
 });
 
-t.test('meter', async (t) => {
+/** Parts as text, as a framing of server-sent events treats them. */
+const plainFrame = transform<SettledParts, Reply>((next) => {
+  let started = false;
+  const orElse = ({ status }: ApiError) => `failed ${status}`;
+  return {
+    next: (parts) => {
+      started = true;
+      const bytes = JSON.stringify(parts);
+      next.next(parts[0]?.type === 'usage' ? { kind: 'bytes', bytes, orElse } : { kind: 'bytes', bytes });
+    },
+    error: (error) => {
+      if (started) next.next({ kind: 'bytes', bytes: '', orElse });
+      next.error(error);
+    },
+    complete: () => next.complete(),
+  };
+});
+
+const metered = (log: UsageLog, request: ReturnType<typeof admitted>) =>
+  pipe(
+    lift(countTokens, request),
+    lift(plainFrame, request),
+    lift(record(log), request),
+    map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : reply.kind)),
+  );
+
+const framedValues = {
+  ...Object.fromEntries(Object.entries(values).map(([letter, parts]) => [letter, JSON.stringify(parts)])),
+  x: 'failed 504',
+  g: 'failed 503',
+};
+
+t.test('countTokens and record', async (t) => {
   interface Row {
     readonly name: string;
     readonly source: string;
@@ -507,7 +497,7 @@ t.test('meter', async (t) => {
     },
     {
       name: 'a failure after the first token costs nothing',
-      source: '-a-y|',
+      source: '-a-n#',
       recording: '-|',
       expected: '-a-n-(x|)',
       subscribed: '^---!',
@@ -558,19 +548,19 @@ t.test('meter', async (t) => {
     },
   ];
   t.test('an engine that does not stop is stopped, and fails', async (t) => {
-    const big: Parts = [text('x'.repeat(1024 * 1024))];
+    const big: SettledParts = [text('x'.repeat(1024 * 1024))];
     const { ports, events } = house();
     let passed = 0;
-    const source = new Observable<Parts>((subscriber) => {
+    const source = new Observable<SettledParts>((subscriber) => {
       for (let count = 0; count < 100 && !subscriber.closed; count++) subscriber.next(big);
     });
     const last = await lastValueFrom(
       source.pipe(
-        through(meter(ports.usage), answeringTo(task)),
+        metered(ports.usage, admitted(task)),
         tap(() => passed++),
       ),
     );
-    t.match(last, [{ type: 'failure', error: { status: 502, message: 'The model did not stop' } }]);
+    t.equal(last, 'failed 502');
     t.equal(passed, 66);
     t.match(events, [{ outcome: 'failed', status: 502, cost: '0' }]);
   });
@@ -587,9 +577,9 @@ t.test('meter', async (t) => {
               return cold<void>(recording, undefined, full);
             }),
         };
-        const engine = cold(source, values, broken);
-        const metered = answeringTo(whole === true ? { ...task, call: { ...call, stream: false } } : task, 7);
-        expectObservable(engine.pipe(through(meter(log), metered)), leave).toBe(expected, values, error);
+        const engine = cold(source, values as Record<string, SettledParts>, broken);
+        const request = admitted(whole === true ? { ...task, call: { ...call, stream: false } } : task, 7);
+        expectObservable(engine.pipe(metered(log, request)), leave).toBe(expected, framedValues, error);
         expectSubscriptions(engine.subscriptions).toBe(subscribed);
       });
       t.equal(events.length, 1, 'one event');

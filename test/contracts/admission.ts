@@ -54,6 +54,8 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
             waitedMs: one.waitedMs + other.waitedMs,
             refusedByRate: one.refusedByRate + other.refusedByRate,
             refusedByQueue: one.refusedByQueue + other.refusedByQueue,
+            promptTokens: one.promptTokens + other.promptTokens,
+            completionTokens: one.completionTokens + other.completionTokens,
           };
     };
     return {
@@ -234,6 +236,19 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     await settle();
     t.equal(visitors[3]?.outcome, undefined);
     t.match(stats(), { running: 2, waiting: 1 });
+  });
+
+  t.test('a slot is released with the tokens it was used for, and they count once', async (t) => {
+    const { visitAll, settle, stats } = await house(t);
+    const [first, second, third] = await visitAll(3, request({ concurrency: 3 }));
+    t.match(stats(), { promptTokens: 0, completionTokens: 0 });
+    first?.release({ prompt: 7, completion: 30 });
+    first?.release({ prompt: 7, completion: 30 });
+    second?.release();
+    second?.release({ prompt: 1000, completion: 1000 });
+    third?.release({ prompt: 5, completion: 0 });
+    await settle();
+    t.match(stats(), { running: 0, promptTokens: 12, completionTokens: 30 });
   });
 
   t.test('leaving at the very moment one is admitted leaves nothing behind', async (t) => {

@@ -1,6 +1,6 @@
 /** A ledger of a few lines: what the real ones must agree with. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { add, formatScaled, type Scaled, toScaled } from '../../src/billing/decimal.ts';
+import { add, formatScaled, type Scaled, toScaled } from '../../src/decimal.ts';
 import type { Ledger, UsageFilter, UsageGroup } from '../../src/ports/ledger.ts';
 
 export const createModelLedger = (): Ledger => {

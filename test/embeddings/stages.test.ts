@@ -3,10 +3,10 @@ import { lastValueFrom, NEVER, Observable, of, Subject, throwError } from 'rxjs'
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
 import { inputAccount } from '../../pipelines/core/count-inputs.ts';
-import { mapErrors } from '../../pipelines/core/map-errors.ts';
-import { count, record, recordWhole } from '../../pipelines/core/meter.ts';
+import { count, recordValue } from '../../pipelines/core/meter.ts';
 import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
 import { lift } from '../../pipelines/core/stage.ts';
+import { gather, mapErrors } from '../../pipelines/core/transforms.ts';
 import { decisionError, systemOne } from '../../pipelines/decisions/systemone.ts';
 import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { readInputSearch, vectorStoreSearch } from '../../pipelines/vector-stores/search.ts';
@@ -30,7 +30,7 @@ interface Read {
 }
 
 /** A request that reads so many tokens per part, one input each. */
-const started = (newRecord: typeof record<Read>, keep?: UsageLog['record']) => {
+const started = (keep?: UsageLog['record']) => {
   const { events, usage } = usageLog(keep);
   const billed = { exchange: exchange(), caller, task: { model: model() }, lease: lease(3) };
   const account = inputAccount<Read>('/embeddings', () => 1)(billed);
@@ -38,7 +38,7 @@ const started = (newRecord: typeof record<Read>, keep?: UsageLog['record']) => {
   const source = new Subject<Read>();
   const seen: string[] = [];
   const subscription = source
-    .pipe(lift(count<Read>(), admitted), lift(newRecord(usage), admitted))
+    .pipe(lift(count<Read>(), admitted), lift(recordValue<Read>(usage), admitted))
     .subscribe({
       next: ({ tokens }) => seen.push(String(tokens)),
       error: (error) => seen.push(error.message),
@@ -48,14 +48,14 @@ const started = (newRecord: typeof record<Read>, keep?: UsageLog['record']) => {
   return { events, source, read, seen, subscription, exchange: billed.exchange };
 };
 
-t.test('record', async (t) => {
-  t.test('its end waits for the event', async (t) => {
+t.test('recordValue', async (t) => {
+  t.test('its last part waits for the event', async (t) => {
     const kept = new Subject<void>();
-    const { events, source, read, seen, subscription } = started(record, () => kept);
+    const { events, source, read, seen, subscription } = started(() => kept);
     read(5);
     read(7);
     source.complete();
-    t.same(seen, ['5', '7']);
+    t.same(seen, ['5']);
     t.match(events, [
       {
         outcome: 'completed',
@@ -72,24 +72,22 @@ t.test('record', async (t) => {
   });
 
   t.test('no answer without an event', async (t) => {
-    const { source, read, seen } = started(record, () => throwError(() => fail('unavailable', 'disk full')));
+    const { source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
     read(5);
     source.complete();
-    t.same(seen, ['5', 'disk full']);
+    t.same(seen, ['disk full']);
   });
 
   t.test('a failure is told as it was', async (t) => {
-    const { events, source, read, seen } = started(record, () =>
-      throwError(() => fail('unavailable', 'disk full')),
-    );
+    const { events, source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
     read(5);
     source.error(fail('timeout', 'late'));
-    t.same(seen, ['5', 'late']);
+    t.same(seen, ['late']);
     t.match(events, [{ outcome: 'failed', status: 504, quantities: { prompt_tokens: 5 }, cost: '0' }]);
   });
 
   t.test('leaving costs what was done', async (t) => {
-    const { events, source, read, subscription } = started(record);
+    const { events, source, read, subscription } = started();
     read(5);
     subscription.unsubscribe();
     t.notOk(source.observed);
@@ -97,32 +95,21 @@ t.test('record', async (t) => {
       { outcome: 'cancelled', status: 499, quantities: { prompt_tokens: 5, inputs: 1 }, cost: '0.000005' },
     ]);
   });
-
-  t.test('a later stage that throws', async (t) => {
-    const { events, read, subscription, exchange } = started(record);
-    read(5);
-    exchange.failure = new Error('framing broke');
-    subscription.unsubscribe();
-    t.match(events, [{ outcome: 'failed', status: 500, quantities: { prompt_tokens: 5 }, cost: '0' }]);
-  });
 });
 
-t.test('recordWhole', async (t) => {
-  const kept = new Subject<void>();
-  const { events, source, read, seen, subscription } = started(recordWhole, () => kept);
-  read(5);
-  source.complete();
-  t.same(seen, [], 'nothing before the event is durable');
-  t.match(events, [{ outcome: 'completed', quantities: { prompt_tokens: 5, inputs: 1 } }]);
-  kept.complete();
-  t.same(seen, ['5', 'end']);
-  subscription.unsubscribe();
-  t.equal(events.length, 1);
-
-  const lost = started(recordWhole, () => throwError(() => fail('unavailable', 'disk full')));
-  lost.read(5);
-  lost.source.complete();
-  t.same(lost.seen, ['disk full']);
+t.test('gather', async (t) => {
+  const scheduler = new TestScheduler((found, wanted) => t.same(found, wanted));
+  const joined = gather((parts: readonly string[], { mark }: { mark: string }) => parts.join(mark));
+  const context = { exchange: exchange(), mark: '+' };
+  scheduler.run(({ cold, expectObservable, expectSubscriptions }) => {
+    const source = cold('-a-b|');
+    expectObservable(source.pipe(lift(joined, context))).toBe('----(x|)', { x: 'a+b' });
+    expectSubscriptions(source.subscriptions).toBe('^---!');
+    expectObservable(cold<string>('-a-#').pipe(lift(joined, context))).toBe('---#');
+    const left = cold<string>('-a-b|');
+    expectObservable(left.pipe(lift(joined, context)), '^-!').toBe('---');
+    expectSubscriptions(left.subscriptions).toBe('^-!');
+  });
 });
 
 t.test('a stage that throws', async (t) => {

@@ -11,7 +11,7 @@ import { errorMessage } from '../../src/engines/wires/openai/words.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
-import { lent } from './lent.ts';
+import { borrowed } from './borrowed.ts';
 import { joined, readable, thinker } from './samples.ts';
 
 const fixture = (name: string): Buffer =>
@@ -41,7 +41,7 @@ const options = (skeletons: boolean, choices: number) => {
 const read = (pieces: readonly Buffer[], skeletons = true, choices = 1): Reading => {
   const decoder = new OpenAiStreamDecoder(options(skeletons, choices));
   const parts: Part[] = [];
-  for (const piece of lent(pieces)) parts.push(...decoder.push(piece));
+  for (const piece of borrowed(pieces)) parts.push(...decoder.push(piece));
   parts.push(...decoder.end());
   return { parts, failure: decoder.failure, malformed: decoder.malformed };
 };

@@ -2,14 +2,14 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SseDecoder } from '../../src/engines/sse-decoder.ts';
-import { lent } from './lent.ts';
+import { borrowed } from './borrowed.ts';
 
 type Event = readonly [data: string, event: string];
 
 const decode = (pieces: readonly Buffer[]): Event[] => {
   const events: Event[] = [];
   const decoder = new SseDecoder((text, start, end, event) => events.push([text.slice(start, end), event]));
-  for (const piece of lent(pieces)) decoder.push(piece);
+  for (const piece of borrowed(pieces)) decoder.push(piece);
   decoder.end();
   return events;
 };

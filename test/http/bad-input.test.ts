@@ -2,7 +2,8 @@
 import { map, of, toArray } from 'rxjs';
 import t, { type Test } from 'tap';
 import Type from 'typebox';
-import { parseJson } from '../../pipelines/core/parse-json.ts';
+import { compose } from '../../pipelines/core/compose.ts';
+import { parseJson, receiveJson } from '../../pipelines/core/parse-json.ts';
 import { parseMultipart } from '../../pipelines/core/parse-multipart.ts';
 import { validate } from '../../pipelines/core/validate.ts';
 import type { Route } from '../../pipelines/route.ts';
@@ -30,10 +31,10 @@ const ChatRequest = Type.Object({
 
 const offload = { parseJson: () => Promise.reject(new Error('no body is that large')) };
 
-const chat = (kind?: ErrorKind): Pipeline => {
-  const check = validate(ChatRequest, kind);
-  return (exchange) => parseJson(offload, exchange, kind).pipe(map((value) => text(check(value).model)));
-};
+const chat = (kind?: ErrorKind): Pipeline =>
+  compose(receiveJson(kind), parseJson(offload, kind), validate(ChatRequest, kind), ({ model }) =>
+    text(model),
+  );
 
 const upload: Pipeline = (exchange) =>
   parseMultipart(exchange, { required: ['file'], maxFileBytes: 1000, maxFieldBytes: 100, maxParts: 8 }).pipe(

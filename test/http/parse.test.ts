@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { concatMap, firstValueFrom, lastValueFrom, map, Observable, of, reduce, toArray } from 'rxjs';
 import t from 'tap';
+import { compose } from '../../pipelines/core/compose.ts';
 import { jsonFault } from '../../pipelines/core/json-fault.ts';
-import { parseJson } from '../../pipelines/core/parse-json.ts';
+import { parseJson, receiveJson } from '../../pipelines/core/parse-json.ts';
 import {
   type MultipartPart,
   type MultipartRules,
@@ -67,17 +68,16 @@ type Parser = Parameters<typeof parseJson>[0];
 
 const offload: Parser = { parseJson: () => Promise.reject(new Error('not for this body')) };
 
+const parsed = (port: Parser, asked: Exchange) =>
+  compose(receiveJson(), parseJson(port))(asked, { exchange: asked });
+
 const json = (text: string | Buffer, port = offload) =>
-  firstValueFrom(parseJson(port, exchange({ pieces: [Buffer.from(text)] })));
+  firstValueFrom(parsed(port, exchange({ pieces: [Buffer.from(text)] })));
 
 t.test('JSON', async (t) => {
   t.same(await json('{"a":[1,"ü",null]}'), { a: [1, 'ü', null] });
   for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/vnd.api+json;x=y'])
-    t.same(
-      await firstValueFrom(parseJson(offload, exchange({ type, pieces: [Buffer.from('{}')] }))),
-      {},
-      type,
-    );
+    t.same(await firstValueFrom(parsed(offload, exchange({ type, pieces: [Buffer.from('{}')] }))), {}, type);
 
   const tame = await json(
     '{"__proto__":{"polluted":1},"a":{"__proto__":[],"constructor":{"prototype":{"x":1}}}}',
@@ -118,7 +118,7 @@ t.test('large JSON is parsed elsewhere', async (t) => {
     parseJson: (bytes: Uint8Array, signal?: AbortSignal) =>
       elsewhere.parseJson(bytes, signal).then(() => new Promise<never>(() => {})),
   };
-  const running = parseJson(never, exchange({ pieces: [Buffer.from(text)] })).subscribe();
+  const running = parsed(never, exchange({ pieces: [Buffer.from(text)] })).subscribe();
   running.unsubscribe();
   t.equal(aborted, true, 'a client that leaves ends it');
 });

@@ -1,12 +1,16 @@
 /** What follows from a model's capability spec, and the parts that need no socket: sizes, heads of pictures, the patience of a stream. */
 import { rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
-import { Subject, throwError } from 'rxjs';
+import { pipe, Subject, throwError } from 'rxjs';
 import sharp from 'sharp';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
+import { record } from '../../pipelines/core/meter.ts';
+import { type FramedReply, writePaced } from '../../pipelines/core/paced-bytes.ts';
+import { lift } from '../../pipelines/core/stage.ts';
+import { imageAccount } from '../../pipelines/images/account.ts';
+import type { StoredImage } from '../../pipelines/images/drawn-images.ts';
 import { frameImages } from '../../pipelines/images/frame.ts';
-import type { KeptImage } from '../../pipelines/images/keep.ts';
 import type { ImageTask } from '../../pipelines/images/read-inputs.ts';
 import { ImageEndpoints, ImageModelList } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
@@ -21,7 +25,7 @@ import { specFault } from '../../src/images/spec.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { exchange } from '../chat/hand-made.ts';
+import { caller, exchange, lease, usageLog } from '../chat/hand-made.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';
@@ -316,8 +320,19 @@ const task: ImageTask = {
   call: imageCall({ prompt: 'x', width: 64, height: 48, seed: undefined, steps: 8, guidanceScale: 0 }),
 };
 
+/** The framing, and what follows it. */
+const framed = (patienceMs?: number) => {
+  const billed = { exchange: exchange(), caller, task, lease: lease() };
+  const admitted = { ...billed, account: imageAccount('/images')(billed) };
+  return pipe(
+    lift(frameImages(patienceMs), admitted),
+    lift(record<FramedReply>(usageLog().usage), admitted),
+    lift(writePaced, admitted),
+  );
+};
+
 t.test('a stream that has begun tells its failure inside', async (t) => {
-  const image: KeptImage = {
+  const image: StoredImage = {
     index: 0,
     image: plainMedia(await plain('png')),
     revisedPrompt: undefined,
@@ -331,10 +346,10 @@ t.test('a stream that has begun tells its failure inside', async (t) => {
   const textOf = (reply: Reply | undefined): string =>
     reply?.kind === 'bytes' ? Buffer.from(reply.bytes).toString() : (reply?.kind ?? '');
   const begun = async () => {
-    const source = new Subject<KeptImage>();
+    const source = new Subject<StoredImage>();
     const replies: Reply[] = [];
     let end = '';
-    source.pipe(frameImages(exchange(), task, 1)).subscribe({
+    source.pipe(framed(1)).subscribe({
       next: (reply) => replies.push(reply),
       complete: () => {
         end = 'completed';
@@ -366,7 +381,7 @@ t.test('a stream that has begun tells its failure inside', async (t) => {
 
   const early: unknown[] = [];
   throwError(() => fail('unavailable', 'The engine is busy'))
-    .pipe(frameImages(exchange(), task))
+    .pipe(framed())
     .subscribe({ next: (reply) => early.push(reply), error: (error) => early.push(error.status) });
   t.same(early, [503], 'before it, it has its own status');
 });

@@ -2,9 +2,9 @@
 
 import { pino } from 'pino';
 import { Observable, of } from 'rxjs';
+import { openAccounts } from '../../src/accounts.ts';
 import { openBlobs } from '../../src/adapters/blobs/open.ts';
 import { openState } from '../../src/adapters/state/open.ts';
-import { openAccounts } from '../../src/billing/accounts.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { plainRecord } from '../../src/jobs/render-record.ts';

@@ -7,7 +7,7 @@ import type { ChatCall, Parts } from '../../src/ports/chat.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { State, StoredRecord } from '../../src/ports/state.ts';
-import { bodyOf, caller, callMadeBy, house as chatHouse, exchange, type House } from '../chat/hand-made.ts';
+import { bodyOf, callMadeBy, house as chatHouse, exchange, type House, run } from '../chat/hand-made.ts';
 
 export { type House, refusalOf as refusal, streamOf } from '../chat/hand-made.ts';
 
@@ -33,20 +33,20 @@ export const house = (answer?: Observable<Parts>, change: Partial<Ports> = {}): 
   };
 };
 
-const run = (pipeline: KeyedPipeline, body: unknown): Promise<readonly Reply[]> =>
-  lastValueFrom(pipeline({ ...exchange(body), dialect: 'messages' }, caller).pipe(toArray()));
+const asked = (pipeline: KeyedPipeline, body: unknown): Promise<readonly Reply[]> =>
+  lastValueFrom(run(pipeline, { ...exchange(body), dialect: 'messages' }).pipe(toArray()));
 
 export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
-  run(messages(ports), body);
+  asked(messages(ports), body);
 
 /** One gateway that is asked again and again. */
 export const asking = ({ ports }: House): ((body: unknown) => Promise<readonly Reply[]>) => {
   const pipeline = messages(ports);
-  return (body) => run(pipeline, body);
+  return (body) => asked(pipeline, body);
 };
 
 export const count = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
-  run(messagesCountTokens(ports), body);
+  asked(messagesCountTokens(ports), body);
 
 export const answerOf = (replies: readonly Reply[]): Message => bodyOf(replies);
 

@@ -1,11 +1,22 @@
 /** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole response; any other ends in a legal error. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { concat, from, lastValueFrom, NEVER, type Observable, of, throwError, toArray } from 'rxjs';
+import {
+  concat,
+  from,
+  lastValueFrom,
+  NEVER,
+  type Observable,
+  type Observer,
+  of,
+  throwError,
+  toArray,
+} from 'rxjs';
 import t from 'tap';
+import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { responsesEcho } from '../../pipelines/responses/echo.ts';
-import { frameResponsesStream } from '../../pipelines/responses/frame-stream.ts';
-import { frameResponsesWhole } from '../../pipelines/responses/frame-whole.ts';
+import { ResponseEvents, responsesStreamHead } from '../../pipelines/responses/frame-stream.ts';
+import { ResponsesWhole } from '../../pipelines/responses/frame-whole.ts';
 import { responseForm } from '../../pipelines/responses/response-json.ts';
 import { responses } from '../../pipelines/responses/responses.ts';
 import type { OutputItem, Response } from '../../schemas/responses.ts';
@@ -13,13 +24,14 @@ import { ApiError, errorBody, fail } from '../../src/errors.ts';
 import type { FinishReason, Logprob, Part, Parts } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import {
-  caller,
   exchange,
   finish,
+  framing,
   house,
+  run,
+  settled,
   text,
   thought,
-  through,
   toolArguments,
   toolCall,
   usage,
@@ -36,11 +48,23 @@ const form = (logprobs = true) =>
   });
 
 const framed = (parts: readonly Parts[], logprobs?: boolean): Promise<Reply[]> =>
-  lastValueFrom(from(parts).pipe(through(frameResponsesStream, form(logprobs)), toArray()));
+  lastValueFrom(
+    settled(parts).pipe(
+      framing(
+        (next: Observer<Reply>) =>
+          new StreamFrame(next, responsesStreamHead, new ResponseEvents(form(logprobs))),
+      ),
+      toArray(),
+    ),
+  );
 
 const whole = async (parts: readonly Parts[], logprobs?: boolean): Promise<Response> =>
   checkResponse(
-    answerOf([await lastValueFrom(from(parts).pipe(through(frameResponsesWhole, form(logprobs))))]),
+    answerOf([
+      await lastValueFrom(
+        settled(parts).pipe(framing((next: Observer<Reply>) => new ResponsesWhole(next, form(logprobs)))),
+      ),
+    ]),
   );
 
 // ── sequences ──────────────────────────────────────────────────────────────────────────────────────
@@ -404,7 +428,7 @@ t.test('logprobs', async (t) => {
 t.test('a client that leaves is billed for what was said, and its slot is free again', (t) => {
   const at = house(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
   const replies: Reply[] = [];
-  const leaving = responses(at.ports)(exchange({ input: 'Hi', stream: true }), caller).subscribe((reply) =>
+  const leaving = run(responses(at.ports), exchange({ input: 'Hi', stream: true })).subscribe((reply) =>
     replies.push(reply),
   );
   t.equal(at.events.length, 0);

@@ -4,12 +4,12 @@ import { responses } from '../../pipelines/responses/responses.ts';
 import type { Response } from '../../schemas/responses.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { bodyOf, caller, callMadeBy, exchange, type House, house, refusalOf } from '../chat/hand-made.ts';
+import { bodyOf, callMadeBy, exchange, type House, house, refusalOf, run } from '../chat/hand-made.ts';
 
 export { streamOf } from '../chat/hand-made.ts';
 
 export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
-  lastValueFrom(responses(ports)(exchange(body), caller).pipe(toArray()));
+  lastValueFrom(run(responses(ports), exchange(body)).pipe(toArray()));
 
 export const refusal = (body: unknown, at: House = house()): Promise<string> => refusalOf(ask(body, at));
 

@@ -18,7 +18,7 @@ const trusted: Readonly<Record<string, string>> = {
   'src/adapters/events/kafka-client.ts': 'words of the Kafka client',
   'src/adapters/ledger/clickhouse-connection.ts': 'words of the ClickHouse client',
   'src/adapters/vectors/qdrant-connection.ts': 'an address in the settings, words of the Qdrant client',
-  'src/billing/decimal.ts': 'digits of a number that we made',
+  'src/decimal.ts': 'digits of a number that we made',
 };
 
 const script = new Script('text.replace(pattern, "")');

@@ -1,5 +1,5 @@
 /** What admission has done, counted as it happens. */
-import type { AdmissionStats } from '../../ports/admission.ts';
+import type { AdmissionStats, LeaseUsage } from '../../ports/admission.ts';
 
 export class AdmissionCounters {
   running = 0;
@@ -9,6 +9,15 @@ export class AdmissionCounters {
   waitedMs = 0;
   refusedByRate = 0;
   refusedByQueue = 0;
+  promptTokens = 0;
+  completionTokens = 0;
+
+  released(usage: LeaseUsage | undefined): void {
+    this.running--;
+    if (usage === undefined) return;
+    this.promptTokens += usage.prompt;
+    this.completionTokens += usage.completion;
+  }
 
   stats(shared: boolean, replicas: number): AdmissionStats {
     return { ...this, shared, replicas };

@@ -1,6 +1,6 @@
 /** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
-import type { Admission, AdmissionRequest, Lease } from '../../ports/admission.ts';
+import type { Admission, AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type Surroundings, type Waiter } from './gate.ts';
@@ -183,10 +183,10 @@ class Slot implements Lease {
     shared.counters.running++;
   }
 
-  release(): void {
+  release(usage?: LeaseUsage): void {
     if (!this.#held) return;
     this.#held = false;
-    this.#shared.counters.running--;
+    this.#shared.counters.released(usage);
     const now = this.#shared.now();
     this.#gate.finish(now - this.#since, now);
   }

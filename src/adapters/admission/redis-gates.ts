@@ -1,7 +1,6 @@
-/** The gates as Redis keeps them: typed calls in, one script each, typed answers out. Fails with `unavailable`. */
+/** Typed calls of the admission script in Redis; they fail with `unavailable`. */
 import type { AdmissionRequest } from '../../ports/admission.ts';
-import { RedisConnection, type Script } from '../redis.ts';
-import { createScripts, type Scripts, standing, verdict } from './redis-scripts.ts';
+import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import type { Rules } from './rules.ts';
 
 export interface RedisGatesOptions {
@@ -47,7 +46,7 @@ export interface Holdings {
 export class RedisGates {
   readonly #connection: RedisConnection;
   readonly #options: RedisGatesOptions;
-  readonly #scripts: Scripts;
+  readonly #script: Script;
   readonly #prefix: string;
   readonly channel: string;
 
@@ -58,7 +57,7 @@ export class RedisGates {
     this.#connection = new RedisConnection(url, { patience });
     this.#prefix = `${prefix}admission:`;
     this.channel = channels + process;
-    this.#scripts = createScripts({
+    this.#script = loadScript(new URL('./admission.lua', import.meta.url), {
       channels,
       windowUs: micro(rules.windowMs),
       leaseUs: micro(leaseMs),
@@ -69,27 +68,25 @@ export class RedisGates {
 
   async admit(id: string, request: AdmissionRequest): Promise<Decision> {
     const { concurrency, requestsPerMinute } = request.limits;
-    const [word, number = 0] = numbers(
-      await this.#run(this.#scripts.admit, [this.#gate(request)], id, concurrency, requestsPerMinute),
+    const [kind, number] = await this.#run<[Decision['kind'], number]>(
+      'admit',
+      [this.#gate(request)],
+      id,
+      concurrency,
+      requestsPerMinute,
     );
-    switch (word) {
-      case verdict.started:
-        return started;
-      case verdict.waits:
-        return { kind: 'waits', position: number };
-      default:
-        return { kind: word === verdict.queueFull ? 'queueFull' : 'rateReached', waitMs: number / 1000 };
-    }
+    if (kind === 'started') return { kind };
+    return kind === 'waits' ? { kind, position: number } : { kind, waitMs: number / 1000 };
   }
 
   async release(id: string, request: AdmissionRequest, heldMs: number): Promise<void> {
-    await this.#run(this.#scripts.release, [this.#gate(request)], id, micro(heldMs));
+    await this.#run('release', [this.#gate(request)], id, micro(heldMs));
   }
 
   /** Ends a wait unless the turn has come meanwhile. */
   async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
-    const [word, number = 0] = numbers(await this.#run(this.#scripts.giveUp, [this.#gate(request)], id));
-    return { standing: toStanding(word), waitMs: number / 1000 };
+    const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [this.#gate(request)], id);
+    return { standing, waitMs: wait / 1000 };
   }
 
   /** Keeps all of it alive in one call, and tells where each waiter stands, in order. */
@@ -102,18 +99,17 @@ export class RedisGates {
       ...runners,
       ...waiters,
     ]);
-    return numbers(await this.#run(this.#scripts.renew, keys, ...values)).map(toStanding);
+    return await this.#run<Standing[]>('renew', keys, ...values);
   }
 
   /** `since` is a time of the server, in milliseconds. */
   async heartbeat(since: number): Promise<Heartbeat> {
-    const reply = await this.#run(
-      this.#scripts.heartbeat,
+    const [processes, heardSince, time] = await this.#run<[number, number, number]>(
+      'heartbeat',
       [this.#processes],
       this.#options.process,
       micro(since),
     );
-    const [processes = 1, heardSince = 1, time = 0] = numbers(reply);
     return { processes, heardSince, time: time / 1000 };
   }
 
@@ -129,9 +125,14 @@ export class RedisGates {
     return this.#connection.close();
   }
 
-  #run(script: Script, keys: readonly string[], ...values: (string | number)[]): Promise<unknown> {
+  #run<Reply>(
+    command: string,
+    keys: readonly string[],
+    ...values: readonly (string | number)[]
+  ): Promise<Reply> {
     const { now } = this.#options;
-    return this.#connection.run(script, keys, [now === undefined ? '' : micro(now()), ...values]);
+    const time = now === undefined ? '' : micro(now());
+    return this.#connection.run(this.#script, keys, [command, time, ...values]) as Promise<Reply>;
   }
 
   get #processes(): string {
@@ -144,13 +145,4 @@ export class RedisGates {
   }
 }
 
-const started: Decision = { kind: 'started' };
-
 const micro = (milliseconds: number): number => Math.round(milliseconds * 1000);
-
-const numbers = (reply: unknown): number[] => (Array.isArray(reply) ? reply.map(Number) : []);
-
-const toStanding = (word: number | undefined): Standing => {
-  if (word === standing.waits) return 'waits';
-  return word === standing.runs ? 'runs' : 'unknown';
-};

@@ -1,6 +1,7 @@
 /** A channel of Redis in; its messages out, on a connection of its own that comes back by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { reconnectBackoff } from '../redis.ts';
 
 export interface WakesOptions {
   readonly url: string;
@@ -22,7 +23,7 @@ export const openWakes = ({ url, channel, patience, onMessage, onReturn }: Wakes
     maxRetriesPerRequest: null,
     connectTimeout: patience,
     disconnectTimeout: 100,
-    retryStrategy: (attempt) => Math.min(50 * 2 ** Math.min(attempt, 6), 1_000),
+    retryStrategy: reconnectBackoff,
   });
   // The connection for decisions has the same trouble, and tells it.
   redis.on('error', () => undefined);

@@ -1,6 +1,6 @@
 /** A request on its way through shared admission: who it is, where it stands, and its slot once it has one. */
 import type { Subscriber, Subscription } from 'rxjs';
-import type { AdmissionRequest, Lease } from '../../ports/admission.ts';
+import type { AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
 
 /**
  * asking: a decision is on its way; queued: in the shared queue; alone: in the line of this process; running: holds a
@@ -25,14 +25,14 @@ export class Visit implements Lease {
   line: Subscription | undefined;
   /** Its slot in this process, counted beside the shared one. */
   slot: Lease | undefined;
-  readonly #releaseSlot: (visit: Visit) => void;
+  readonly #releaseSlot: (visit: Visit, usage?: LeaseUsage) => void;
 
   constructor(
     id: string,
     request: AdmissionRequest,
     subscriber: Subscriber<Lease>,
     arrived: number,
-    release: (visit: Visit) => void,
+    release: (visit: Visit, usage?: LeaseUsage) => void,
   ) {
     this.id = id;
     this.request = request;
@@ -46,7 +46,7 @@ export class Visit implements Lease {
     return `${this.request.subscription}\n${this.request.model}`;
   }
 
-  release(): void {
-    this.#releaseSlot(this);
+  release(usage?: LeaseUsage): void {
+    this.#releaseSlot(this, usage);
   }
 }

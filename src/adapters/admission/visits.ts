@@ -1,7 +1,7 @@
 /** All requests that ask, wait or run in this process: their outcomes told, their waits timed, everything counted. */
 import type { Subscriber } from 'rxjs';
 import type { ApiError } from '../../errors.ts';
-import type { AdmissionRequest, Lease } from '../../ports/admission.ts';
+import type { AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import type { Clock } from './clock.ts';
 import { type Rules, rateReached, refusal } from './rules.ts';
@@ -111,10 +111,10 @@ export class Visits {
     this.counters.waiting--;
   }
 
-  #release = (visit: Visit): void => {
+  #release = (visit: Visit, usage?: LeaseUsage): void => {
     if (visit.phase !== 'running') return;
     this.forget(visit);
-    this.counters.running--;
+    this.counters.released(usage);
     visit.slot?.release();
     this.#options.onRelease(visit);
   };

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { Agent, type Dispatcher, request as send } from 'undici';
+import { exponentialBackoff } from '../../backoff.ts';
 
 export interface S3Settings {
   /** `https://s3.eu-central-1.amazonaws.com`, `http://minio:9000` … */
@@ -33,7 +34,7 @@ export type S3Response = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' 
 const timeouts = { connect: { timeout: 5_000 }, headersTimeout: 30_000, bodyTimeout: 30_000 };
 const connections = 64;
 const attempts = 3;
-const firstPause = 100;
+const backoff = exponentialBackoff({ first: 100, factor: 4 });
 const longestLink = 7 * 24 * 3600;
 /** A list of a thousand keys is half of this. */
 const longestWords = 1024 * 1024;
@@ -62,7 +63,7 @@ export class S3Client {
       } catch (error) {
         if (last || signal?.aborted === true) throw error;
       }
-      await delay(firstPause * 4 ** (attempt - 1), undefined, signal === undefined ? {} : { signal });
+      await delay(backoff(attempt), undefined, signal === undefined ? {} : { signal });
     }
   }
 

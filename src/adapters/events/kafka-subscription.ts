@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
+import { exponentialBackoff } from '../../backoff.ts';
 import type { ReadingStats, ReceivedMessage, Receiver, Rejected, Topic } from '../../ports/events.ts';
 import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-client.ts';
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
@@ -26,8 +27,7 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
-const firstPause = 200;
-const longestPause = 2_000;
+const backoff = exponentialBackoff({ first: 200, most: 2_000 });
 const beat = 1_000;
 
 /** Reads in the background from now on, through every outage, until stopped. */
@@ -99,12 +99,13 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
   const untilTaken = async (
     messages: readonly ReceivedMessage[],
   ): Promise<readonly Rejected[] | undefined> => {
-    for (let pause = firstPause; ; pause = Math.min(pause * 2, longestPause)) {
+    for (let retry = 1; ; retry++) {
       try {
         return await options.receive(messages, stopping.signal);
       } catch (error) {
         if (stopping.signal.aborted) return undefined;
         stats.retries++;
+        const pause = backoff(retry);
         log.warn({ err: error, retryMs: pause }, `${topic}: cannot be taken now; it stays in Kafka`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
         if (stopping.signal.aborted) return undefined;
@@ -113,16 +114,16 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
   };
 
   const run = async (): Promise<void> => {
-    let pause = firstPause;
+    let failures = 0;
     while (!stopping.signal.aborted) {
       const started = Date.now();
       try {
         await readUntilTrouble();
       } catch (error) {
-        if (Date.now() - started > 10_000) pause = firstPause;
+        if (Date.now() - started > 10_000) failures = 0;
+        const pause = backoff(++failures);
         log.warn({ err: error, retryMs: pause }, `${topic}: cannot be read from Kafka now`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
-        pause = Math.min(pause * 2, longestPause);
       }
     }
   };

@@ -1,6 +1,6 @@
 /** Usage events in; their sums by day, subscription, model, key and route out, as rows of whole numbers. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
-import { rescale, toScaled } from '../../billing/decimal.ts';
+import { rescale, toScaled } from '../../decimal.ts';
 
 export const millisecondsOfDay = 86_400_000;
 

@@ -1,5 +1,5 @@
 /** A filter and groups in; totals out: whole days from the sums by day, what is left at both ends from the events. */
-import { formatScaled } from '../../billing/decimal.ts';
+import { formatScaled } from '../../decimal.ts';
 import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { type DayRow, millisecondsOfDay, sumColumns } from './day-sums.ts';

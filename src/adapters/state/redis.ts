@@ -1,7 +1,8 @@
-/** A Redis address in; the State port out: each record a hash, its listings and queues sorted sets, each change one script. */
+/** The State port on Redis: records are hashes, listings and queues sorted sets, and each change one script. */
 import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
-import { RedisConnection, type RedisSettings } from '../redis.ts';
-import { countDue, create, due, list, remove, update } from './redis-scripts.ts';
+import { loadScript, RedisConnection, type RedisSettings } from '../redis.ts';
+
+const script = loadScript(new URL('./state.lua', import.meta.url));
 
 export interface RedisStateSettings extends RedisSettings {
   /** First part of every key; one Redis can so serve several gateways. */
@@ -16,12 +17,12 @@ export const openRedisState = (
   { prefix = 'sluice:', ...settings }: RedisStateSettings = {},
 ): State => {
   const connection = new RedisConnection(url, settings);
-  const run = (script: Parameters<RedisConnection['run']>[0], kind: string, ...values: (string | number)[]) =>
-    connection.run(script, [layout(prefix, kind)], values);
+  const run = (command: string, kind: string, ...values: (string | number)[]) =>
+    connection.run(script, [layout(prefix, kind)], [command, ...values]);
 
   return {
     create: async (kind, { id, owner, value, index }) => {
-      const created = await run(create, kind, id, owner, JSON.stringify(value), ...queue(index));
+      const created = await run('create', kind, id, owner, JSON.stringify(value), ...queue(index));
       return created === 1;
     },
 
@@ -35,19 +36,19 @@ export const openRedisState = (
     },
 
     update: async (kind, id, version, { value, index }) => {
-      const changed = await run(update, kind, id, version, JSON.stringify(value), ...queue(index));
+      const changed = await run('update', kind, id, version, JSON.stringify(value), ...queue(index));
       return changed === 1;
     },
 
-    remove: async (kind, id, version) => (await run(remove, kind, id, version ?? '')) === 1,
+    remove: async (kind, id, version) => (await run('remove', kind, id, version ?? '')) === 1,
 
     list: async <T>(kind: string, { owner, after, before, limit, order }: ListQuery) =>
-      toRecords<T>(await run(list, kind, order, limit, ...given(owner), ...given(after), ...given(before))),
+      toRecords<T>(await run('list', kind, order, limit, ...given(owner), ...given(after), ...given(before))),
 
     due: async <T>(kind: string, query: { group: string; until: number; limit: number }) =>
-      toRecords<T>(await run(due, kind, query.group, query.until, query.limit)),
+      toRecords<T>(await run('due', kind, query.group, query.until, query.limit)),
 
-    countDue: async (kind, query) => Number(await run(countDue, kind, query.group, query.until)),
+    countDue: async (kind, query) => Number(await run('countDue', kind, query.group, query.until)),
 
     check: () => connection.check(),
     close: () => connection.close(),

@@ -1,4 +1,4 @@
-/** Pieces of one read in, each behind the last; the same in one piece out, moved up to the first, over what lay between. */
+/** Joins the pieces of a body within one read, in place. */
 export class BodySegment {
   #from = 0;
   #to = 0;

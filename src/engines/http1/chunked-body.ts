@@ -1,4 +1,4 @@
-/** The bytes of a chunked body in, however they are split; its data out. */
+/** Decodes a chunked HTTP body incrementally. */
 import type { BodySegment } from './body-segment.ts';
 
 const SIZE = 0;
@@ -18,7 +18,7 @@ const DELETE = 127;
 
 /** Keeps every size an exact number. */
 const DIGIT_LIMIT = 13;
-/** Of one chunk: blanks after its size, and extensions, which nobody reads. */
+/** Of one chunk: blanks after its size, and extensions, which are ignored. */
 const EXTENSION_LIMIT = 4096;
 
 export class ChunkedBody {
@@ -27,7 +27,7 @@ export class ChunkedBody {
   broken = false;
   #state = SIZE;
   #digits = 0;
-  /** Of the chunk at hand, what is still to come. */
+  /** Bytes left of the current chunk. */
   #size = 0;
   #extension = 0;
 
@@ -39,13 +39,13 @@ export class ChunkedBody {
     this.#size = 0;
   }
 
-  /** Adds the data to `stretch`; returns where it stopped: behind the last chunk, or at `to`. */
-  read(bytes: Buffer, from: number, to: number, stretch: BodySegment): number {
+  /** Adds the data to `segment`; returns where it stopped: after the last chunk, or at `to`. */
+  read(bytes: Buffer, from: number, to: number, segment: BodySegment): number {
     let at = from;
     while (at < to) {
       if (this.#state === DATA) {
         const end = Math.min(to, at + this.#size);
-        stretch.add(bytes, at, end);
+        segment.add(bytes, at, end);
         this.#size -= end - at;
         at = end;
         if (this.#size === 0) this.#state = DATA_RETURN;

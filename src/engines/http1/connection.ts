@@ -1,4 +1,4 @@
-/** One connection: requests in, one after another; what comes back to whoever asked, read by read. */
+/** One HTTP/1.1 connection: sends requests one after another and hands their responses to handlers. */
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';
@@ -8,11 +8,11 @@ import { type Reader, ReadQuota } from './read-quota.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 
-/** Hears of one request: that it is sent, its head, its reads, the last of which completes it; or that it failed. */
+/** Notified of one request: sent, head, reads of which the last completes it; or failed. */
 export interface ResponseHandler {
   sent(): void;
   head(head: ResponseHead): void;
-  /** The bytes are lent: the next read writes over them. False stops the reading until `resume`. */
+  /** The bytes are borrowed: the next read overwrites them. False pauses reading until `resume`. */
   read(bytes: Buffer | undefined, complete: boolean): boolean;
   /** Stale: the connection had served before, and not a byte came of this answer. */
   failed(error: Error, stale: boolean): void;
@@ -26,26 +26,26 @@ export interface Owner {
 
 export interface ConnectionSetting {
   readonly address: Address;
-  /** Milliseconds until the connection, TLS and all, must stand. */
+  /** Milliseconds until the connection, TLS included, must be established. */
   readonly connectLimit: number;
   readonly owner: Owner;
 }
 
 export const CONNECT_TIMEOUT = 'CONNECT_TIMEOUT';
-/** One event loop, one share. */
-const share = new ReadQuota();
+/** One for the whole event loop. */
+const quota = new ReadQuota();
 
 export class Connection implements Reader {
   /** Of the owner's clock. */
   idleSince = 0;
-  /** For how many seconds the server says that it keeps an idle connection. */
+  /** Seconds for which the server keeps an idle connection, where it announces them. */
   keepSeconds: number | undefined;
   readonly #owner: Owner;
   readonly #socket: Socket;
   readonly #parser = new ResponseParser();
   readonly #connectTimer: NodeJS.Timeout;
   #lastLook: NodeJS.Immediate | undefined;
-  /** What is to be sent once the connection stands. */
+  /** What is sent once the connection is established. */
   #first: Outgoing | undefined;
   #handler: ResponseHandler | undefined;
   #upload: Readable | undefined;
@@ -72,7 +72,7 @@ export class Connection implements Reader {
       const error = new Error(`No connection within ${connectLimit} ms`);
       this.#fail(Object.assign(error, { code: CONNECT_TIMEOUT }));
     };
-    // One more look at the sockets: after a long turn of the event loop it may only be the news that is late.
+    // One more poll of the sockets: after a long tick the event may only be late.
     this.#connectTimer = setTimeout(() => {
       this.#lastLook = setImmediate(late);
     }, connectLimit);
@@ -91,20 +91,20 @@ export class Connection implements Reader {
 
   resume(): void {
     this.#stopped = false;
-    if (!share.isWaiting(this)) this.#socket.resume();
+    if (!quota.isWaiting(this)) this.#socket.resume();
   }
 
-  goOn(): void {
+  continueReading(): void {
     if (!this.#stopped) this.#socket.resume();
   }
 
-  /** Ends the connection, and with it whatever is under way; nobody is told. */
+  /** Closes the connection and whatever it carries, without notifying the handler. */
   drop(): void {
     if (this.#dead) return;
     this.#dead = true;
     this.#handler = undefined;
     this.#stopWaiting();
-    share.leave(this);
+    quota.leave(this);
     this.#upload?.destroy();
     this.#socket.destroy();
     this.#owner.gone(this);
@@ -135,7 +135,7 @@ export class Connection implements Reader {
   #take(bytes: Buffer, length: number): boolean {
     const handler = this.#handler;
     if (handler === undefined) {
-      // Nobody asked.
+      // Bytes without a request.
       this.drop();
       return false;
     }
@@ -146,7 +146,7 @@ export class Connection implements Reader {
     this.#passHead(handler);
     if (fault !== undefined) {
       if (body !== undefined) handler.read(body, false);
-      // Unless the handler was given up by what it has just read.
+      // Unless the handler closed the call on what it has just read.
       this.#fail(new Error(`The answer has ${fault}`));
       return false;
     }
@@ -157,7 +157,7 @@ export class Connection implements Reader {
       return true;
     }
     this.#stopped = !handler.read(body, false);
-    return !this.#stopped && share.take(length, this);
+    return !this.#stopped && quota.take(length, this);
   }
 
   #passHead(handler: ResponseHandler): void {
@@ -167,15 +167,15 @@ export class Connection implements Reader {
     handler.head(head);
   }
 
-  /** Before the handler hears of it, so that its next request finds the connection free. */
+  /** Before the handler is notified, so that its next request finds the connection free. */
   #finish(): void {
     const { head, excess } = this.#parser;
     this.#handler = undefined;
     this.#served = true;
-    // TLS hands over what it has deciphered also when it was told to stop.
+    // TLS delivers what it has deciphered even while paused.
     if (this.#stopped) this.resume();
     this.keepSeconds = head?.keepSeconds;
-    // An answer that came before its request was all sent leaves the rest of it in the way.
+    // A response that came before all of its request was sent leaves the rest in the pipe.
     const sent = this.#upload === undefined && this.#socket.writableLength === 0;
     if (head?.keepAlive === true && head.framing !== 'close' && !excess && sent) this.#owner.free(this);
     else this.drop();

@@ -1,11 +1,11 @@
-/** The connections to one replica: a request in, sent on the one that was free last or on a new one. */
+/** The pool of connections to one replica; the most recently used idle one is reused first. */
 import { Connection, type Owner, type ResponseHandler } from './connection.ts';
 import { type Address, addressOf } from './dial.ts';
 import type { Outgoing } from './outgoing.ts';
 
-/** Servers keep idle connections for 5 s and more; ours go before theirs do. */
+/** Servers keep idle connections for 5 s and more; ours are closed earlier. */
 const IDLE_MS = 4000;
-/** A server that says how long it keeps them means its own clock, and the way there takes time. */
+/** A server that announces how long it keeps them means its own clock, and requests take time to arrive. */
 const MARGIN_MS = 1000;
 const SWEEP_MS = 1000;
 
@@ -21,7 +21,7 @@ export class Connections implements Owner {
   readonly #address: Address;
   readonly #connectLimit: number;
   readonly #all = new Set<Connection>();
-  /** The one that was free last is last, and goes first: the others may grow old. */
+  /** A stack: the most recently used is reused first, so that the others expire. */
   #idle: Connection[] = [];
   #sweeper: NodeJS.Timeout | undefined;
   #closing = false;
@@ -32,7 +32,7 @@ export class Connections implements Owner {
     this.#connectLimit = connectLimit;
   }
 
-  /** The connection that the request goes out on; none when there are to be no more. */
+  /** The connection that carries the request; none once this is closing. */
   send(request: Outgoing, handler: ResponseHandler): Connection | undefined {
     if (this.#closing) {
       const error = Object.assign(new Error('The connections were closed'), { code: CLOSED });
@@ -88,7 +88,7 @@ export class Connections implements Owner {
   #sweep(): void {
     const now = performance.now();
     for (const connection of [...this.#idle]) if (!isFresh(connection, now)) connection.drop();
-    // Stopped by the first idle tick: at a steady rate it is never started anew.
+    // Stopped by the first idle tick: at a steady rate it is never restarted.
     if (this.#idle.length > 0) return;
     clearInterval(this.#sweeper);
     this.#sweeper = undefined;

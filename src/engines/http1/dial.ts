@@ -1,4 +1,4 @@
-/** An address in, a socket on its way there out, over TLS where the address says so. */
+/** Opens sockets, with TLS where the address asks for it. */
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
@@ -10,12 +10,12 @@ export interface Address {
   readonly ca: string | undefined;
 }
 
-/** Takes what was read, in memory that the next read of any socket writes over; false stops the reading. */
+/** Takes what was read, in a buffer that the next read of any socket overwrites; false pauses reading. */
 export type Take = (bytes: Buffer, length: number) => boolean;
 
 /**
- * Reads are handed over before another socket can be read, so that one piece of memory does for all; Node would
- * otherwise take 64 KiB anew for every read, however little comes.
+ * Reads are handled before another socket can be read, so one buffer serves all sockets; Node would otherwise allocate
+ * 64 KiB for every read, however small.
  */
 const memory = Buffer.allocUnsafeSlow(64 * 1024);
 
@@ -41,7 +41,7 @@ export const dial = ({ secure, host, port, ca }: Address, take: Take): Socket =>
   if (!secure) return connect(options);
   return connectTls({
     ...options,
-    // A name for the server to choose its certificate by; an address is none.
+    // SNI takes names only.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
     ...(ca === undefined ? {} : { ca }),

@@ -1,4 +1,4 @@
-/** A request's lines and its body in; what is written to the socket out: a text in one piece, and media behind it. */
+/** Builds the bytes of a request: head and text in one write, media as an upload. */
 import { type BodyPiece, bodyLength, type OutgoingBody } from '../outgoing-body.ts';
 import { requestHead } from './request-head.ts';
 
@@ -6,13 +6,13 @@ export interface Outgoing {
   /** The head, and the body with it where that is a text. */
   readonly text: string | Buffer;
   readonly encoding: 'latin1' | 'utf8';
-  /** What follows, a bit at a time. */
+  /** What follows, in slices. */
   readonly upload: readonly BodyPiece[] | undefined;
 }
 
 const ascii = /^[\0-\x7f]*$/;
 
-/** Without a body the length is said to be 0, or with undefined not spoken of. */
+/** Without a body the content length is 0; with undefined there is no such header. */
 export const outgoing = (
   start: string,
   requestId: string | undefined,
@@ -29,8 +29,8 @@ export const outgoing = (
 };
 
 /**
- * Most bodies have as many bytes as characters. That is found out of head and body together: counting makes one flat text
- * of the many that they are put together from, which is then written as it is; counted apart, the body is copied twice.
+ * Most bodies have as many bytes as characters. Head and body are counted together: counting flattens the string, which
+ * is then written as it is; counted separately, the body would be copied twice.
  */
 const withText = (
   start: string,

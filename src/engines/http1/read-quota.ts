@@ -1,33 +1,33 @@
-/**
- * Large reads of all connections in; who may read on in this turn of the event loop out. The system hands over as much
- * of a near engine's answer as there is, two megabytes a socket and turn: two hundred large answers at once would hold
- * everything else up for seconds. Every answer passes here, whatever becomes of it, so nothing behind it counts bytes again.
- */
+/** Limits the bytes that all connections together read in one tick of the event loop. */
 
 export interface Reader {
-  /** Its turn has come: reads again, unless something else holds it. */
-  goOn(): void;
+  /** Reads again, unless it is paused for another reason. */
+  continueReading(): void;
 }
 
-/** What may be read in a turn: some milliseconds' worth. */
-const turnBytes = 1024 * 1024;
-/** Every reader that goes on may fill its memory once. */
-const readersATurn = 16;
+/** What may be read in a tick: a few milliseconds of work. */
+const tickBytes = 1024 * 1024;
+/** Each of them may fill the buffer once. */
+const readersPerTick = 16;
 /** Tokens that come one by one are not counted. */
 const largeRead = 16 * 1024;
 
+/**
+ * The system hands over up to two megabytes per socket and tick: two hundred large responses at once would block
+ * everything else for seconds. Every response passes here, so nothing after it counts bytes again.
+ */
 export class ReadQuota {
   #spent = 0;
-  #turn: NodeJS.Immediate | undefined;
+  #tick: NodeJS.Immediate | undefined;
   /** In the order they came. */
   readonly #waiting = new Set<Reader>();
 
-  /** False: the reader stops and is told when to go on. */
+  /** False: the reader pauses until `continueReading` is called. */
   take(bytes: number, reader: Reader): boolean {
     if (bytes < largeRead) return true;
     this.#spent += bytes;
-    this.#turn ??= setImmediate(() => this.#next());
-    if (this.#spent < turnBytes) return true;
+    this.#tick ??= setImmediate(() => this.#next());
+    if (this.#spent < tickBytes) return true;
     this.#waiting.add(reader);
     return false;
   }
@@ -41,14 +41,14 @@ export class ReadQuota {
   }
 
   #next(): void {
-    this.#turn = undefined;
+    this.#tick = undefined;
     this.#spent = 0;
-    let going = 0;
+    let resumed = 0;
     for (const reader of this.#waiting) {
-      if (++going > readersATurn) break;
+      if (++resumed > readersPerTick) break;
       this.#waiting.delete(reader);
-      reader.goOn();
+      reader.continueReading();
     }
-    if (this.#waiting.size > 0) this.#turn ??= setImmediate(() => this.#next());
+    if (this.#waiting.size > 0) this.#tick ??= setImmediate(() => this.#next());
   }
 }

@@ -1,9 +1,9 @@
-/** What is asked, and of whom → the lines of a request's head, in which nothing can pass for another line. */
+/** Writes request heads, rejecting values that could inject further lines. */
 
 export interface RequestLines {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
-  /** Names and values by turns; none of those that this file writes itself. */
+  /** Names and values alternate; none of those that this file writes itself. */
   readonly headers: readonly string[];
 }
 

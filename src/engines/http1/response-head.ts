@@ -1,4 +1,4 @@
-/** The lines of an answer's head in; its status, the few headers that are read here, and how its body is framed out. */
+/** Parses a response head: status, the few headers that matter, and body framing. */
 
 /** How the end of the body is known. */
 export type Framing = 'none' | 'length' | 'chunked' | 'close';
@@ -23,13 +23,13 @@ export class ResponseHead {
   retryAfter: string | undefined;
   /** Present when it was stated. */
   contentLength: number | undefined;
-  /** For how many seconds the server says that it keeps an idle connection. */
+  /** Seconds for which the server keeps an idle connection, where it announces them. */
   keepSeconds: number | undefined;
   #minor = 1;
   #chunked = false;
   #connection = '';
 
-  /** Each of these gives what is wrong with its line, if something is. */
+  /** Each of these returns what is wrong with its line, if anything. */
   start(line: string): string | undefined {
     return statusLine.test(line) ? this.#start(line) : 'a status line that is none';
   }
@@ -53,11 +53,11 @@ export class ResponseHead {
   #start(text: string): string | undefined {
     this.#minor = text.charAt('HTTP/1.'.length) === '1' ? 1 : 0;
     this.status = Number(text.slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
-    // Nothing here asks for another protocol.
+    // No request here asks for an upgrade.
     return this.status === 101 ? 'another protocol' : undefined;
   }
 
-  /** The line that stands there. Told apart by the length of their names first: most headers are of no interest. */
+  /** One line. Names are compared by their length first: most headers are of no interest. */
   #take(text: string, from: number, to: number): string | undefined {
     this.count++;
     const colon = text.indexOf(':', from);
@@ -81,7 +81,7 @@ export class ResponseHead {
     }
   }
 
-  /** Two statements about one length are how one answer is made to look like two. */
+  /** Two lengths are how responses are smuggled. */
   end(): string | undefined {
     return this.#chunked && this.contentLength !== undefined ? 'two lengths' : undefined;
   }
@@ -120,7 +120,7 @@ export class ResponseHead {
 
 export const isHeader = (line: string): boolean => headerLine.test(line);
 
-/** Whether `name`, of small letters and dashes, stands there in large or small letters. */
+/** Whether `name`, in lower case, is at `from`, in any case. */
 const named = (text: string, from: number, name: string): boolean => {
   for (let index = 0; index < name.length; index++)
     if ((text.charCodeAt(from + index) | caseBit) !== name.charCodeAt(index)) return false;

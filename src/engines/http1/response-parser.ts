@@ -1,4 +1,4 @@
-/** The bytes of one answer in, read by read and split anywhere; its head and, joined per read, its body out. */
+/** Parses one HTTP response incrementally, wherever its bytes are split. */
 import { BodySegment } from './body-segment.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';
@@ -22,22 +22,22 @@ const LINE_LIMIT = 200;
 export class ResponseParser {
   /** Present once it is whole. */
   head: ResponseHead | undefined;
-  /** What the last read brought of the body, where the next read writes over it. */
+  /** What the last read brought of the body; the next read overwrites it. */
   body: Buffer | undefined;
-  /** Why this is no answer; what came before the fault is still good. */
+  /** Why this is no response; what came before the fault is still valid. */
   fault: string | undefined;
   /** Bytes came after the end. */
   excess = false;
   #state = START;
   #reading = new ResponseHead();
   readonly #chunks = new ChunkedBody();
-  /** A line of which the end has not come. */
+  /** A line without its end so far. */
   #line = '';
   #headBytes = 0;
   #lines = 0;
   #remaining = 0;
   /** What this read brings of the body. */
-  readonly #stretch = new BodySegment();
+  readonly #segment = new BodySegment();
 
   get complete(): boolean {
     return this.#state === COMPLETE;
@@ -62,10 +62,10 @@ export class ResponseParser {
       at = this.#step(bytes, at, length);
     }
     if (at < length && this.fault === undefined) this.excess = true;
-    this.body = this.#stretch.take(bytes);
+    this.body = this.#segment.take(bytes);
   }
 
-  /** The other side has closed: true when the answer is whole by that. */
+  /** The peer has closed: true when that completes the response. */
   close(): boolean {
     if (this.#state === CLOSE) this.#state = COMPLETE;
     return this.#state === COMPLETE;
@@ -75,19 +75,19 @@ export class ResponseParser {
     switch (this.#state) {
       case LENGTH: {
         const end = Math.min(length, at + this.#remaining);
-        this.#stretch.add(bytes, at, end);
+        this.#segment.add(bytes, at, end);
         this.#remaining -= end - at;
         if (this.#remaining === 0) this.#state = COMPLETE;
         return end;
       }
       case CHUNKED: {
-        const end = this.#chunks.read(bytes, at, length, this.#stretch);
+        const end = this.#chunks.read(bytes, at, length, this.#segment);
         if (this.#chunks.broken) this.fault = 'a broken chunk';
         else if (this.#chunks.done) this.#startTrailers();
         return end;
       }
       case CLOSE:
-        this.#stretch.add(bytes, at, length);
+        this.#segment.add(bytes, at, length);
         return length;
       case START:
         if (this.#line === '' && this.#lines === 0) return this.#readHead(bytes, at, length);
@@ -97,7 +97,7 @@ export class ResponseParser {
     }
   }
 
-  /** A head that came in one piece is one text, of which the lines are cut; any other is read line by line. */
+  /** A head within one read is parsed as one string; any other line by line. */
   #readHead(bytes: Buffer, at: number, length: number): number {
     const end = bytes.indexOf(HEAD_END, at);
     if (end < 0 || end + HEAD_END.length > length || end - at > HEAD_LIMIT / 2)
@@ -105,7 +105,7 @@ export class ResponseParser {
     const head = this.#reading;
     const fault = head.whole(bytes.toString('latin1', at, end + 2));
     if (fault !== undefined || head.count > LINE_LIMIT) {
-      // What is wrong with it is found again, and named, line by line.
+      // Parsed again line by line to name the fault.
       this.#reading = new ResponseHead();
       return this.#readLine(bytes, at, length);
     }

@@ -1,4 +1,4 @@
-/** A chat call in; the simulator's answers to it out, as a stream of parts. */
+/** Simulates a chat model: plans the answers to a call and plays them. */
 import { defer, type Observable } from 'rxjs';
 import { fail } from '../../errors.ts';
 import type { ChatCall, Parts, TokenUsage } from '../../ports/chat.ts';

@@ -1,8 +1,8 @@
-/** One planned answer in; its parts out, one token a step, ended by its own finish, a stop sequence or the token limit. */
+/** Plays one planned answer token by token, up to a stop sequence or the limit. */
 import { type FinishReason, type Part, toJsonText } from '../../ports/chat.ts';
 import type { Random } from '../random.ts';
 import { logprobOf } from './logprobs.ts';
-import { StopFilter, type TextToken } from './stop-filter.ts';
+import { StopFilter, type TextToken } from './stop-sequences.ts';
 
 type Tokens = Iterator<string, undefined>;
 

@@ -1,4 +1,4 @@
-/** A chat call in; what the simulator understands of it out: the question, its topics, media, tool results and wishes. */
+/** Extracts from a chat call its question, topics, media, tool results and directives. */
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
 import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';
@@ -74,7 +74,7 @@ function hashConversation(call: ChatCall, asked: number, question: string): numb
     hash = hashText(message.role === 'developer' ? 'system' : message.role, hash);
     const texts = message.content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     hash = hashText(index === asked ? question : texts.join('\n'), hash);
-    // A picture is told by its size and both ends: hashing megabytes would hold up every other stream.
+    // Media are hashed by size and both ends: hashing megabytes would block every other stream.
     for (const part of message.content) {
       if (part.type === 'text') continue;
       const { base64 } = part;

@@ -1,4 +1,4 @@
-/** A token in; plausible log probabilities for it and its rivals out. */
+/** Makes up plausible log-probabilities for a token and its alternatives. */
 import type { Logprob } from '../../ports/chat.ts';
 import type { Random } from '../random.ts';
 import { noun } from './prose.ts';

@@ -1,4 +1,4 @@
-/** A chat call and what was understood of it in; one answer, planned from thinking to finish, out. */
+/** Plans one answer to a chat call: reasoning, text, tool calls and finish. */
 import { fail } from '../../errors.ts';
 import type { ChatCall } from '../../ports/chat.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
@@ -8,7 +8,6 @@ import { schemaInstance } from '../schema/instance.ts';
 import { type Section, SimulatedChoice } from './completion.ts';
 import type { Conversation } from './conversation.ts';
 import { answerText, continuation, statement, thoughtText } from './prose.ts';
-import { resume } from './resume.ts';
 import { type ThinkingModel, thinkingTokens } from './thinking.ts';
 import { makeToolCalls } from './tool-calls.ts';
 
@@ -81,4 +80,23 @@ function instanceOf(schema: unknown, conversation: Conversation, random: Random)
     if (!(thrown instanceof SchemaProblem)) throw thrown;
     throw fail('invalid_request', `response_format.json_schema.schema ${thrown.message}`, { cause: thrown });
   }
+}
+
+/** What is left to say of an answer; undefined when `begun` is not its start. */
+function resume(tokens: Iterator<string, undefined>, begun: string): Iterator<string, undefined> | undefined {
+  let at = 0;
+  while (at < begun.length) {
+    const token = tokens.next().value;
+    if (token === undefined) return undefined;
+    const said = Math.min(token.length, begun.length - at);
+    if (!begun.startsWith(token.slice(0, said), at)) return undefined;
+    at += said;
+    if (said < token.length) return preceded(token.slice(said), tokens);
+  }
+  return tokens;
+}
+
+function* preceded(first: string, rest: Iterator<string, undefined>): Generator<string, undefined> {
+  yield first;
+  for (let next = rest.next().value; next !== undefined; next = rest.next().value) yield next;
 }

@@ -1,4 +1,4 @@
-/** Planned answers in; their parts out at the set pace, only while the reader wants them. */
+/** Emits the parts of planned answers at the set pace, with backpressure. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Pausable } from '../../ports/backpressure.ts';
 import type { Part, Parts, TokenUsage } from '../../ports/chat.ts';
@@ -15,11 +15,11 @@ export interface Script {
   /** Milliseconds between two tokens of an answer; 0 for as fast as the reader takes them. */
   readonly interval: number;
   readonly faults: readonly Fault[];
-  /** Counted when all is said; undefined for an engine that reports none. */
+  /** Called at the end; undefined for an engine that reports none. */
   readonly usage: ((completion: number, reasoning: number) => TokenUsage) | undefined;
 }
 
-/** Parts of one emission: what a slow turn of the event loop, or no pace at all, may put together. */
+/** Parts of one emission, at most. */
 const batch = 32;
 
 export const play = (script: Script, ticker: Ticker, flow: Flow): Observable<Parts> =>
@@ -38,7 +38,7 @@ class Playback implements Task, Pausable {
   readonly #script: Script;
   readonly #ticker: Ticker;
   readonly #subscriber: Subscriber<Parts>;
-  readonly #speaking: SimulatedChoice[];
+  readonly #unfinished: SimulatedChoice[];
   #fault = 0;
   #emitted = false;
 
@@ -46,7 +46,7 @@ class Playback implements Task, Pausable {
     this.#script = script;
     this.#ticker = ticker;
     this.#subscriber = subscriber;
-    this.#speaking = [...script.answers];
+    this.#unfinished = [...script.answers];
     this.due = ticker.now() + script.first;
   }
 
@@ -66,7 +66,7 @@ class Playback implements Task, Pausable {
     while (this.due <= now && parts.length < batch) {
       const fault = this.#dueFault();
       if (fault?.type === 'stall') this.due = now + fault.milliseconds;
-      else if (fault === undefined && this.#speaking.length > 0) this.#beat(parts);
+      else if (fault === undefined && this.#unfinished.length > 0) this.#step(parts);
       else {
         if (fault === undefined) this.#end(parts);
         else this.#fail(parts, fault);
@@ -76,18 +76,19 @@ class Playback implements Task, Pausable {
     this.#emit(parts);
   }
 
-  /** Every answer that still speaks says one token. */
-  #beat(parts: Part[]): void {
-    for (let index = 0; index < this.#speaking.length; ) {
-      if (this.#speaking[index]?.step(parts) === true) index += 1;
-      else this.#speaking.splice(index, 1);
+  /** Every unfinished answer emits one token. */
+  #step(parts: Part[]): void {
+    for (let index = 0; index < this.#unfinished.length; ) {
+      if (this.#unfinished[index]?.step(parts) === true) index += 1;
+      else this.#unfinished.splice(index, 1);
     }
-    if (this.#speaking.length > 0) this.due += this.#script.interval;
+    if (this.#unfinished.length > 0) this.due += this.#script.interval;
   }
 
   #dueFault(): Fault | undefined {
     const fault = this.#script.faults[this.#fault];
-    if (fault === undefined || (this.#tokens() < fault.after && this.#speaking.length > 0)) return undefined;
+    if (fault === undefined || (this.#tokens() < fault.after && this.#unfinished.length > 0))
+      return undefined;
     this.#fault += 1;
     return fault;
   }

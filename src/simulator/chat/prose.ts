@@ -1,4 +1,4 @@
-/** Topics and a random source in; plain sentences out, token by token, as long as asked. */
+/** Writes plain sentences about the topics of a question, token by token. */
 
 import { splitTokens } from '../../tokens/simulator.ts';
 import type { Random } from '../random.ts';
@@ -51,7 +51,7 @@ export function answerText(
   return splitTokens(text);
 }
 
-/** Carries on a text that somebody else began. */
+/** Continues a text that the simulator did not begin. */
 export function continuation(
   begun: string,
   topics: readonly string[],

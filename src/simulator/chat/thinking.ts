@@ -1,4 +1,4 @@
-/** A model's reasoning row and a call's wishes in; how many tokens to think out. */
+/** Decides how many tokens a model reasons for a call. */
 import type { Model } from '../../../schemas/catalog.ts';
 import type { ChatCall, Effort } from '../../ports/chat.ts';
 
@@ -16,15 +16,15 @@ const lengths: Readonly<Record<Effort, number>> = {
 /** All the simulator asks of a model. */
 export type ThinkingModel = Pick<Model, 'reasoning'>;
 
-/** `wished` is the length a directive asks for; it also makes a model think that otherwise would not. */
-export function thinkingTokens(model: ThinkingModel, call: ChatCall, wished: number | undefined): number {
+/** `directed` is the length a directive sets, also for a model that otherwise does not reason. */
+export function thinkingTokens(model: ThinkingModel, call: ChatCall, directed: number | undefined): number {
   const { reasoning } = model;
   const { effort, budget } = call.thinking;
   if (call.continueFinal) return 0;
   if (effort === 'none' && reasoning?.mandatory !== true) return 0;
   const limit =
     reasoning?.supports_max_tokens === true ? (budget ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
-  if (wished !== undefined) return Math.min(wished, limit);
+  if (directed !== undefined) return Math.min(directed, limit);
   if (reasoning === undefined) return 0;
   const asked = (effort !== undefined && effort !== 'none') || budget !== undefined;
   if (!asked && !reasoning.mandatory && reasoning.default_enabled === false) return 0;

@@ -1,4 +1,4 @@
-/** A call's tools and what was asked in; the tool calls the simulator makes out, with arguments valid for each tool. */
+/** Makes tool calls with arguments that are valid for each tool. */
 import { fail } from '../../errors.ts';
 import type { ChatCall, Tool, ToolCall } from '../../ports/chat.ts';
 import type { Random } from '../random.ts';

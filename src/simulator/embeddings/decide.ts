@@ -1,10 +1,10 @@
-/** Decision questions in; how likely each answer is out, told from the words that state and answers share. */
+/** Decides questions by the words that the state and the answers share. */
 import { defer, mergeMap, type Observable } from 'rxjs';
 import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
 import { countTokens } from '../../tokens/simulator.ts';
-import { inTurns } from '../in-ticks.ts';
+import { splitDirectives, withFaults } from '../faults.ts';
+import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes, wished } from '../wishes.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 import { tellingStems } from './lexicon.ts';
 
@@ -20,8 +20,8 @@ const sureness = 12;
 
 export const simulateDecisions = (call: DecisionCall, ticker: Ticker): Observable<Decided> =>
   defer(() => {
-    const wishes = readWishes(call.state, 'state');
-    const reading = readState(wishes.rest);
+    const line = splitDirectives(call.state, 'state');
+    const reading = readState(line.rest);
     const contextTokens = countTokens(call.context);
     const decide = (index: number): Decided[] => {
       const question = call.questions[index];
@@ -30,14 +30,13 @@ export const simulateDecisions = (call: DecisionCall, ticker: Ticker): Observabl
         {
           question: index,
           logprobs: logprobsOf(question, reading),
-          tokens:
-            wishes.directives.usage === 'off' ? undefined : contextTokens + countTokens(question.prompt),
+          tokens: line.directives.usage === 'off' ? undefined : contextTokens + countTokens(question.prompt),
         },
       ];
     };
-    return inTurns(call.questions.length, decide).pipe(
+    return inTicks(call.questions.length, decide).pipe(
       mergeMap(({ results }) => results.flat()),
-      wished(wishes, ticker),
+      withFaults(line.directives, ticker),
     );
   });
 

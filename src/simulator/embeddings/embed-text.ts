@@ -1,11 +1,11 @@
-/** A text in; its vector out: unit length, the same each time, near to those of texts with the same and kindred words. */
+/** Embeds a text as a unit vector, close to texts with the same or related words. */
 import { toUnitLength } from '../../vectors.ts';
 import { hashText } from '../random.ts';
 import { readFeatures } from './lexicon.ts';
 
 export interface VectorShape {
   readonly dimensions: number;
-  /** The first numbers stand alone: every feature is in each of a row of ever larger blocks. */
+  /** Truncatable: every feature is in each of a series of growing blocks. */
   readonly nested: boolean;
 }
 

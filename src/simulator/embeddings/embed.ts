@@ -1,31 +1,31 @@
-/** An embedding call in; lexical vectors out, a few milliseconds' worth a turn of the event loop. */
+/** Simulates embeddings with lexical vectors, a few milliseconds of work per tick. */
 import { defer, map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../ports/embedding.ts';
 import { loadEncoding } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';
-import { inTurns } from '../in-ticks.ts';
+import { splitDirectives, withFaults } from '../faults.ts';
+import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes, wished } from '../wishes.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 
-/** Of a model whose row does not say. */
+/** Where the model's row sets none. */
 const usualDimensions = 384;
 
 export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
   defer(() => {
     const [opening] = call.inputs;
-    const wishes = readWishes(typeof opening === 'string' ? opening : '', 'input');
-    const inputs = typeof opening === 'string' ? [wishes.rest, ...call.inputs.slice(1)] : call.inputs;
+    const line = splitDirectives(typeof opening === 'string' ? opening : '', 'input');
+    const inputs = typeof opening === 'string' ? [line.rest, ...call.inputs.slice(1)] : call.inputs;
     return textsOf(inputs).pipe(
-      switchMap((texts) => inTurns(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
+      switchMap((texts) => inTicks(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),
       map(({ first, results }) => ({
         first,
         vectors: results,
-        tokens: wishes.directives.usage === 'off' ? undefined : tokensOf(call.inputs, first, results.length),
+        tokens: line.directives.usage === 'off' ? undefined : tokensOf(call.inputs, first, results.length),
       })),
-      wished(wishes, ticker),
+      withFaults(line.directives, ticker),
     );
   });
 
@@ -39,7 +39,7 @@ const shapeOf = ({ capabilities }: Model): VectorShape => ({
   nested: capabilities?.embedding?.truncatable ?? false,
 });
 
-/** An instruction tells how to read the text; it is no subject of it. */
+/** Instructions are no content of the text. */
 const meant = ({ capabilities }: Model, text: string): string => {
   const { query_instruction: instruction, instruction_marker: marker } = capabilities?.embedding ?? {};
   if (instruction !== undefined && text.startsWith(instruction)) return text.slice(instruction.length);

@@ -1,4 +1,4 @@
-/** A text in; its words out, each with how much it says and the pieces it shares with its relatives. */
+/** Splits a text into weighted words and word pieces. */
 import { hashText } from '../random.ts';
 
 /** Words without a subject of their own: they hardly count. */
@@ -8,14 +8,14 @@ const stopWords = new Set(
   ),
 );
 const stopWeight = 0.05;
-/** What its pieces add to a word: enough for "tide" and "tidal" to be kin, not enough to be the same. */
+/** What its pieces add to a word: enough to relate "tide" and "tidal", not enough to equate them. */
 const pieceWeight = 0.6;
 const pieceLength = 3;
 const pieceSeed = 17;
 /** Longer words are read up to here. */
 const longestWord = 48;
 
-/** Told of every feature of a text: a hash and a weight. */
+/** Called with every feature of a text: a hash and a weight. */
 export type FeatureSink = (hash: number, weight: number) => void;
 
 const words = /[\p{L}\p{N}]+/gu;
@@ -33,7 +33,7 @@ export const tellingStems = (text: string): readonly string[] =>
     .filter((word) => !stopWords.has(word))
     .map(stemOf);
 
-/** Scripts that do not part their words give long ones, which are kin by their pieces. */
+/** Scripts without spaces give long words, which are related by their pieces. */
 function readWord(word: string, count: number, sink: FeatureSink): void {
   const weight = count * (stopWords.has(word) ? stopWeight : 1);
   sink(hashText(stemOf(word)), weight);

@@ -1,4 +1,4 @@
-/** A text and the room for it in; the text as dots out, white on a dark plate, as large as fits, and how far to enlarge it. */
+/** Draws text as dots on a dark plate, as large as fits. */
 import { glyphHeight, glyphOf, glyphWidth, plainText } from './font.ts';
 
 export interface Bitmap {

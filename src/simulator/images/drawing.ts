@@ -1,4 +1,4 @@
-/** An image call and which of its images in; that image as a file out, the same one each time. All pixels are made by sharp's threads. */
+/** Draws a deterministic image for a call on sharp's threads. */
 import type { OverlayOptions, Sharp, SharpOptions } from 'sharp';
 import { fail } from '../../errors.ts';
 import type { ImageCall } from '../../ports/image.ts';
@@ -9,7 +9,7 @@ export type SharpModule = (input?: Buffer, options?: SharpOptions) => Sharp;
 
 /** Colours across and down, drawn out into soft clouds. */
 const cloudCells = 6;
-/** Of 255: how much of the clouds lies over a picture that is worked from. */
+/** Opacity, of 255, of the clouds over an input image. */
 const veil = 110;
 const mostInputPixels = 100_000_000;
 
@@ -48,7 +48,7 @@ export const drawImage = async (sharp: SharpModule, call: DrawingCall, index: nu
   }
 };
 
-/** Everything that was asked for; of pictures a few of their bytes tell them apart. */
+/** All parameters; input images by a sample of their bytes. */
 const identity = (call: DrawingCall, index: number): string =>
   [
     ...[index, call.n, call.width, call.height, call.seed, call.steps, call.guidanceScale, call.background],
@@ -127,7 +127,7 @@ const editLayers = async (
   return [...(await Promise.all([rawLayer(cover), ...small])), mask === undefined ? caption : undefined];
 };
 
-/** Everything outside a rounded plate goes. */
+/** Clears everything outside an ellipse. */
 const plateCut = ({ width, height }: DrawingCall): OverlayOptions => ({
   input: Buffer.from(
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><ellipse cx="50%" cy="50%" rx="48%" ry="48%"/></svg>`,

@@ -1,4 +1,4 @@
-/** A character in; its seven rows of five dots out. A font of our own: bare machines have none, and text must look alike everywhere. */
+/** A built-in bitmap font: containers may have none, and text must look alike everywhere. */
 
 export const glyphWidth = 5;
 export const glyphHeight = 7;

@@ -1,12 +1,12 @@
-/** An image call in; pictures of its prompt out, drawn one after the other, a few calls at a time. */
+/** Simulates image generation, a few drawings at a time. */
 import { randomBytes } from 'node:crypto';
 import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/media-data.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { Semaphore } from '../../semaphore.ts';
+import { splitDirectives, withFaults } from '../faults.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes, wished } from '../wishes.ts';
 import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 
 /** Drawings at once, and those that may wait for them; each is a few threads' work and some pictures' memory. */
@@ -20,16 +20,16 @@ export const createImageStudio = (): DrawImages => {
   const semaphore = new Semaphore(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
   return (call, ticker) =>
     defer(() => {
-      const wishes = readWishes(call.prompt, 'prompt');
+      const line = splitDirectives(call.prompt, 'prompt');
       const seed = call.seed ?? randomBytes(8).readBigInt64BE();
-      const drawing: DrawingCall = { ...call, prompt: wishes.rest, seed };
+      const drawing: DrawingCall = { ...call, prompt: line.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
           offloaded((signal) => semaphore.run(signal, () => draw(drawing, index))).pipe(
             map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
           ),
         ),
-        wished(wishes, ticker),
+        withFaults(line.directives, ticker),
       );
     });
 };

@@ -1,8 +1,8 @@
-/** A number of pieces to make in; the pieces out, as fast as the reader takes them, a few milliseconds' worth a turn of the event loop. */
+/** Makes pieces as fast as the reader takes them, a few milliseconds of work per tick. */
 import { Observable } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
 
-const turnMilliseconds = 3;
+const tickMilliseconds = 3;
 
 export const madePieces = (
   count: number,
@@ -12,13 +12,13 @@ export const madePieces = (
   new Observable((subscriber) => {
     let next = 0;
     let paused = false;
-    let turn: NodeJS.Immediate | undefined;
+    let tick: NodeJS.Immediate | undefined;
     const later = (): void => {
-      turn ??= setImmediate(run);
+      tick ??= setImmediate(run);
     };
     const run = (): void => {
-      turn = undefined;
-      const until = performance.now() + turnMilliseconds;
+      tick = undefined;
+      const until = performance.now() + tickMilliseconds;
       while (!paused && next < count && performance.now() < until && !subscriber.closed)
         subscriber.next(make(next++));
       if (next >= count) subscriber.complete();
@@ -37,6 +37,6 @@ export const madePieces = (
     later();
     return () => {
       backpressure.detach(source);
-      clearImmediate(turn);
+      clearImmediate(tick);
     };
   });

@@ -1,4 +1,4 @@
-/** A score in; any stretch of its sound out as 16-bit samples, the same whichever stretches it is asked for in. */
+/** Synthesizes any segment of a score as 16-bit samples, always identically. */
 import type { Note, Score } from './music-score.ts';
 
 export interface SampleLayout {
@@ -9,14 +9,14 @@ export interface SampleLayout {
 /** Seconds the end takes to fade. */
 const fade = 1;
 
-/** One turn of a plucked string in three partials. */
-const turnLength = 4096;
-const turn = Float32Array.from({ length: turnLength }, (_, index) => {
-  const angle = (2 * Math.PI * index) / turnLength;
+/** One period of a plucked string in three partials. */
+const periodLength = 4096;
+const period = Float32Array.from({ length: periodLength }, (_, index) => {
+  const angle = (2 * Math.PI * index) / periodLength;
   return Math.sin(angle) + 0.4 * Math.sin(2 * angle) + 0.15 * Math.sin(3 * angle);
 });
 
-/** How loud it is so long after it was plucked; looked up, so that every stretch has the very same samples. */
+/** The envelope; a table, so that every segment has identical samples. */
 const stepsPerSecond = 8000;
 const attack = 0.01;
 const decay = Float32Array.from({ length: 8 * stepsPerSecond }, (_, index) => {
@@ -58,10 +58,10 @@ const addNote = (
   const [left, right] = channels === 1 ? [1, 0] : [Math.min(1, 1 - side), Math.min(1, 1 + side)];
   for (let frame = from; frame < until; frame++) {
     const time = Math.max(0, frame / sampleRate - at);
-    const turns = frequency * time;
+    const periods = frequency * time;
     const place = (frame - start) * channels;
     const value =
-      (turn[((turns - Math.floor(turns)) * turnLength) | 0] ?? 0) *
+      (period[((periods - Math.floor(periods)) * periodLength) | 0] ?? 0) *
       (decay[(time * stepsPerSecond) | 0] ?? 0) *
       Math.min(1, (length - time) * 50) *
       loudness;

@@ -1,4 +1,4 @@
-/** A prompt and a seed in; a small piece of music out: its tempo, its length in whole bars, and what each voice plays when. */
+/** Composes a small piece of music from a prompt and a seed. */
 import { hashText, Random } from '../random.ts';
 
 export interface Note {

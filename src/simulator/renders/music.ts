@@ -1,11 +1,11 @@
-/** A music call in; real songs out: their samples as they grow, then each as a file of the format asked for. */
+/** Simulates music models: samples while a song renders, then encoded files. */
 import { concat, defer, EMPTY, from, map, mergeMap, type Observable, of } from 'rxjs';
 import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/render.ts';
-import { readWishes } from '../wishes.ts';
+import { splitDirectives } from '../faults.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderSamples, type SampleLayout, sampleCount } from './music-samples.ts';
 import { composeSong, type Score } from './music-score.ts';
@@ -32,7 +32,7 @@ export const simulateMusic = (
   flow: { readonly backpressure: Backpressure },
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = readWishes(call.prompt, 'prompt');
+    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
     const spec = model.capabilities?.music;
     const layout =
       spec === undefined
@@ -136,7 +136,7 @@ const file = (codec: Codec, song: Song, { format }: MusicCall): RenderOutput => 
       const conversion = {
         inputArguments: ['-f', 's16le', '-ar', String(layout.sampleRate), '-ac', String(layout.channels)],
         arguments: encodings[format],
-        // The length stands at the beginning of these.
+        // These begin with their length.
         seekableOutput: format !== 'opus',
         inputBackpressure,
         maxBytes,

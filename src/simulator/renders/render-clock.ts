@@ -1,4 +1,4 @@
-/** How long a render is to take in; how far it is, 0 to 1, out as the time passes: the last is 1, or the failure that was wished for. */
+/** Emits the progress of a simulated render, and its failure if one was requested. */
 import { Observable } from 'rxjs';
 import { RenderError } from '../../ports/render.ts';
 import type { Directives } from '../directives.ts';

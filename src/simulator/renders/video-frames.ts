@@ -1,4 +1,4 @@
-/** What a clip is to show in; its frames out as raw red, green and blue, a quarter of the size: the prompt, a counter and something that moves. */
+/** Draws raw RGB frames at quarter size: the prompt, a counter and a moving shape. */
 import { captionOf } from '../images/caption.ts';
 import { glyphHeight, glyphOf, glyphWidth } from '../images/font.ts';
 import { Random } from '../random.ts';
@@ -50,7 +50,7 @@ export class ClipPainter {
     return canvas;
   }
 
-  /** One turn around the middle every two seconds. */
+  /** One revolution every two seconds. */
   #drawBall(canvas: Buffer, seconds: number): void {
     const { width, height } = this.#plan;
     const size = Math.floor(Math.min(width, height) / 8);

@@ -1,4 +1,4 @@
-/** A video call in; a real MP4 out after a while: H.264 of the size asked for, stereo AAC unless it is to be silent. */
+/** Simulates video models with real MP4 files: H.264, and AAC unless silent. */
 import { concat, defer, from, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
@@ -12,9 +12,9 @@ import {
   type VideoCall,
 } from '../../ports/render.ts';
 import { expectedVideoMs, frameCount } from '../../video/timing.ts';
+import { splitDirectives } from '../faults.ts';
 import { hashText, Random } from '../random.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes } from '../wishes.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderClock } from './render-clock.ts';
 import { ClipPainter, type ClipPlan } from './video-frames.ts';
@@ -43,7 +43,7 @@ export const simulateVideo = (
   flow: Pick<RenderFlow, 'input'>,
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = readWishes(call.prompt, 'prompt');
+    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
     const milliseconds = directives.render ?? expectedMs(model, call) * studio.timeScale;
     return concat(
       renderClock(milliseconds, directives, studio.ticker).pipe(

@@ -1,4 +1,4 @@
-/** What making and checking an instance may cost, and how both say that they cannot. */
+/** Limits the work of making and checking an instance of a schema. */
 
 /** Why there is no instance: a sentence that follows the name of the field. */
 export class SchemaProblem extends Error {
@@ -15,7 +15,7 @@ const stepLimit = 20_000;
 const textLimit = 256 * 1024;
 const depthLimit = 100;
 
-/** A schema is a small program somebody else wrote: it gets so many steps, so much depth and so much text. */
+/** A schema is an untrusted program: steps, depth and text are limited. */
 export class Budget {
   #steps = stepLimit;
   #text = textLimit;

@@ -1,4 +1,4 @@
-/** A JSON value in; its text with the keys in order out: equal texts for equal values. */
+/** Writes JSON with sorted keys: equal values have equal texts. */
 import { SchemaProblem } from './budget.ts';
 
 const depthLimit = 100;

@@ -1,4 +1,4 @@
-/** A schema and a value in; whether the value certainly fits out. It spends a budget and runs no pattern somebody else wrote. */
+/** Checks that a value certainly fits a schema, within a budget and without foreign patterns. */
 import type { Budget } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { isFormatted } from './formats.ts';
@@ -134,7 +134,7 @@ function judgeObject(keywords: Keywords, value: SchemaObject, check: Check): Ver
   for (const name of names) {
     if (namesSchema !== undefined) verdicts.push(judge(namesSchema, name, check));
     const isNamed = properties?.has(name) === true;
-    // What `patternProperties` names is not additional, and is not told apart here.
+    // What `patternProperties` names is not additional, and is not distinguished here.
     if (!isNamed && keywords.patterned) continue;
     verdicts.push(judge(isNamed ? properties.get(name) : (additional ?? true), value[name], check));
   }

@@ -1,4 +1,4 @@
-/** A schema in; one set of keywords out: references followed, `allOf` joined, one branch of each choice taken. */
+/** Flattens a schema into one set of keywords: references, `allOf`, and one branch per choice. */
 import type { Random } from '../random.ts';
 import { type Budget, Contradiction } from './budget.ts';
 import { heightOf } from './height.ts';

@@ -1,4 +1,4 @@
-/** The name of a string format in; strings of that format out, and whether a string certainly has it. */
+/** Writes and checks strings of the usual formats. */
 import { noun } from '../chat/prose.ts';
 import type { Random } from '../random.ts';
 

@@ -1,4 +1,4 @@
-/** A schema in; how many levels its shallowest instance has out, infinite for one that recurses without end. */
+/** Computes the depth of a schema's shallowest instance; infinite for endless recursion. */
 import type { Budget } from './budget.ts';
 import { isObject, readKeywords } from './keywords.ts';
 import { resolveReference } from './reference.ts';

@@ -1,4 +1,4 @@
-/** A JSON Schema in; a value that is valid by it out, the same for the same random source. */
+/** Makes a value that is valid for a JSON Schema. */
 import type { Random } from '../random.ts';
 import { Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
@@ -93,7 +93,7 @@ class InstanceMaker implements Maker {
     return fitting[this.random.integer(0, fitting.length - 1)];
   }
 
-  /** The first type that is not null; without a type, the one the other keywords speak of. */
+  /** The first type that is not null; without a type, the one implied by other keywords. */
   #typeOf(keywords: Keywords): JsonType {
     if (keywords.types !== undefined) {
       const types = keywords.types.filter((type) => type !== 'null');

@@ -1,4 +1,4 @@
-/** A JSON Schema in; the keywords the simulator knows out, typed, and two sets of them joined into one. */
+/** Reads the known keywords of a JSON Schema, typed, and merges two sets of them. */
 import { Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 
@@ -49,7 +49,7 @@ export function isObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Own keys only: a schema comes from outside and may speak of `__proto__`. */
+/** Own keys only: schemas are untrusted and may name `__proto__`. */
 export function mapOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }

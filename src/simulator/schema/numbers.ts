@@ -1,4 +1,4 @@
-/** The number keywords of a schema in; a number that meets them out. */
+/** Makes a number that meets the keywords of a schema. */
 import type { Random } from '../random.ts';
 import { Contradiction } from './budget.ts';
 import type { Keywords } from './keywords.ts';
@@ -40,7 +40,7 @@ function rangeOf(keywords: Keywords): Range {
   };
 }
 
-/** Halves where nothing is said; for whole numbers the smallest whole multiple of the step. */
+/** Halves by default; for whole numbers the smallest whole multiple of the step. */
 function stepOf(multipleOf: number | undefined, whole: boolean): number {
   const step = multipleOf !== undefined && multipleOf > 0 ? multipleOf : whole ? 1 : 0.5;
   if (!whole || Number.isInteger(step)) return step;

@@ -1,4 +1,4 @@
-/** The text of a regular expression in; its structure out, as far as the simulator can write strings for it. */
+/** Parses regular expressions as far as strings can be generated for them. */
 import { SchemaProblem } from './budget.ts';
 
 type Characters = readonly [string, ...string[]];
@@ -83,7 +83,7 @@ class PatternReader {
     return { type: 'sequence', nodes };
   }
 
-  /** Anchors mean nothing to somebody who writes the whole string, where they stand at its very ends. */
+  /** Anchors at the ends mean nothing when the whole string is generated. */
   #anchor(first: boolean): void {
     const before = this.#pattern.slice(0, this.#at);
     const after = this.#pattern.slice(this.#at + 1);
@@ -142,7 +142,7 @@ class PatternReader {
     return this.#oneOf(negated ? without(characters) : characters);
   }
 
-  /** One character, or those an escape stands for. */
+  /** One character, or those of an escape. */
   #member(): readonly string[] {
     const character = this.#next();
     if (character !== '\\') return [character];

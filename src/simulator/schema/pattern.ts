@@ -1,4 +1,4 @@
-/** A regular expression of the plain kind in; strings that match it out. */
+/** Generates strings that match a regular expression. */
 import type { Random } from '../random.ts';
 import { SchemaProblem } from './budget.ts';
 import { type PatternNode, readPattern, repeatLimit } from './pattern-reader.ts';

@@ -1,4 +1,4 @@
-/** A `$ref` and the schema it stands in: the schema it points to. */
+/** Resolves a `$ref` within its schema. */
 import { SchemaProblem } from './budget.ts';
 
 /** References within the schema only: `#`, or `#/` and a JSON pointer. */

@@ -1,4 +1,4 @@
-/** The string keywords of a schema in; a string that meets them out, with words of the conversation where it can. */
+/** Makes a string that meets the keywords of a schema, from the conversation where possible. */
 import { noun, statement } from '../chat/prose.ts';
 import type { Random } from '../random.ts';
 import { type Budget, SchemaProblem } from './budget.ts';

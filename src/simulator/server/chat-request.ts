@@ -1,4 +1,4 @@
-/** One chat request over HTTP: the parts of its answer in, what the client gets and the calls of it out. */
+/** Responds to one chat request over HTTP and counts how it ends. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Observable, Observer } from 'rxjs';
@@ -12,7 +12,7 @@ import type { ChatRequest } from './read-request.ts';
 import { type Sink, StreamSink, WholeSink } from './sinks.ts';
 import type { CallCounter } from './stats.ts';
 
-/** Written as fast as the client reads; given up as soon as it leaves. */
+/** Written as fast as the client reads; aborted as soon as it disconnects. */
 export function answerChat(
   request: ChatRequest,
   response: ServerResponse,

@@ -1,10 +1,9 @@
-/** Parts of an answer in; the chunks of a streamed answer out, as an OpenAI-like engine with the given quirks writes them. */
+/** Writes the chunks of a streamed chat response with the chosen quirks. */
 import { type JsonText, type Part, type Parts, toJsonText } from '../../ports/chat.ts';
-import { engineError } from './errors.ts';
 import { EventWriter } from './events.ts';
 import type { Quirks } from './quirks.ts';
+import { engineError, engineUsage } from './responses.ts';
 import { addArguments, callHeadJson, callJson, callPieceJson, type OpenCall } from './tool-call-json.ts';
-import { engineUsage } from './usage.ts';
 
 export interface StreamHead {
   readonly id: string;
@@ -56,7 +55,7 @@ export class ChunkWriter {
     return this.#events.packet(text);
   }
 
-  /** The packet that ends the stream, as an engine does that has said all. */
+  /** The packet that ends a complete stream. */
   end(): string | Buffer {
     return this.#events.lastPacket(this.#events.done());
   }

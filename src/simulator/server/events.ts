@@ -1,4 +1,4 @@
-/** Event payloads in; server-sent events out, framed and cut into packets with the quirks asked for. */
+/** Frames server-sent events and splits packets with the chosen quirks. */
 import type { Quirks } from './quirks.ts';
 
 export class EventWriter {
@@ -34,7 +34,7 @@ export class EventWriter {
     return this.#quirks.has('split_utf8') ? this.#split(text) : text;
   }
 
-  /** Whatever was kept back goes with the last packet. */
+  /** With what was kept back. */
   lastPacket(text: string): string | Buffer {
     return this.#quirks.has('split_utf8') ? Buffer.concat([this.#kept, Buffer.from(text)]) : text;
   }

@@ -1,4 +1,4 @@
-/** Values of a JSON body in; typed values out, or a refusal that names the field. */
+/** Checks the types of JSON fields; errors name the field. */
 import { fail } from '../../errors.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -8,36 +8,22 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const refuse = (field: string, what: string) => fail('invalid_request', `${field} must be ${what}`);
 
-/** Null counts as absent in every one of these. */
-export function optionalObject(value: unknown, field: string): JsonObject | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) throw refuse(field, 'an object');
-  return value;
-}
+/** Null counts as absent. */
+const optional =
+  <T>(what: string, isOne: (value: unknown) => value is T) =>
+  (value: unknown, field: string): T | undefined => {
+    if (value === undefined || value === null) return undefined;
+    if (!isOne(value)) throw refuse(field, what);
+    return value;
+  };
 
-export function optionalArray(value: unknown, field: string): readonly unknown[] | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw refuse(field, 'an array');
-  return value;
-}
-
-export function optionalString(value: unknown, field: string): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string') throw refuse(field, 'a string');
-  return value;
-}
-
-export function optionalBoolean(value: unknown, field: string): boolean | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'boolean') throw refuse(field, 'true or false');
-  return value;
-}
-
-export function optionalNumber(value: unknown, field: string): number | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'number') throw refuse(field, 'a number');
-  return value;
-}
+export const optionalObject = optional('an object', isObject);
+export const optionalArray = optional('an array', (value): value is readonly unknown[] =>
+  Array.isArray(value),
+);
+export const optionalString = optional('a string', (value) => typeof value === 'string');
+export const optionalBoolean = optional('true or false', (value) => typeof value === 'boolean');
+export const optionalNumber = optional('a number', (value) => typeof value === 'number');
 
 export function optionalCount(value: unknown, field: string, low: number): number | undefined {
   const count = optionalNumber(value, field);

@@ -1,11 +1,11 @@
-/** The images of a call in; the JSON answer of an OpenAI-like engine out, written image by image. */
+/** Writes image responses of an OpenAI-like engine. */
 import type { ServerResponse } from 'node:http';
 import type { Observable, Subscription } from 'rxjs';
 import { asApiError } from '../../errors.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { ConnectionLost } from '../faults.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError } from './send.ts';
+import { sendError } from './responses.ts';
 
 /** All are drawn before the first byte: a failure is an answer of its own. */
 export function answerImages(

@@ -1,4 +1,4 @@
-/** How an HTTP simulator is set up. */
+/** Options of the simulator as an HTTP server. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SimulatorOptions } from '../simulator.ts';
 import type { Quirk } from './quirks.ts';

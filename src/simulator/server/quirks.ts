@@ -1,4 +1,4 @@
-/** The habits of real engines that the simulator can take on, by name. */
+/** The quirks of real engines that the simulator can imitate. */
 
 export const quirkNames = [
   /** Thinking under `reasoning_content`. */
@@ -29,7 +29,7 @@ export const quirkNames = [
   'null_usage',
   /** The role on every chunk. */
   'role_every_chunk',
-  /** No chunk that only tells the role. */
+  /** No chunk with the role alone. */
   'no_role',
   /** Packets end in the middle of a character, or at least of an event. */
   'split_utf8',

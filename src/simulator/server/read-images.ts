@@ -1,18 +1,17 @@
-/** A request for images in, JSON or a form; the call it is and how to answer it out. */
+/** Reads image requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import { dataUriHeader } from '../../media/data-uri.ts';
 import type { ImageBackground, ImageFormat } from '../../ports/image.ts';
 import type { SketchCall } from '../images/drawing.ts';
 import { isObject, optionalArray } from './fields.ts';
-import { readBytes, readJson } from './read-body.ts';
-import { readForm } from './read-form.ts';
+import { readBytes, readForm, readJson } from './read-body.ts';
 
 export interface ImagesRequest {
   readonly model: string;
   readonly call: SketchCall;
   readonly links: boolean;
-  /** As it was sent, for those who watch. */
+  /** As it was sent, for `onRequest`. */
   readonly fields: Readonly<Record<string, string>>;
 }
 

@@ -1,4 +1,4 @@
-/** The `messages` of an engine's request in; the conversation in the house's words out. */
+/** Reads the `messages` of a chat request. */
 import { fail } from '../../errors.ts';
 import type { ChatMessage, MediaContent, TextContent, ToolCall, UserContent } from '../../ports/chat.ts';
 import { isObject, optionalArray, optionalObject, optionalString, required } from './fields.ts';
@@ -65,7 +65,7 @@ function readPart(value: unknown, field: string): UserContent {
   }
 }
 
-/** Data is taken as it is; an address is not fetched, only spoken of. */
+/** Data URIs are taken as they are; other addresses are not fetched. */
 function readMedia(type: MediaContent['type'], value: unknown, field: string): MediaContent {
   const media = isObject(value) ? value : { url: value };
   const url = required(optionalString(media.url, `${field}.url`), `${field}.url`);

@@ -1,10 +1,9 @@
-/** A request for a video or a song in, as JSON or a form; the call out, beside the bytes of its first frame. */
+/** Reads video and music requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
 import type { MusicCall, RenderCall, VideoCall } from '../../ports/render.ts';
 import { isObject, type JsonObject } from './fields.ts';
-import { readBytes, readJson } from './read-body.ts';
-import { readForm } from './read-form.ts';
+import { readBytes, readForm, readJson } from './read-body.ts';
 
 export interface RenderRequest {
   readonly model: string;

@@ -1,4 +1,4 @@
-/** The JSON body of a chat request in; the call in the house's words out. The simulator plays a foreign engine: it reads the request on its own. */
+/** Reads chat requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool, ToolChoice } from '../../ports/chat.ts';
 import {
@@ -73,7 +73,7 @@ const efforts: readonly string[] = [
   'ultra',
 ] satisfies Effort[];
 
-/** Engines are told by different fields; this one listens to all of them. */
+/** Engines use different fields; all of them are read. */
 function readThinking(body: JsonObject): Thinking {
   const reasoning = optionalObject(body.reasoning, 'reasoning') ?? {};
   const template = optionalObject(body.chat_template_kwargs, 'chat_template_kwargs') ?? {};

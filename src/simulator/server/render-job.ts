@@ -1,4 +1,4 @@
-/** A render in; a job of a small engine out: kept in memory, with how far it is, what can be heard of it, and its files. */
+/** A render job kept in memory with its progress, samples and files. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { map, mergeMap, type Observable, of, reduce, type Subscription } from 'rxjs';

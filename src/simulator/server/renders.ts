@@ -1,4 +1,4 @@
-/** Requests about videos and songs in; the routes of OpenAI's videos out, and the same for music: create, look, fetch, hear, delete. */
+/** Serves the job routes for videos and songs: create, poll, download, stream, delete. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { of } from 'rxjs';
 import { fail } from '../../errors.ts';
@@ -9,7 +9,7 @@ import { type RenderStudio, simulateVideo } from '../renders/video.ts';
 import type { SimulatorServerOptions } from './options.ts';
 import { readRender } from './read-render.ts';
 import { RenderJob } from './render-job.ts';
-import { sendJson } from './send.ts';
+import { sendJson } from './responses.ts';
 
 interface RenderRoute {
   readonly method: string;
@@ -24,7 +24,7 @@ interface RenderRoute {
 const mostJobs = 64;
 const address = /^\/v1\/(videos|music)(?:\/((?:video|music)_[0-9a-f]{24})(?:\/(content|stream))?)?$/;
 
-export class RenderShop {
+export class RenderRoutes {
   readonly #studio: RenderStudio;
   readonly #options: SimulatorServerOptions;
   readonly #jobs = new Map<string, RenderJob>();
@@ -104,7 +104,7 @@ export class RenderShop {
     return job;
   }
 
-  /** The oldest that has ended goes. */
+  /** Evicts the oldest finished job. */
   #makeRoom(): void {
     if (this.#jobs.size < mostJobs) return;
     const ended = [...this.#jobs.values()].find((job) => !job.isOpen);

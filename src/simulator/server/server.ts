@@ -1,4 +1,4 @@
-/** The simulator as an HTTP engine of its own: options in, a listening server out. */
+/** Starts the simulator as an HTTP engine. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { SimulatorServerOptions } from './options.ts';

@@ -1,4 +1,4 @@
-/** HTTP requests in; the routes of an OpenAI-like engine out: chat, images, sound, models, health, and its words for everything else. */
+/** Routes the HTTP requests of an OpenAI-like engine. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
@@ -11,12 +11,11 @@ import { answerChat } from './chat-request.ts';
 import { answerImages } from './images.ts';
 import type { SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
-import { readBody, readBytes } from './read-body.ts';
-import { readForm } from './read-form.ts';
+import { readBody, readBytes, readForm } from './read-body.ts';
 import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
-import { RenderShop } from './renders.ts';
-import { sendError, sendJson } from './send.ts';
+import { RenderRoutes } from './renders.ts';
+import { sendError, sendJson } from './responses.ts';
 import { answerSpeech, readSpeech, SoundStudio } from './speech.ts';
 import type { CallCounter } from './stats.ts';
 import { answerTranscription } from './transcription.ts';
@@ -29,7 +28,7 @@ interface Service {
   readonly calls: CallCounter;
   readonly drawImages: DrawImages;
   readonly studio: SoundStudio;
-  readonly renders: RenderShop;
+  readonly renders: RenderRoutes;
 }
 
 interface Route {
@@ -71,7 +70,10 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
     pace: paceOf(options),
     drawImages: createImageStudio(),
     studio,
-    renders: new RenderShop({ codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 }, options),
+    renders: new RenderRoutes(
+      { codec: studio.codec, ticker, timeScale: options.renderScale ?? 0.1 },
+      options,
+    ),
   };
   return {
     listener: (request, response) => {

@@ -1,11 +1,11 @@
-/** Parts of one answer in; an HTTP response out, streamed or whole, failures and lost connections included. */
+/** Writes a chat response, streamed or whole, including failures and lost connections. */
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Parts } from '../../ports/chat.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError, sendEventsHead, sendJson } from './send.ts';
+import { sendError, sendEventsHead, sendJson } from './responses.ts';
 import { WholeAnswer } from './whole.ts';
 
 export interface Sink {
@@ -40,7 +40,7 @@ export class StreamSink implements Sink {
     this.#response.end(this.#writer.end());
   }
 
-  /** Before the first byte the status tells; afterwards an error object in the stream does. */
+  /** An error status before the first byte; an error object in the stream afterwards. */
   fail(error: ApiError): void {
     if (!this.#response.headersSent) {
       sendError(this.#response, error, this.#quirks);

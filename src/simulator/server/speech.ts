@@ -1,4 +1,4 @@
-/** A speech request of an OpenAI-like engine in; sound out: samples as they are made, or a file of them. */
+/** Serves speech requests: raw samples as they are made, or an encoded file. */
 import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';
@@ -11,9 +11,9 @@ import { Speaker, type SpeechParts, simulateSpeech } from '../speech/speech.ts';
 import type { Ticker } from '../ticker.ts';
 import { isObject } from './fields.ts';
 import type { Quirks } from './quirks.ts';
-import { sendError } from './send.ts';
+import { sendError } from './responses.ts';
 
-/** What makes sound and hears it, of one server. */
+/** The speech synthesis and recognition of one server. */
 export class SoundStudio implements SpeechParts {
   readonly speaker = new Speaker();
   readonly memory = new SpeechMemory();

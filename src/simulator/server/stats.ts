@@ -1,4 +1,4 @@
-/** What an HTTP simulator has seen: tests ask it whether a call was really aborted. */
+/** Counts the calls of an HTTP simulator, for tests that check aborts. */
 
 export interface SimulatorStats {
   /** Calls being answered. */

@@ -1,4 +1,4 @@
-/** Tool calls in; their JSON out, with the quirks asked for. */
+/** Writes tool calls as JSON with the chosen quirks. */
 import { fromJsonText, type JsonText, type Part } from '../../ports/chat.ts';
 import type { Quirks } from './quirks.ts';
 
@@ -10,7 +10,7 @@ export interface OpenCall {
   arguments: string;
 }
 
-/** The fields of a whole call, with an index when it stands in a stream. */
+/** The fields of a whole call, with an index in streams. */
 export function callJson(call: OpenCall, quirks: Quirks, index?: number): string {
   return JSON.stringify({
     ...(index === undefined ? {} : { index }),

@@ -1,14 +1,13 @@
-/** A form with a recording in; the transcript of an OpenAI-like engine out, whole or as events. */
+/** Serves transcriptions, whole or as events. */
 import type { ServerResponse } from 'node:http';
 import { ApiError, asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { TranscriptionCall } from '../../ports/transcription.ts';
 import { ConnectionLost } from '../faults.ts';
 import { simulateTranscription } from '../speech/transcribe.ts';
-import { engineError } from './errors.ts';
 import type { Quirks } from './quirks.ts';
-import type { Form } from './read-form.ts';
-import { sendError, sendEventsHead, sendJson } from './send.ts';
+import type { Form } from './read-body.ts';
+import { engineError, sendError, sendEventsHead, sendJson } from './responses.ts';
 import type { SoundStudio } from './speech.ts';
 
 export async function answerTranscription(

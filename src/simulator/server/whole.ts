@@ -1,8 +1,8 @@
-/** Parts of an answer in; the whole answer out, as an OpenAI-like engine with the given quirks writes it. */
+/** Writes a whole chat response with the chosen quirks. */
 import { fromJsonText, type Logprob, type Part, type Parts, type TokenUsage } from '../../ports/chat.ts';
 import type { Quirks } from './quirks.ts';
+import { engineUsage } from './responses.ts';
 import { addArguments, callJson, type OpenCall } from './tool-call-json.ts';
-import { engineUsage } from './usage.ts';
 
 interface Choice {
   text: string;

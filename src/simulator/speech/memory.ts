@@ -1,4 +1,4 @@
-/** Speech that was made in, and later a sound; the words of the speech that it is out, whatever formats, rates and tempos it went through. */
+/** Recognizes simulated speech by its fingerprint, whatever format, rate or tempo it went through. */
 
 /** Samples of one measurement: twenty milliseconds. */
 const hop = 480;
@@ -9,7 +9,7 @@ const alike = 0.85;
 const mostRemembered = 512;
 /** Below this share of the loudest it is silence, which conversions add and take away at the ends. */
 const silence = 0.02;
-/** Speed goes from a quarter to four times. */
+/** Speeds range from a quarter to four times. */
 const mostStretched = 4.5;
 
 /** How loud and how bright a sound is over time; samples of 24,000 a second come in as they are made. */

@@ -1,4 +1,4 @@
-/** Samples of one rate in; the same sound at another rate out, by a short windowed sinc. */
+/** Resamples audio with a short windowed sinc. */
 
 const reach = 12;
 

@@ -1,4 +1,4 @@
-/** A text in; pieces that are spoken one after another out, in letters that the synthesiser knows. */
+/** Splits a text into pieces to be spoken, in letters that the synthesizer knows. */
 
 const longest = 300;
 const syllables = ['la', 'no', 'mi', 'ra', 'so', 'ti', 'ka', 'de', 'fu', 'be', 'go', 'vi'];
@@ -21,7 +21,7 @@ const shortPieces = (sentence: string): readonly string[] => {
   return [...pieces, rest];
 };
 
-/** It reads English; letters of other scripts become syllables, so that every text can be heard. */
+/** It reads English; letters of other scripts become syllables, so that every text can be spoken. */
 export const sayable = (text: string): string =>
   text
     .normalize('NFKD')

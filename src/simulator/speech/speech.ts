@@ -1,11 +1,11 @@
-/** A speech call in; audible speech out, sentence by sentence as it is made. */
+/** Simulates speech models: audible speech, sentence by sentence. */
 import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/speech.ts';
+import { splitDirectives } from '../faults.ts';
 import { playPieces, type Supply } from '../play-pieces.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes } from '../wishes.ts';
 import { Fingerprint, type SpeechMemory } from './memory.ts';
 import { sayable, speechSentences } from './sentences.ts';
 import { voiceArguments } from './voice.ts';
@@ -55,12 +55,12 @@ export const simulateSpeech = (
   parts: SpeechParts,
 ): Observable<Spoken> =>
   defer(() => {
-    const { directives, rest } = readWishes(call.input, 'input');
+    const { directives, rest } = splitDirectives(call.input, 'input');
     const text = directives.text ?? rest;
     return playPieces(() => new Sentences(text, call, parts), directives, parts.ticker, backpressure);
   });
 
-/** The next sentence is made while the one before it is heard, and no further. */
+/** Synthesizes at most one sentence ahead of the reader. */
 class Sentences implements Supply<Spoken> {
   readonly #text: string;
   readonly #left: string[];

@@ -1,4 +1,4 @@
-/** A recording in; its text out: what was said where it is speech of our own, otherwise a sentence about its length. */
+/** Transcribes simulated speech by recognizing it; describes other recordings by their length. */
 import { catchError, defaultIfEmpty, defer, last, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
@@ -7,9 +7,9 @@ import { speechRate } from '../../ports/speech.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../../ports/transcription.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
 import type { Directives } from '../directives.ts';
+import { splitDirectives } from '../faults.ts';
 import { playPieces, supplyOf } from '../play-pieces.ts';
 import type { Ticker } from '../ticker.ts';
-import { readWishes } from '../wishes.ts';
 import { Fingerprint, type SpeechMemory } from './memory.ts';
 import { commentMark } from './speech.ts';
 
@@ -30,7 +30,7 @@ export const simulateTranscription = (
   parts: TranscriptionParts,
 ): Observable<Transcribed> =>
   defer(() => {
-    const { directives } = readWishes(call.prompt ?? '', 'prompt');
+    const { directives } = splitDirectives(call.prompt ?? '', 'prompt');
     const pace: Directives = {
       ...directives,
       rate: directives.rate ?? (call.stream ? parts.rate : Number.POSITIVE_INFINITY),

@@ -1,4 +1,4 @@
-/** A voice in; what the synthesiser is told to sound like it out: the same voice always sounds the same. */
+/** Maps a voice to synthesizer settings, always the same ones. */
 import { createHash } from 'node:crypto';
 import type { SpeechVoice } from '../../ports/speech.ts';
 

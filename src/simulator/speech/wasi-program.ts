@@ -1,8 +1,4 @@
-/**
- * A WASI program, its arguments and its input file in; its output file out. It sees these two files, kept in memory,
- * and nothing of this machine. The module `node:wasi` is not used: its objects may be collected while they work, which
- * ends the whole process.
- */
+/** Runs a WASI program with one input and one output file in memory. */
 
 /** Not among the types of Node. */
 declare const WebAssembly: {
@@ -15,6 +11,7 @@ interface Exports {
   _start(): void;
 }
 
+/** `node:wasi` is not used: its objects may be collected while they work, which ends the process. */
 export const compile = (bytes: Uint8Array): object => new WebAssembly.Module(bytes);
 
 /** Throws when the program ends with another code than 0. */
@@ -124,7 +121,7 @@ class System {
         }
         return ok;
       },
-      // The time is always the same, and so is what is said.
+      // A constant time makes the output deterministic.
       clock_time_get: (_clock: number, _precision: bigint, time: number) => {
         this.#view().setBigUint64(time, 0n, true);
         return ok;

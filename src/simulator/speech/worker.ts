@@ -1,4 +1,4 @@
-/** The script of a thread that speaks: a text and a voice in, samples out; the synthesiser is loaded when the thread starts. */
+/** The worker thread that synthesizes speech. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';

@@ -1,6 +1,7 @@
 /** Which route a request finds, and what it hears when it finds none. */
 import { of } from 'rxjs';
 import type { Test } from 'tap';
+import { modelDialect } from '../../../pipelines/models/model-dialect.ts';
 import { jsonReply, type Pipeline } from '../../../src/ports/exchange.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
 import { request } from '../../http/raw-client.ts';
@@ -72,9 +73,9 @@ export const routing = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
 
   await t.test('unknown paths, other methods, bad escapes', async (t) => {
     const { client } = await startEdge(t, name, [
-      open('GET', '/models/{id+}', echo('model')),
+      { ...open('GET', '/models/{id+}', echo('model')), errors: modelDialect },
       keyed('POST', '/chat', echo('chat')),
-      open('POST', '/messages', echo('messages')),
+      { ...open('POST', '/messages', echo('messages')), errors: 'messages' },
       open('GET', '/both', echo('both')),
       open('DELETE', '/both', echo('both')),
     ]);

@@ -1,9 +1,9 @@
-/** Decision questions handed on to another Sluice, and its probabilities read back. */
+/** Forwards decision questions to another Sluice and reads its probabilities. */
 import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
-import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { BodyDecoder, DecisionWire } from '../../wire.ts';
-import { type Fields, failureFields, namedFields } from './fields.ts';
-import { isObject, reportedError } from './words.ts';
+import { type Pick, unreadable } from '../../json-picker.ts';
+import type { DecisionWire } from '../../wire.ts';
+import { type Fields, failureFields, namedFields, pickingDecoder } from './fields.ts';
+import { isObject } from './words.ts';
 
 export const systemOneWire: DecisionWire['questions'] = {
   encode: (model, { state, questions }) => ({
@@ -16,7 +16,7 @@ export const systemOneWire: DecisionWire['questions'] = {
       ),
     }),
   }),
-  decode: (call) => new SystemOneDecoder(call),
+  decode: (call) => pickingDecoder(answer, { fields: {} }, ({ fields }) => decidedOf(call, fields)),
 };
 
 /** Ids of our own: the client's may be anything. */
@@ -45,34 +45,15 @@ const encodeQuestion = ({ type, instructions, answers }: DecisionQuestion) => {
 
 const answer: Pick<Fields> = { keys: new Map([...namedFields('answers', 'usage'), ...failureFields]) };
 
-class SystemOneDecoder implements BodyDecoder<readonly Decided[]> {
-  readonly #call: DecisionCall;
-  readonly #fields: Record<string, unknown> = {};
-  readonly #picker: JsonPicker<Fields>;
-
-  constructor(call: DecisionCall) {
-    this.#call = call;
-    this.#picker = new JsonPicker(answer, { fields: this.#fields });
-  }
-
-  push(bytes: Buffer): void {
-    this.#picker.push(bytes);
-  }
-
-  /** The tokens of all questions come as one number; the first answer carries it. */
-  end(): readonly Decided[] {
-    this.#picker.end();
-    const failure = reportedError(this.#fields);
-    if (failure !== undefined) throw failure;
-    const { answers, usage } = this.#fields;
-    const tokens = isObject(usage) && typeof usage.input_tokens === 'number' ? usage.input_tokens : undefined;
-    return this.#call.questions.map((question, index) => ({
-      question: index,
-      logprobs: logprobsOf(question, isObject(answers) ? answers[idOf(index)] : undefined),
-      tokens: index === 0 || tokens === undefined ? tokens : 0,
-    }));
-  }
-}
+/** The tokens of all questions come as one number, which the first answer carries. */
+const decidedOf = ({ questions }: DecisionCall, { answers, usage }: Fields['fields']): readonly Decided[] => {
+  const tokens = isObject(usage) && typeof usage.input_tokens === 'number' ? usage.input_tokens : undefined;
+  return questions.map((question, index) => ({
+    question: index,
+    logprobs: logprobsOf(question, isObject(answers) ? answers[idOf(index)] : undefined),
+    tokens: index === 0 || tokens === undefined ? tokens : 0,
+  }));
+};
 
 const logprobsOf = (question: DecisionQuestion, answer: unknown): readonly number[] => {
   if (!isObject(answer)) throw unreadable();

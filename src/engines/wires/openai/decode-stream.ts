@@ -1,16 +1,17 @@
-/** Bytes of a streamed answer in, parts out: one array for each read. */
+/** Decodes a streamed chat response: one array of parts per read. */
 import { type ApiError, fail } from '../../../errors.ts';
 import type { Parts } from '../../../ports/chat.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
+import { tryParse } from './words.ts';
 
-/** One for each choice and kind of text that come by turns; more are not worth comparing with. */
+/** One for each choice and kind of text; more are not worth comparing with. */
 const SKELETON_LIMIT = 8;
 /** Skeletons learnt in a row that never matched: this server changes something in every chunk, so learning does not pay. */
 const USELESS_LIMIT = 16;
-/** A stream of nothing but garbage is given up. */
+/** A stream with more malformed events fails. */
 const MALFORMED_LIMIT = 32;
 
 export interface StreamOptions extends AnswerOptions {
@@ -87,7 +88,7 @@ export class OpenAiStreamDecoder implements StreamDecoder {
   }
 
   #parse(json: string): void {
-    const chunk = parsed(json);
+    const chunk = tryParse(json);
     if (chunk === undefined) {
       if (++this.#malformed > MALFORMED_LIMIT) {
         this.#answer.failure = fail('engine_unreachable', 'The engine sent an answer that cannot be read');
@@ -103,12 +104,3 @@ export class OpenAiStreamDecoder implements StreamDecoder {
     if (this.#skeletons.length > SKELETON_LIMIT) this.#skeletons.pop();
   }
 }
-
-/** Undefined for what is no JSON; JSON itself never is. */
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-};

@@ -1,14 +1,13 @@
-/** The body of a whole answer in, its parts out, all at once. */
+/** Decodes a whole chat response into parts, copying its text without parsing it. */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
-import { fail } from '../../../errors.ts';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
 import { endOfText, isSurelyText } from './json-text.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { WholeSkeleton } from './whole-skeleton.ts';
-import { type Finish, isObject, tokenUsage } from './words.ts';
+import { type Finish, isObject, parseJson, tokenUsage } from './words.ts';
 
-/** An answer with `standIn` in the place of its text, which is known by where it stands. */
+/** A response with `standIn` in place of its text, and the position of that text. */
 interface Around {
   readonly value: unknown;
   readonly from: number;
@@ -22,14 +21,14 @@ const standIn = randomBytes(16).toString('hex');
 const opening = '"content":"';
 const notAscii = /[^\0-\x7f]/;
 
-/** Servers and their ways to end an answer; more are not worth comparing with. */
+/** One per server and kind of ending; more are not worth comparing with. */
 const mostSkeletons = 8;
 /** Answers in a row of unknown shape: from then on only one of so many is learnt, until one is known again. */
 const useless = 32;
 
 /**
- * The text is taken as it stands, and something else is read in its place: unescaping and escaping it costs as much as all
- * the rest. The rest is compared with that of earlier answers, and read where it differs in more than numbers.
+ * The text is copied as it is and a placeholder parsed in its place: unescaping and escaping it takes as long as all the
+ * rest. The rest is compared with earlier responses, and parsed where it differs in more than numbers.
  */
 export class WholeDecoder {
   /** Most lately used first. */
@@ -40,7 +39,7 @@ export class WholeDecoder {
     const json = body.toString('latin1');
     const around = this.#known(json) ?? this.#withoutText(json);
     const parts = around === undefined ? undefined : partsAround(around, json, options);
-    return parts ?? partsOf(parsed(body.toString('utf8')), options);
+    return parts ?? partsOf(parseJson(body.toString('utf8')), options);
   }
 
   #known(json: string): Around | undefined {
@@ -64,7 +63,7 @@ export class WholeDecoder {
     if (to < 0 || !isSurelyText(json.slice(from, to))) return undefined;
     const rest = `${json.slice(0, from)}${standIn}${json.slice(to)}`;
     if (notAscii.test(rest)) return undefined;
-    const value = parsed(rest);
+    const value = parseJson(rest);
     this.#learn(rest, value);
     return { value, from, to, ending: undefined };
   }
@@ -81,9 +80,9 @@ export class WholeDecoder {
 /** Undefined when the text that was taken is not that of an answer. */
 const partsAround = (around: Around, json: string, options: AnswerOptions): Parts | undefined => {
   const { value, from, to, ending } = around;
-  // The body is lent, and so a copy goes on: of its text, which costs no view of the bytes.
+  // The body is borrowed, so its text is copied; slicing the string avoids a view of the bytes.
   const bytes = Buffer.from(json.slice(from, to), 'latin1');
-  // Where thoughts may be among it, and where there is none, it has to be looked at.
+  // Text that may contain reasoning, or is empty, has to be decoded.
   if (options.thinks || bytes.length === 0 || !isUtf8(bytes))
     return partsWithText(value, bytes.toString('utf8'), options);
   if (ending !== undefined) return textAndEnding(new WrittenText(0, undefined, bytes), ending, value);
@@ -121,7 +120,7 @@ const leaveStandIn = (words: string): JsonText =>
   words === standIn ? (words as JsonText) : toJsonText(words);
 const isStandIn = (part: Parts[number]): boolean => part.type === 'text' && part.text === standIn;
 
-/** Made a string only for those who ask: most answers are written as they came. */
+/** Decoded on demand: most responses are written as they came. */
 class WrittenText implements TextPart {
   readonly type = 'text';
   readonly choice: number;
@@ -147,12 +146,4 @@ const partsOf = (value: unknown, options: AnswerOptions, asJsonText = toJsonText
   answer.end(true);
   if (answer.failure !== undefined) throw answer.failure;
   return answer.take();
-};
-
-const parsed = (json: string): unknown => {
-  try {
-    return JSON.parse(json);
-  } catch (cause) {
-    throw fail('engine_unreachable', 'The engine sent an answer that cannot be read', { cause });
-  }
 };

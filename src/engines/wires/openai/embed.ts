@@ -1,11 +1,11 @@
-/** Embeddings in the words of OpenAI-like servers: vLLM, TEI, SGLang, llama.cpp, Infinity, Ollama, OpenAI, another Sluice. */
+/** Embeddings of the OpenAI API, with the variants of vLLM, TEI, SGLang, llama.cpp, Infinity and Ollama. */
 import { asApiError } from '../../../errors.ts';
 import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
 import { convertVector, type VectorWish } from '../../convert-vector.ts';
-import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { BodyDecoder, EmbeddingWire } from '../../wire.ts';
-import { type Fields, failureFields, namedFields, parsedField } from './fields.ts';
-import { isObject, reportedError } from './words.ts';
+import { type Pick, unreadable } from '../../json-picker.ts';
+import type { EmbeddingWire } from '../../wire.ts';
+import { type Fields, failureFields, namedFields, parsedField, pickingDecoder } from './fields.ts';
+import { isObject } from './words.ts';
 
 export const embeddingWire: EmbeddingWire = {
   encode: (model, { inputs, encoding, dimensions }) => {
@@ -19,7 +19,11 @@ export const embeddingWire: EmbeddingWire = {
     if (capabilities?.truncate_field !== undefined) body[capabilities.truncate_field] = model.context_length;
     return { path: '/embeddings', body: JSON.stringify(body) };
   },
-  decode: (call, inputs) => new EmbeddingDecoder(call, inputs),
+  decode: (wish, inputs) => {
+    const vectors = Array.from({ length: inputs }, () => undefined);
+    const reading = { wish, vectors, items: 0, vector: undefined, index: undefined, fields: {} };
+    return pickingDecoder<Reading, Omit<Embedded, 'first'>>(answer, reading, embeddedOf);
+  },
   isAboutSize: (refusal) => {
     const { message, cause, kind } = asApiError(refusal);
     // llama.cpp calls an input it cannot take a failure of its own.
@@ -31,12 +35,12 @@ export const embeddingWire: EmbeddingWire = {
 const size =
   /batch size|too (?:long|large|many|big)|(?:less|fewer|more|longer|larger|greater) than \d|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly wish: VectorWish;
   readonly vectors: (VectorJson | undefined)[];
   items: number;
-  /** Of the item under way. */
+  /** Of the current item. */
   vector: VectorJson | undefined;
   index: number | undefined;
 }
@@ -77,37 +81,12 @@ const answer: Pick<Reading> = {
   ]),
 };
 
-class EmbeddingDecoder implements BodyDecoder<Omit<Embedded, 'first'>> {
-  readonly #reading: Reading;
-  readonly #picker: JsonPicker<Reading>;
-
-  constructor(wish: VectorWish, inputs: number) {
-    this.#reading = {
-      wish,
-      vectors: Array.from({ length: inputs }, () => undefined),
-      items: 0,
-      vector: undefined,
-      index: undefined,
-      fields: {},
-    };
-    this.#picker = new JsonPicker(answer, this.#reading);
-  }
-
-  push(bytes: Buffer): void {
-    this.#picker.push(bytes);
-  }
-
-  end(): Omit<Embedded, 'first'> {
-    this.#picker.end();
-    const { fields, vectors, items } = this.#reading;
-    const failure = reportedError(fields);
-    if (failure !== undefined) throw failure;
-    const found = vectors.filter((vector) => vector !== undefined);
-    if (found.length !== vectors.length)
-      throw unreadable(new Error(`The engine gave ${items} vectors for ${vectors.length} inputs`));
-    return { vectors: found, tokens: tokensOf(fields.usage) };
-  }
-}
+const embeddedOf = ({ fields, vectors, items }: Reading): Omit<Embedded, 'first'> => {
+  const found = vectors.filter((vector) => vector !== undefined);
+  if (found.length !== vectors.length)
+    throw unreadable(new Error(`The engine gave ${items} vectors for ${vectors.length} inputs`));
+  return { vectors: found, tokens: tokensOf(fields.usage) };
+};
 
 /** Zero for a text is no count; some servers that do not count write it. */
 const tokensOf = (usage: unknown): number | undefined => {

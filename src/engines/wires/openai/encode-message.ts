@@ -1,9 +1,9 @@
-/** One message of a call → the message as OpenAI-like servers take it. */
+/** Encodes one chat message as OpenAI-like servers take it. */
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
 import { escaped } from '../../../quoted.ts';
 import type { LargeMedia } from './large-media.ts';
 
-/** Most messages are one text: those are put together as text, at half the cost of an object. */
+/** Most messages are one text: concatenating those takes half the time of serializing an object. */
 export const messageJson = (message: ChatMessage, large: LargeMedia): string => {
   const text = onlyText(message);
   return text === undefined
@@ -14,7 +14,7 @@ export const messageJson = (message: ChatMessage, large: LargeMedia): string => 
 const userOpening = '{"role":"user","content":"';
 const systemOpening = '{"role":"system","content":"';
 
-/** Of a message that says nothing else. */
+/** Of a message with nothing else. */
 const onlyText = (message: ChatMessage): string | undefined => {
   if (message.role === 'tool' || message.role === 'assistant' || message.name !== undefined) return undefined;
   const only = message.content[0];
@@ -51,7 +51,7 @@ const encodeToolCall = (call: { id: string; name: string; arguments: string }) =
   function: { name: call.name, arguments: call.arguments },
 });
 
-/** Text alone goes as a string, which every server takes for every role; a list only where media needs one. */
+/** Text alone is sent as a string, which every server takes for every role; a list only where media needs one. */
 const encodeContent = (content: readonly UserContent[], large: LargeMedia) =>
   content.every(isText) ? plainText(content) : content.map((part) => encodePart(part, large));
 

@@ -1,4 +1,4 @@
-/** A call in the house's words → the JSON body of `POST /chat/completions` as vLLM, SGLang, llama.cpp, TGI, Ollama and a Sluice all take it. */
+/** Encodes a chat call as a body of `POST /chat/completions` that all known servers take. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../../schemas/engines.ts';
 import type { AnswerFormat, ChatCall, Sampling, Thinking, Tool, ToolChoice } from '../../../ports/chat.ts';
@@ -12,14 +12,14 @@ type Body = Record<string, unknown>;
 
 export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): OutgoingBody => {
   const large = new LargeMedia();
-  // What every call says is put together as text, of few pieces: half the cost of an object with all of it.
+  // Common fields are concatenated: half the time of serializing an object with all of them.
   let json = opening(model.served_as);
   let comma = '';
   for (const message of call.messages) {
     json += comma + messageJson(message, large);
     comma = ',';
   }
-  // The older name is the one all of them know; a server that knows only the newer says so in its row.
+  // All servers know the older name but those whose row names the newer.
   json += (row.limit_field === undefined ? '],"max_tokens":' : `],"${row.limit_field}":`) + call.maxTokens;
   if (call.stream) json += streamed;
   json += samplingJson(call.sampling);
@@ -34,7 +34,7 @@ const opening = remembered<string, string>(mostModels, (name) =>
 
 const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 
-/** Most calls say some of it. */
+/** Most calls set some of it. */
 const samplingJson = (sampling: Sampling): string => {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, repetitionPenalty, seed } = sampling;
   let json = '';
@@ -51,7 +51,7 @@ const samplingJson = (sampling: Sampling): string => {
 
 const mostFractions = 1000;
 
-/** V8 has a table of such texts too, in which 0.7 and most of its kind have the place of 0: 130 ns for two that take turns. */
+/** V8's own cache of number strings maps 0.7 and most such values to one slot: 130 ns for two that alternate. */
 const fractionText = remembered<number, string>(mostFractions, String);
 
 const isEmpty = (body: Body): boolean => {
@@ -59,7 +59,7 @@ const isEmpty = (body: Body): boolean => {
   return true;
 };
 
-/** What few calls say. */
+/** What few calls set. */
 const optional = (model: Model, call: ChatCall): Body => {
   const body: Body = {};
   if (call.n > 1) body.n = call.n;
@@ -82,12 +82,12 @@ const optional = (model: Model, call: ChatCall): Body => {
 const addTools = (body: Body, call: ChatCall): void => {
   if (call.tools.length === 0) return;
   body.tools = call.tools.map(encodeTool);
-  // `auto` is the default beside tools, and some servers want a flag set before they hear it said.
+  // `auto` is the default beside tools, and some servers reject it without a flag.
   if (call.toolChoice !== 'auto') body.tool_choice = encodeToolChoice(call.toolChoice);
   if (call.parallelToolCalls !== undefined) body.parallel_tool_calls = call.parallelToolCalls;
 };
 
-/** Keys without a value fall away in JSON. */
+/** JSON omits undefined values. */
 const encodeTool = (tool: Tool) => ({
   type: 'function',
   function: {
@@ -109,7 +109,7 @@ const addFormat = (body: Body, format: AnswerFormat): void => {
   }
 };
 
-/** Said in the fields the model's row names; without any, in the fields of the chat-completions shape itself. */
+/** In the fields the model's row names; by default in those of the chat-completions API. */
 const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): void => {
   const reasoning = model.reasoning;
   if (reasoning === undefined) return;
@@ -127,7 +127,7 @@ const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): vo
   if (budgetField !== undefined) setField(body, budgetField, budget);
 };
 
-/** `chat_template_kwargs.enable_thinking` sets a field of an inner object, which is made when it is missing. */
+/** `chat_template_kwargs.enable_thinking` sets a field of an inner object, created where missing. */
 const setField = (body: Body, path: string, value: unknown): void => {
   const names = path.split('.');
   const last = names.pop() ?? path;

@@ -1,11 +1,31 @@
-/** What decoders pick out of an answer that is read as it comes: small values, parsed. */
-import { type Pick, type RawPick, unreadable } from '../../json-picker.ts';
+/** Decodes responses as they arrive by picking the fields that are needed. */
+import { JsonPicker, type Pick, type RawPick } from '../../json-picker.ts';
+import type { BodyDecoder } from '../../wire.ts';
+import { parseJson, reportedError } from './words.ts';
+
+/** `result` is called with what was picked, unless the response reports an error. */
+export const pickingDecoder = <Picked extends Fields, Result>(
+  pick: Pick<Picked>,
+  picked: Picked,
+  result: (picked: Picked) => Result,
+): BodyDecoder<Result> => {
+  const picker = new JsonPicker(pick, picked);
+  return {
+    push: (bytes) => picker.push(bytes),
+    end: () => {
+      picker.end();
+      const failure = reportedError(picked.fields);
+      if (failure !== undefined) throw failure;
+      return result(picked);
+    },
+  };
+};
 
 export const parsedField = <Into>(take: (value: unknown, into: Into) => void): RawPick<Into> => ({
-  raw: (bytes, into) => take(parsed(bytes), into),
+  raw: (bytes, into) => take(parseJson(bytes.toString('utf8')), into),
 });
 
-/** Where the fields of an answer that are kept by their names go. */
+/** Where fields that are kept by name go. */
 export interface Fields {
   readonly fields: Record<string, unknown>;
 }
@@ -18,13 +38,5 @@ export const namedFields = (...names: readonly string[]): [string, Pick<Fields>]
     }),
   ]);
 
-/** Those that tell of a failure. */
+/** Those that report a failure. */
 export const failureFields = namedFields('error', 'error_type', 'object', 'message', 'code', 'type');
-
-const parsed = (bytes: Buffer): unknown => {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-};

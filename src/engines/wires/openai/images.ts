@@ -1,15 +1,14 @@
-/** Images in the words of OpenAI-like servers: JSON for a prompt alone, a form where pictures come with it; base64 or links back. */
+/** Images of the OpenAI API: JSON or forms out, base64 or links back. */
 import { fail } from '../../../errors.ts';
 import { dataUriHeader, isDataUri } from '../../../media/data-uri.ts';
 import { encodedMedia } from '../../../media/media-data.ts';
 import type { ImageCall, InputImage } from '../../../ports/image.ts';
 import type { Base64, MediaData } from '../../../ports/media.ts';
-import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
+import { type Pick, unreadable } from '../../json-picker.ts';
 import { LongText } from '../../long-text.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
-import { type BodyDecoder, type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
-import { type Fields, failureFields, parsedField } from './fields.ts';
-import { reportedError } from './words.ts';
+import { type ImageWire, type MadeImage, mostImageBytes } from '../../wire.ts';
+import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
 export const imageWire: ImageWire = {
   encode: ({ served_as }, call) => {
@@ -18,10 +17,14 @@ export const imageWire: ImageWire = {
       return { path: '/images/edits', ...formBody(fields.texts, filesOf(call)) };
     return { path: '/images/generations', body: fields.json };
   },
-  decode: (call) => new ImageDecoder(call),
+  decode: (call) => {
+    const item = { text: new LongText(), image: undefined, revisedPrompt: undefined };
+    const reading: Reading = { fields: {}, made: [], ...item };
+    return pickingDecoder(answer, reading, ({ made }) => imagesOf(call, made));
+  },
 };
 
-/** A field that says nothing new is left out: some servers refuse those they do not know. */
+/** Defaults are omitted: some servers reject unknown fields. */
 const fieldsOf = (model: string, call: ImageCall) => {
   const values: Record<string, string | number> = {
     model,
@@ -40,7 +43,7 @@ const fieldsOf = (model: string, call: ImageCall) => {
   const texts = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
   return {
     texts: seed === undefined ? texts : { ...texts, seed },
-    // Digit by digit: a number of JavaScript's would lose some.
+    // As text: a JavaScript number would lose digits.
     json: `${JSON.stringify(values).slice(0, -1)}${seed === undefined ? '' : `,"seed":${seed}`}}`,
   };
 };
@@ -58,12 +61,12 @@ const fileOf = ({ bytes, mediaType }: InputImage, field: string, name: string): 
   bytes,
 });
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly made: MadeImage[];
   /** The text that is being read. */
   readonly text: LongText;
-  /** Of the item under way. */
+  /** Of the current item. */
   image: MediaData | string | undefined;
   revisedPrompt: string | undefined;
 }
@@ -132,36 +135,11 @@ const padded = (base64: Base64): Base64 => {
   return typeof base64 === 'string' ? base64 + padding : Buffer.concat([base64, Buffer.from(padding)]);
 };
 
-class ImageDecoder implements BodyDecoder<readonly MadeImage[]> {
-  readonly #call: ImageCall;
-  readonly #reading: Reading = {
-    fields: {},
-    made: [],
-    text: new LongText(),
-    image: undefined,
-    revisedPrompt: undefined,
-  };
-  readonly #picker = new JsonPicker(answer, this.#reading);
-
-  constructor(call: ImageCall) {
-    this.#call = call;
-  }
-
-  push(bytes: Buffer): void {
-    this.#picker.push(bytes);
-  }
-
-  end(): readonly MadeImage[] {
-    this.#picker.end();
-    const { fields, made } = this.#reading;
-    const failure = reportedError(fields);
-    if (failure !== undefined) throw failure;
-    if (made.length === 0) throw fail('engine_unreachable', 'The model answered without an image');
-    if (made.length < this.#call.n)
-      throw fail('engine_unreachable', `The model made ${made.length} of ${this.#call.n} images`);
-    return made.slice(0, this.#call.n).map(({ image, revisedPrompt }) => ({
-      image,
-      revisedPrompt: revisedPrompt === this.#call.prompt ? undefined : revisedPrompt,
-    }));
-  }
-}
+const imagesOf = ({ n, prompt }: ImageCall, made: readonly MadeImage[]): readonly MadeImage[] => {
+  if (made.length === 0) throw fail('engine_unreachable', 'The model answered without an image');
+  if (made.length < n) throw fail('engine_unreachable', `The model made ${made.length} of ${n} images`);
+  return made.slice(0, n).map(({ image, revisedPrompt }) => ({
+    image,
+    revisedPrompt: revisedPrompt === prompt ? undefined : revisedPrompt,
+  }));
+};

@@ -1,8 +1,8 @@
-/** A JSON text in, byte by byte as Latin-1; where a string in it ends, and whether it is one, out. */
+/** Finds the end of JSON strings, and checks that they need no closer look. */
 
 const quote = '"';
 const backslash = 92;
-/** What may not stand in a JSON string; and behind an escaped backslash also some of what may. */
+/** What a JSON string must not contain; after an escaped backslash also some of what it may. */
 const suspicious = /[^ -\xff]|\\(?!["\\/bfnrt]|u[\da-fA-F]{4})/;
 
 /** Where the quote is that is not escaped; below 0 when there is none. */

@@ -1,10 +1,10 @@
-/** Base64 of many megabytes is kept out of the JSON while that is made: scanning and copying it would hold up every other call. */
+/** Keeps large base64 out of the JSON being built, since scanning it blocks other calls. */
 import { randomUUID } from 'node:crypto';
 import type { Base64 } from '../../../ports/media.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';
 
 const LARGE = 64 * 1024;
-/** Nobody outside can know it, so it stands nowhere but where it was put. */
+/** Unpredictable, so no content can contain it. */
 const MARK = randomUUID();
 
 export class LargeMedia {

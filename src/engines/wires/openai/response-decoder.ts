@@ -1,4 +1,4 @@
-/** Parsed chunks or a parsed whole answer of an OpenAI-like server in, parts out; all of a call's state lives here. */
+/** Turns parsed chunks or whole responses into parts; holds all state of a call. */
 import { randomBytes } from 'node:crypto';
 import { type ApiError, asApiError, fail } from '../../../errors.ts';
 import {
@@ -22,7 +22,7 @@ import {
 } from './words.ts';
 
 export interface AnswerOptions {
-  /** Answers asked for: a choice beyond them is no answer of ours. */
+  /** Requested choices; further ones are ignored. */
   readonly choices: number;
   /** The model reasons: look for think tags in its text. */
   readonly thinks: boolean;
@@ -50,15 +50,15 @@ export class ResponseDecoder {
   readonly #asJsonText: (text: string) => JsonText;
   readonly #choices: Choice[] = [];
   /**
-   * Made with the first part and given away with the last: an array that lives on empty grows old, and an old one keeps
-   * what it gets then, a whole read of text, until all of the memory is looked through.
+   * Created with the first part and given away: an empty array that lives on moves to the old generation, where it would
+   * keep a whole read of text alive until a major collection.
    */
   #parts: Part[] | undefined;
   #usage: TokenUsage | undefined;
-  /** The chunk under way is a whole answer. */
+  /** The current chunk is a whole response. */
   #whole = false;
 
-  /** `asJsonText` is for those who know better how JSON has some text. */
+  /** `asJsonText` is for callers that have the escaped text already. */
   constructor(options: AnswerOptions, asJsonText = toJsonText) {
     this.#options = options;
     this.#asJsonText = asJsonText;
@@ -80,7 +80,7 @@ export class ResponseDecoder {
     }
   }
 
-  /** A piece of a choice's text; the empty one only says that the choice exists. */
+  /** A piece of a choice's text; an empty one only announces the choice. */
   text(index: number, text: JsonText): void {
     const choice = this.#choice(index);
     if (choice === undefined) this.strange++;
@@ -97,7 +97,7 @@ export class ResponseDecoder {
     this.#emitReasoning(choice, text);
   }
 
-  /** The answer is over. `complete`: the engine said so itself; otherwise a choice that never finished is a failure. */
+  /** The response is over. `complete`: the engine marked its end; otherwise a choice that never finished is a failure. */
   end(complete: boolean): void {
     if (this.failure !== undefined) return;
     const open = this.#choices.filter((choice) => choice !== undefined && !choice.finished);
@@ -172,7 +172,7 @@ export class ResponseDecoder {
     if (choice.logprobs !== undefined) this.#emitText(choice, toJsonText(''));
     choice.finished = true;
     const reason = finishReason(native ?? 'stop', choice.tools?.any === true);
-    // vLLM ends what it was at with `abort` when it is stopped: half an answer, like that of a broken connection.
+    // vLLM ends running responses with `abort` when it is stopped: incomplete, as by a broken connection.
     if (reason === 'error') throw fail('engine_unreachable', 'The engine broke off its answer');
     this.#emit({
       type: 'finish',
@@ -204,7 +204,7 @@ export class ResponseDecoder {
     else this.#parts.push(part);
   }
 
-  /** Undefined for a number that was not asked for. */
+  /** Undefined for one that was not requested. */
   #choice(index: unknown): Choice | undefined {
     if (typeof index !== 'number') return undefined;
     return this.#choices[index] ?? this.#addChoice(index);

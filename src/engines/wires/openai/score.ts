@@ -1,14 +1,10 @@
-/**
- * How likely each answer is after a prompt, from the completions route: the prompt with each answer behind it, echoed
- * with the log-probabilities of its tokens. vLLM, SGLang, Aphrodite and llama-cpp-python give these; llama.cpp's own
- * server, TGI and Ollama do not.
- */
+/** Scores answers as continuations of a prompt by the log-probabilities of the completions route. */
 import type { AllowedAnswer } from '../../../ports/decision.ts';
-import { JsonPicker, type Pick, unreadable } from '../../json-picker.ts';
-import type { BodyDecoder, Continuations, DecisionWire } from '../../wire.ts';
-import { type Fields, failureFields, parsedField } from './fields.ts';
-import { reportedError } from './words.ts';
+import { type Pick, unreadable } from '../../json-picker.ts';
+import type { Continuations, DecisionWire } from '../../wire.ts';
+import { type Fields, failureFields, parsedField, pickingDecoder } from './fields.ts';
 
+/** vLLM, SGLang, Aphrodite and llama-cpp-python support this; llama.cpp's own server, TGI and Ollama do not. */
 export const continuationWire: DecisionWire['continuations'] = {
   encode: (model, prompt, answers) => ({
     path: '/completions',
@@ -22,16 +18,20 @@ export const continuationWire: DecisionWire['continuations'] = {
       temperature: 0,
     }),
   }),
-  decode: (answers) => new ContinuationDecoder(answers),
+  decode: (answers) => {
+    const logprobs = answers.map(() => undefined);
+    const reading = { answers, logprobs, promptTokens: undefined, choices: 0, echo: {}, fields: {} };
+    return pickingDecoder<Reading, Continuations>(answer, reading, continuationsOf);
+  },
 };
 
-/** An answer as far as it has been read. */
+/** A response as far as it has been read. */
 interface Reading extends Fields {
   readonly answers: readonly AllowedAnswer[];
   readonly logprobs: (number | undefined)[];
   promptTokens: number | undefined;
   choices: number;
-  /** Of the echoed prompt under way. */
+  /** Of the current echoed prompt. */
   echo: Echo;
 }
 
@@ -81,33 +81,14 @@ const answer: Pick<Reading> = {
   keys: new Map<string, Pick<Reading>>([['choices', { items: choice }], ...failureFields]),
 };
 
-class ContinuationDecoder implements BodyDecoder<Continuations> {
-  readonly #reading: Reading;
-  readonly #picker: JsonPicker<Reading>;
+const continuationsOf = ({ logprobs, promptTokens }: Reading): Continuations => {
+  const found = logprobs.filter((logprob) => logprob !== undefined);
+  if (found.length !== logprobs.length)
+    throw unreadable(new Error('The engine gave no log-probabilities of its prompts'));
+  return { logprobs: found, tokens: promptTokens };
+};
 
-  constructor(answers: readonly AllowedAnswer[]) {
-    const logprobs = answers.map(() => undefined);
-    this.#reading = { answers, logprobs, promptTokens: undefined, choices: 0, echo: {}, fields: {} };
-    this.#picker = new JsonPicker(answer, this.#reading);
-  }
-
-  push(bytes: Buffer): void {
-    this.#picker.push(bytes);
-  }
-
-  end(): Continuations {
-    this.#picker.end();
-    const { fields, logprobs, promptTokens } = this.#reading;
-    const failure = reportedError(fields);
-    if (failure !== undefined) throw failure;
-    const found = logprobs.filter((logprob) => logprob !== undefined);
-    if (found.length !== logprobs.length)
-      throw unreadable(new Error('The engine gave no log-probabilities of its prompts'));
-    return { logprobs: found, tokens: promptTokens };
-  }
-}
-
-/** The log-probability of the answer behind an echoed prompt; nothing when it cannot be told. */
+/** The log-probability of the answer after an echoed prompt, if it can be found. */
 const score = (reading: Reading): void => {
   const { index = reading.choices, tokens, logprobs } = reading.echo;
   const label = reading.answers[index]?.label;
@@ -122,7 +103,7 @@ const score = (reading: Reading): void => {
 
 /**
  * Which tokens are the label: the last ones, but for the one the engine made itself. Servers write white space inside
- * tokens in several ways, and it tells the answers apart in none.
+ * tokens in several ways, and answers never differ in it alone.
  */
 const findLabel = (
   tokens: readonly unknown[],

@@ -1,7 +1,4 @@
-/**
- * What does not change between two tokens of one stream: everything around the text. A chunk that has the same
- * skeleton is read by comparing it and taking the text between as it stands, at a tenth of what parsing costs.
- */
+/** Recognizes chunks that differ from earlier ones only in their text, without parsing them. */
 import type { JsonText } from '../../../ports/chat.ts';
 import { isObject, type Json } from './words.ts';
 
@@ -12,6 +9,7 @@ export interface PlainDelta {
   readonly text: string;
 }
 
+/** What surrounds the text of a chunk. Comparing it takes a tenth of the time that parsing does. */
 export interface Skeleton {
   readonly prefix: string;
   readonly suffix: string;
@@ -119,11 +117,11 @@ const closingQuote = (json: string, from: number): number => {
   return json.charCodeAt(end) === QUOTE ? end : -1;
 };
 
-/** Whether this stretch could stand between the quotes of a JSON string. */
+/** Whether this segment is valid between the quotes of a JSON string. */
 export const isJsonText = (text: string, from: number, to: number): boolean =>
   endOfJsonText(text, from, to) === to;
 
-/** Index of the first character that could not stand there. */
+/** Index of the first character that is not. */
 const endOfJsonText = (text: string, from: number, to: number): number => {
   let index = from;
   while (index < to) {
@@ -140,7 +138,7 @@ const endOfJsonText = (text: string, from: number, to: number): number => {
   return to;
 };
 
-/** Up from this length a regular expression goes twice as fast as a loop: 0.9 instead of 2.3 µs a thousand characters. */
+/** From this length on a regular expression is twice as fast as a loop: 0.9 instead of 2.3 µs a thousand characters. */
 const LONG = 64;
 const plain = /[ !#-[\]-\uffff]*/y;
 

@@ -1,9 +1,9 @@
-/** Speech in the words of OpenAI-like servers: OpenAI, vLLM-Omni, Kokoro-FastAPI, Speaches, another Sluice. */
+/** Speech of the OpenAI API, with the variants of vLLM-Omni and another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/speech.ts';
 import type { SpeechWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
-import { isObject, reportedError } from './words.ts';
+import { isObject, reportedError, tryParse } from './words.ts';
 
 type Body = Record<string, unknown>;
 
@@ -23,17 +23,13 @@ export const speechWire: SpeechWire = {
       top_p: call.topP,
       top_k: call.topK,
     };
-    // vLLM-Omni sends samples as they are made only when it is told to.
+    // vLLM-Omni streams samples only on request.
     if (askedBy === 'vllm' && format === 'pcm') body.stream = true;
     return { path: '/audio/speech', body: large.putBack(JSON.stringify(body)) };
   },
   failureOf: (body) => {
-    try {
-      const value: unknown = JSON.parse(body);
-      return isObject(value) ? reportedError(value) : undefined;
-    } catch {
-      return undefined;
-    }
+    const value = tryParse(body);
+    return isObject(value) ? reportedError(value) : undefined;
   },
 };
 

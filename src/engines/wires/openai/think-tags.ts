@@ -1,4 +1,4 @@
-/** Text of a model that writes its thinking between `<think>` and `</think>` → reasoning and text apart, however the tokens were cut. */
+/** Separates reasoning between `<think>` tags from text, however the tokens are split. */
 import { fromJsonText, type JsonText, toJsonText } from '../../../ports/chat.ts';
 
 const OPEN = '<think>';
@@ -11,11 +11,11 @@ export interface ThinkSink {
   reasoning(text: JsonText): void;
 }
 
-/** Tags count only where a model's template puts them: thinking first, answer after. An answer that speaks of tags is left alone. */
+/** Tags count only where a model's template puts them: thinking first, answer after. Tags within the answer are text. */
 export class ThinkTags {
   readonly #sink: ThinkSink;
   #state: 'start' | 'opened' | 'thinking' | 'closed' | 'answer' = 'start';
-  /** Text that may yet turn out to be part of a tag. */
+  /** Text that may be part of a tag. */
   #held = '';
 
   constructor(sink: ThinkSink) {
@@ -29,12 +29,12 @@ export class ThinkTags {
     } else this.#split(this.#held + fromJsonText(text));
   }
 
-  /** The engine tells thinking from answering itself: no tags to look for. */
+  /** The engine separates reasoning itself: no tags to look for. */
   stop(): void {
     if (this.#state === 'start' && this.#held === '') this.#state = 'answer';
   }
 
-  /** Nothing more comes: what was held is what it looked like. */
+  /** No more text: what was held back is emitted as it is. */
   flush(): void {
     const held = this.#held;
     this.#held = '';

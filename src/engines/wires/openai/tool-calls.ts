@@ -1,4 +1,4 @@
-/** Tool call deltas of one answer, however a server cuts, numbers or mixes them → each call complete before the next one starts. */
+/** Reorders tool call deltas so that each call is complete before the next starts. */
 import { fail } from '../../../errors.ts';
 import { type Part, toJsonText } from '../../../ports/chat.ts';
 import { isObject } from './words.ts';
@@ -24,7 +24,7 @@ export class ToolCalls {
   readonly #newId: () => string;
   readonly #calls: Call[] = [];
   readonly #ids = new Set<string>();
-  /** The call that may speak; all before it are closed. */
+  /** The call being emitted; all before it are complete. */
   #open = -1;
   #held = 0;
 
@@ -45,7 +45,7 @@ export class ToolCalls {
     }
   }
 
-  /** The answer is over: what waited comes out. A call without arguments gets an empty object, unless it was cut off. */
+  /** The response is over: waiting calls are emitted. A call without arguments gets an empty object, unless it was cut off. */
   end(cutOff: boolean): void {
     do {
       const open = this.#calls[this.#open];
@@ -106,7 +106,7 @@ export class ToolCalls {
     }
   }
 
-  /** Lets the next call speak once the open one has said a whole JSON value. */
+  /** Opens the next call once the open one has a complete JSON value. */
   #advance(): void {
     let open = this.#calls[this.#open];
     while ((open === undefined || open.json.reached) && this.#openNext()) open = this.#calls[this.#open];
@@ -141,7 +141,7 @@ export class ToolCalls {
     });
   }
 
-  /** The server's own id where it has our form and is not taken, else one of ours. */
+  /** The server's own id where it has our format and is unique, else a new one. */
   #id(engineId: string | undefined): string {
     const usable = engineId !== undefined && /^call_[\w-]{1,64}$/.test(engineId) && !this.#ids.has(engineId);
     const id = usable ? engineId : this.#newId();

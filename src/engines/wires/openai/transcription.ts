@@ -1,11 +1,11 @@
-/** Transcription in the words of OpenAI-like servers: OpenAI, vLLM, Speaches, whisper.cpp, another Sluice. */
+/** Transcription of the OpenAI API, with the variants of vLLM, Speaches and whisper.cpp. */
 import { type ApiError, asApiError } from '../../../errors.ts';
 import type { Recording } from '../../../ports/transcription.ts';
 import { unreadable } from '../../json-picker.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
-import { isObject, reportedError } from './words.ts';
+import { isObject, type Json, parseObject, reportedError } from './words.ts';
 
 export const transcriptionWire: TranscriptionWire = {
   encode: (model, { audio, language, prompt, temperature }, stream) => {
@@ -17,7 +17,7 @@ export const transcriptionWire: TranscriptionWire = {
     return { path: '/audio/transcriptions', ...formBody(fields, [fileOf(audio)]) };
   },
   decodeWhole: (body) => {
-    const value = parsed(body.toString());
+    const value = parseObject(body.toString());
     const failure = reportedError(value);
     if (failure !== undefined) throw failure;
     if (typeof value.text !== 'string') throw unreadable(new Error('The answer has no text'));
@@ -28,24 +28,13 @@ export const transcriptionWire: TranscriptionWire = {
 
 const mediaTypes: Readonly<Record<string, string>> = { mp3: 'mpeg', m4a: 'mp4' };
 
-/** Servers tell the format by the name. */
+/** Servers recognize the format by the file name. */
 const fileOf = ({ bytes, container }: Recording): FormFile => ({
   field: 'file',
   fileName: `audio.${container}`,
   mediaType: `audio/${mediaTypes[container] ?? container}`,
   bytes,
 });
-
-const parsed = (text: string): Readonly<Record<string, unknown>> => {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
-  return value;
-};
 
 /** OpenAI's events, or the chunks that vLLM makes after the pattern of chat. */
 class TranscriptEvents implements TranscriptDecoder {
@@ -77,9 +66,9 @@ class TranscriptEvents implements TranscriptDecoder {
       this.done = true;
       return;
     }
-    let event: Readonly<Record<string, unknown>>;
+    let event: Json;
     try {
-      event = parsed(data);
+      event = parseObject(data);
     } catch (thrown) {
       this.failure = asApiError(thrown);
       return;
@@ -87,7 +76,7 @@ class TranscriptEvents implements TranscriptDecoder {
     this.failure = reportedError(event);
     if (this.failure !== undefined) return;
     if (event.type === 'transcript.text.done') {
-      // A server that sends no pieces says it all at the end.
+      // A server without deltas sends all of it at the end.
       if (!this.#any) this.#add(event.text);
       this.done = true;
     } else this.#add(event.type === 'transcript.text.delta' ? event.delta : chunkText(event));
@@ -100,7 +89,7 @@ class TranscriptEvents implements TranscriptDecoder {
   }
 }
 
-const chunkText = ({ choices }: Readonly<Record<string, unknown>>): unknown => {
+const chunkText = ({ choices }: Json): unknown => {
   const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
   if (!isObject(choice) || !isObject(choice.delta)) return undefined;
   return choice.delta.content;

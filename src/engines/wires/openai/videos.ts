@@ -1,6 +1,6 @@
-/** Videos and songs in the words of OpenAI's video routes, and of another Sluice, which has more of them: a call → the request of a job, the record of a job → how far it is. */
+/** Videos and songs as jobs of OpenAI's video routes and of another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
-import { fail, firstLine } from '../../../errors.ts';
+import { firstLine } from '../../../errors.ts';
 import type { Base64 } from '../../../ports/media.ts';
 import {
   type RenderCall,
@@ -9,9 +9,10 @@ import {
   renderErrorCodes,
   type VideoCall,
 } from '../../../ports/render.ts';
+import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
-import { isObject, type Json, reportedError } from './words.ts';
+import { isObject, type Json, parseObject, reportedError } from './words.ts';
 
 const pathOf = ({ type }: RenderCall): string => (type === 'video' ? '/videos' : '/music');
 const jobPath = (call: RenderCall, id: string): string => `${pathOf(call)}/${encodeURIComponent(id)}`;
@@ -33,13 +34,13 @@ export const renderWire: RenderWire = {
     const json = JSON.stringify({ model: model.served_as, ...body });
     return { path: pathOf(call), body: large.putBack(json) };
   },
-  decode: (call, body) => readJob(call, parsed(body)),
+  decode: (call, body) => readJob(call, parseObject(body.toString('utf8'))),
   jobPath,
   contentPath: (call, id, output) => `${jobPath(call, id)}/content${output === 0 ? '' : `?index=${output}`}`,
   streamPath: (call, id, output) => `${jobPath(call, id)}/stream?index=${output}`,
 };
 
-/** Only what the model takes is told: engines refuse fields they do not know. */
+/** Only what the model takes: engines reject unknown fields. */
 const videoFields = (model: Model, call: VideoCall): Json => {
   const takes = (name: string): boolean => model.supported_parameters.includes(name);
   return {
@@ -141,7 +142,7 @@ const outputsOf = (call: RenderCall, record: Json): EngineJob['outputs'] => {
 const positive = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
 
-/** `error` is a text here and an object there. */
+/** `error` is a string or an object. */
 const failureOf = (record: Json): RenderError => {
   const { error } = record;
   const message = isObject(error) ? error.message : error;
@@ -153,17 +154,3 @@ const failureOf = (record: Json): RenderError => {
       : `The engine's job is ${record.status}`,
   );
 };
-
-const parsed = (body: Buffer): Json => {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString('utf8'));
-  } catch (cause) {
-    throw unreadable(cause);
-  }
-  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
-  return value;
-};
-
-const unreadable = (cause: unknown) =>
-  fail('engine_unreachable', 'The engine gave an answer that cannot be read', { cause });

@@ -1,11 +1,8 @@
-/**
- * What does not change between two whole answers of one server: everything but the id, the counts and the text. An answer
- * of a known skeleton is read by comparing it, at two thirds of what parsing all but its text costs.
- */
+/** Recognizes whole responses that differ from earlier ones only in text, id and counts. */
 import { endOfText } from './json-text.ts';
 import { type Finish, isObject } from './words.ts';
 
-/** The text; a string that nobody reads; a number with the place where it belongs. */
+/** The text; an ignored string; a count with its position in the parsed value. */
 type Hole = 'text' | 'word' | Count;
 
 interface Count {
@@ -13,10 +10,10 @@ interface Count {
   key: string;
 }
 
-/** Longer answers have in them what no other one will have, or more numbers than counts. */
+/** Longer responses are hardly ever repeated. */
 const longest = 4096;
 const mostHoles = 24;
-/** Counts while their places are looked for: no server counts so far. */
+/** Placeholders for counts while their positions are searched; larger than any real count. */
 const firstMark = 900_000_000_000_000;
 const mostDigits = 15;
 const zero = 48;
@@ -32,13 +29,14 @@ interface Token {
   readonly isCount: boolean;
 }
 
+/** Comparing takes two thirds of the time that parsing all but the text does. */
 export class WholeSkeleton {
   /** One more than there are holes, of which there is one behind each but the last. */
   readonly #literals: string[] = [];
   readonly #holes: Hole[] = [];
   /** The answer as parsed, but for its text and its id, with the counts of the last one that matched. */
   readonly value: unknown;
-  /** Where the text of that one stands; below 0 when it has none. */
+  /** Where its text is; below 0 when it has none. */
   from = -1;
   to = -1;
   /** How such an answer ends, once it was seen to be one text and nothing more. */
@@ -92,7 +90,7 @@ export class WholeSkeleton {
     return at === json.length && this.from >= 0;
   }
 
-  /** Finds the counts by their marks. One that is not found, being said twice, stays without a place and never matches. */
+  /** Finds the counts by their placeholders. One that is not found, as of a repeated key, never matches. */
   #place(value: unknown): void {
     if (typeof value !== 'object' || value === null) return;
     const holder = value as Record<string, unknown>;
@@ -130,14 +128,14 @@ function* tokensOf(json: string): Generator<Token> {
   }
 }
 
-/** Undefined for what is the same in all answers, such as which of several it is; that may stand behind an escape too. */
+/** Undefined for what is constant, such as a choice's index, whose key may be escaped too. */
 const holeOf = ({ key, isCount }: Token, text: string, standIn: string): Hole | undefined => {
   if (isCount) return key === 'index' || key.includes('\\') ? undefined : { holder: undefined, key };
   if (text === standIn) return 'text';
   return key === 'id' ? 'word' : undefined;
 };
 
-/** Reads the number that stands here into its place; below 0 when it is none that JSON has. */
+/** Reads a number into its position; below 0 when it is no JSON number. */
 const endOfCount = (json: string, from: number, { holder, key }: Count): number => {
   let count = 0;
   let at = from;

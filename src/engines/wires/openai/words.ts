@@ -1,6 +1,7 @@
-/** The small words of OpenAI-like servers → ours: why an answer ended, what it used, how sure it was, what went wrong. */
+/** Maps finish reasons, usage, log-probabilities and errors of OpenAI-like servers to ours. */
 import { type ApiError, type ErrorKind, fail, firstLine } from '../../../errors.ts';
 import type { FinishReason, Logprob, Part, TokenUsage } from '../../../ports/chat.ts';
+import { unreadable } from '../../json-picker.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -8,6 +9,29 @@ export type Finish = Extract<Part, { type: 'finish' }>;
 
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Undefined for what is no JSON; JSON itself never is. */
+export const tryParse = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+};
+
+export const parseJson = (json: string): unknown => {
+  try {
+    return JSON.parse(json);
+  } catch (cause) {
+    throw unreadable(cause);
+  }
+};
+
+export const parseObject = (json: string): Json => {
+  const value = parseJson(json);
+  if (!isObject(value)) throw unreadable(new Error('The answer is no object'));
+  return value;
+};
 
 const reasons = new Map<string, FinishReason | 'error'>([
   ['stop', 'stop'],
@@ -32,13 +56,13 @@ const reasons = new Map<string, FinishReason | 'error'>([
   ['cancelled', 'error'],
 ]);
 
-/** Servers disagree on whether an answer of tool calls ends with `stop`; ours says `tool_calls`. */
+/** Servers disagree on whether a response of tool calls ends with `stop`; ours ends with `tool_calls`. */
 export const finishReason = (native: string, calledTools: boolean): FinishReason | 'error' => {
   const reason = reasons.get(native.toLowerCase()) ?? 'stop';
   return reason === 'stop' && calledTools ? 'tool_calls' : reason;
 };
 
-/** vLLM says `stop_reason`, SGLang `matched_stop`; a number is a token id and no sequence of the client's. */
+/** `stop_reason` of vLLM, `matched_stop` of SGLang; a number is a token id, not a sequence of the client. */
 export const stopSequence = (choice: Json): string | undefined => {
   const matched = choice.stop_reason ?? choice.matched_stop;
   return typeof matched === 'string' && matched !== '' ? matched : undefined;
@@ -100,7 +124,7 @@ export const reportedError = (value: Json): ApiError | undefined => {
   return undefined;
 };
 
-/** The first of the codes that says something counts. */
+/** The first known code counts. */
 const errorOf = (cause: unknown, message: unknown, codes: readonly unknown[]): ApiError => {
   const [kind = 'engine_unreachable'] = codes.flatMap((code) => kindOf(code) ?? []);
   const words = typeof message === 'string' ? firstLine(message) : '';
@@ -132,7 +156,7 @@ const kinds: ReadonlyMap<string, ErrorKind> = new Map([
 
 /** The message inside an error response of any status, for the client; undefined when there is none. */
 export const errorMessage = (body: string): string | undefined => {
-  const value = parsed(body);
+  const value = tryParse(body);
   if (!isObject(value)) return undefined;
   const error = isObject(value.error) ? value.error.message : value.error;
   const detail = Array.isArray(value.detail) ? value.detail[0] : value.detail;
@@ -140,12 +164,4 @@ export const errorMessage = (body: string): string | undefined => {
     (candidate) => typeof candidate === 'string' && candidate.trim() !== '',
   );
   return typeof message === 'string' ? firstLine(message) : undefined;
-};
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };

@@ -1,0 +1,44 @@
+/** The base of framings as server-sent events: a failure after the first event becomes an event. */
+import { type ApiError, errorBody } from '../../src/errors.ts';
+import type { Reply } from '../../src/ports/exchange.ts';
+import { Forwarder } from '../core/stage.ts';
+import { streamHead } from '../core/stream-head.ts';
+
+export const eventsHead = streamHead(': keep-alive\n\n');
+
+export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
+  /** `type` of the event that a failure becomes. */
+  protected abstract readonly failure: string;
+  #started = false;
+
+  protected send(event: string): void {
+    this.#start();
+    this.receiver.next({ kind: 'bytes', bytes: event });
+  }
+
+  /** The last event of a response that did not fail. */
+  protected end(event: string): void {
+    this.#start();
+    this.#sendLast(event);
+    this.receiver.complete();
+  }
+
+  override error(error: unknown): void {
+    if (this.#started) this.#sendLast('');
+    this.receiver.error(error);
+  }
+
+  #start(): void {
+    if (!this.#started) this.receiver.next(eventsHead);
+    this.#started = true;
+  }
+
+  #sendLast(bytes: string): void {
+    const orElse = (error: ApiError): string => sseEvent({ type: this.failure, error: errorBody(error) });
+    this.receiver.next({ kind: 'bytes', bytes, orElse });
+  }
+}
+
+/** An event is named after its `type`. */
+export const sseEvent = (value: { readonly type: string; readonly [field: string]: unknown }): string =>
+  `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;

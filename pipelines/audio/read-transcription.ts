@@ -1,0 +1,150 @@
+/** Reads a transcription request, JSON or a form, and probes its recording: 400 names the field, 413. */
+import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';
+import { fail } from '../../src/errors.ts';
+import { Backpressure } from '../../src/ports/backpressure.ts';
+import type { Codec } from '../../src/ports/codec.ts';
+import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
+import type { Media } from '../../src/ports/media.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { TranscriptionCall } from '../../src/ports/transcription.ts';
+import { compose } from '../core/compose.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import { type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/stage.ts';
+import { validate } from '../core/validate.ts';
+import { decodeAudio, probeAudio } from './read-audio.ts';
+import { readLanguageCode } from './read-language.ts';
+
+export interface TranscriptionBody extends Omit<TranscriptionFields, 'input_audio'> {
+  readonly recording: Buffer;
+  /** Where the recording stood. */
+  readonly field: 'input_audio.data' | 'file';
+}
+
+export interface TranscriptionTask {
+  readonly model: Model;
+  readonly call: TranscriptionCall;
+  readonly format: 'json' | 'text';
+  /** Of audio, rounded up: what is billed. */
+  readonly seconds: number;
+}
+
+const transcriptionFields = validate(TranscriptionFields);
+
+export const readTranscriptionBody = ({
+  media,
+  offload,
+}: Pick<Ports, 'media' | 'offload'>): Step<Exchange, TranscriptionBody, KeyedRequest> => {
+  const readJson = compose(receiveJson(), parseJson(offload), transcriptionFields, decodeRecording(media));
+  return (exchange, request) => {
+    const type = exchange.header('content-type');
+    if (/^\s*multipart\/form-data\b/i.test(type)) return readForm(exchange);
+    if (/^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\b/i.test(type)) return readJson(exchange, request);
+    throw fail(
+      'invalid_request',
+      `content-type must be application/json or multipart/form-data, ${type === '' ? 'but none was sent' : `not ${JSON.stringify(type.slice(0, 100))}`}`,
+    );
+  };
+};
+
+const decodeRecording =
+  (media: Media) =>
+  ({ input_audio, ...fields }: TranscriptionFields): Observable<TranscriptionBody> => {
+    if (input_audio === undefined) throw fail('invalid_request', 'input_audio is required');
+    const field = 'input_audio.data';
+    return decodeAudio(media, input_audio.data, { field, maxBytes: maxRecordingBytes }).pipe(
+      map((recording) => ({ ...fields, recording, field })),
+    );
+  };
+
+export const readTranscriptionRequest =
+  (codec: Codec): Step<Asked<TranscriptionBody>, TranscriptionTask, unknown> =>
+  ({ model, body }) => {
+    if (body.timestamp_granularities !== undefined)
+      throw fail(
+        'invalid_request',
+        'timestamp_granularities is not supported: transcripts have no timestamps',
+      );
+    const language = body.language === undefined ? undefined : readLanguageCode(body.language, 'language');
+    const rule = { field: body.field, maxSeconds: maxRecordingSeconds };
+    return probeAudio(codec, body.recording, rule).pipe(
+      map((audio) => ({
+        model,
+        call: {
+          audio,
+          language,
+          prompt: body.prompt,
+          temperature: body.temperature,
+          stream: body.stream ?? false,
+        },
+        format: body.response_format ?? 'json',
+        seconds: Math.ceil(audio.seconds),
+      })),
+    );
+  };
+
+// ── the form ───────────────────────────────────────────────────────────────────────────────────────
+
+interface Form {
+  readonly texts: Record<string, unknown>;
+  recording: Buffer | undefined;
+}
+
+const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
+  parseMultipart(exchange, {
+    required: ['model', 'file'],
+    maxFileBytes: maxRecordingBytes,
+    maxFieldBytes: 256 * 1024,
+  }).pipe(
+    concatMap(readPart),
+    reduce<Piece, Form>(
+      (form, { name, value }) => {
+        if (value instanceof Buffer) form.recording = value;
+        else if (value !== '') form.texts[name] = value;
+        return form;
+      },
+      { texts: {}, recording: undefined },
+    ),
+    map(({ texts, recording }) => {
+      if (recording === undefined)
+        throw fail(
+          'invalid_request',
+          'file must be a file of sound, with a file name; URLs are not accepted',
+        );
+      const { input_audio: _, ...fields } = transcriptionFields(texts);
+      return { ...fields, recording, field: 'file' };
+    }),
+  );
+
+interface Piece {
+  readonly name: string;
+  readonly value: unknown;
+}
+
+const readPart = (part: MultipartPart): Observable<Piece> => {
+  if (part.kind === 'field') {
+    const name = part.name.replace(/\[\]$/, '');
+    return of({ name, value: typed(name, part.value) });
+  }
+  if (part.name in TranscriptionFields.properties)
+    throw fail('invalid_request', `${part.name} must be text, not a file`);
+  if (part.name !== 'file') {
+    part.discard();
+    return of({ name: part.name, value: '' });
+  }
+  return part.chunks(new Backpressure()).pipe(
+    toArray(),
+    map((pieces) => ({ name: 'file', value: Buffer.concat(pieces) })),
+  );
+};
+
+/** A form knows text only. */
+const typed = (name: string, text: string): unknown => {
+  if (name === 'temperature' && /^\s*[-+]?[\d.]+(e[-+]?\d+)?\s*$/i.test(text)) return Number(text);
+  if (name === 'stream' && /^(true|false)$/i.test(text)) return text.toLowerCase() === 'true';
+  // What takes an object in JSON is nothing that a form has.
+  return name === 'input_audio' ? '' : text;
+};

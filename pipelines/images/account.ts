@@ -1,0 +1,50 @@
+/** Counts the images of a request and the megapixels that they are billed by. */
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import { costOf } from '../../src/billing/cost.ts';
+import { billedMegapixels } from '../../src/images/megapixels.ts';
+import { type Account, type Billed, type Outcome, usageEvent } from '../core/account.ts';
+import type { MadeImage } from './drawn-images.ts';
+import type { ImageTask } from './read-inputs.ts';
+
+/** `route` is the path below `/v1`. */
+export const imageAccount =
+  (route: string) =>
+  (billed: Billed<ImageTask>): ImageAccount =>
+    new ImageAccount(route, billed);
+
+export class ImageAccount implements Account<Pick<MadeImage, 'width' | 'height'>> {
+  readonly #route: string;
+  readonly #billed: Billed<ImageTask>;
+  readonly #started = performance.now();
+  #images = 0;
+  #pixels = 0;
+
+  constructor(route: string, billed: Billed<ImageTask>) {
+    this.#route = route;
+    this.#billed = billed;
+  }
+
+  add({ width, height }: Pick<MadeImage, 'width' | 'height'>): void {
+    this.#images++;
+    this.#pixels += width * height;
+  }
+
+  /** Of the images so far. */
+  bill() {
+    const { model, spec, call } = this.#billed.task;
+    const megapixels = billedMegapixels(this.#pixels, call.steps, spec.step_scaling);
+    return { megapixels, cost: costOf([[megapixels, model.pricing.completion]]) };
+  }
+
+  /** Images that were made before a client left are billed, those of a failure are not. */
+  event(outcome: Outcome, status: number): UsageEvent {
+    const counts = { inputs: this.#images, started: this.#started };
+    const event = usageEvent(this.#route, this.#billed, outcome, status, counts);
+    const { megapixels, cost } = this.bill();
+    return {
+      ...event,
+      quantities: { ...event.quantities, megapixels },
+      cost: outcome === 'failed' ? '0' : cost,
+    };
+  }
+}

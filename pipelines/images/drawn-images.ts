@@ -1,0 +1,117 @@
+/** What happens to drawn images before a response: heads are read, backgrounds detected, files stored. */
+import { randomUUID } from 'node:crypto';
+import { catchError, from, map, mergeMap, type Observable, of, pipe, switchMap, take, tap } from 'rxjs';
+import { type ApiError, fail } from '../../src/errors.ts';
+import { type PictureHead, pictureHead } from '../../src/images/picture-head.ts';
+import { decodeHead, decodeInTicks } from '../../src/media/base64.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Drawn } from '../../src/ports/image.ts';
+import type { MediaData } from '../../src/ports/media.ts';
+import { offloaded } from '../../src/ports/offload.ts';
+import type { Pictures } from '../../src/ports/pictures.ts';
+import { fromOperator, type Transform } from '../core/stage.ts';
+import type { ImageTask } from './read-inputs.ts';
+
+/** With the type and size that its bytes say. */
+export interface MadeImage extends Drawn, PictureHead {}
+
+export interface InspectedImage extends MadeImage {
+  readonly isTransparent: boolean;
+}
+
+export interface StoredImage extends InspectedImage {
+  /** Undefined where the response carries the image itself. */
+  readonly url: string | undefined;
+}
+
+interface Drawing {
+  readonly task: ImageTask;
+}
+
+/** Images of a request that are inspected, or decoded and written, at the same time. */
+const atOnce = 2;
+
+// ── heads ──────────────────────────────────────────────────────────────────────────────────────────
+
+/** Where every format has its size, unless a camera wrote much metadata before it. */
+const headBytes = 48 * 1024;
+
+/** 502 for bytes that are no image, and when there are fewer images than requested. */
+export const readHeads: Transform<Drawn, MadeImage, Drawing> = fromOperator(({ task: { call } }) => {
+  let made = 0;
+  return pipe(
+    take(call.n),
+    mergeMap((drawn) => {
+      made++;
+      return headOf(drawn.image).pipe(map((head) => ({ ...head, ...drawn })));
+    }),
+    tap({
+      complete: () => {
+        if (made < call.n) throw withoutImage();
+      },
+    }),
+  );
+});
+
+const headOf = (image: MediaData): Observable<PictureHead> => {
+  const start = image.held === 'bytes' ? image.bytes : decodeHead(image.base64, headBytes);
+  const head = pictureHead(start);
+  if (head !== undefined) return of(head);
+  if (start.length >= image.size) throw withoutImage();
+  return bytesOf(image).pipe(
+    map((bytes) => {
+      const found = pictureHead(bytes);
+      if (found === undefined) throw withoutImage();
+      return found;
+    }),
+  );
+};
+
+// ── backgrounds ────────────────────────────────────────────────────────────────────────────────────
+
+/** An alpha channel says little: where there is one, the pixels decide. 502 for an image that cannot be decoded. */
+export const detectBackground = (pictures: Pictures): Transform<MadeImage, InspectedImage, unknown> =>
+  fromOperator(() => mergeMap((image) => inspect(pictures, image), atOnce));
+
+const inspect = (pictures: Pictures, image: MadeImage): Observable<InspectedImage> =>
+  !image.hasAlpha
+    ? of({ ...image, isTransparent: false })
+    : bytesOf(image.image).pipe(
+        switchMap((bytes) => offloaded((signal) => pictures.isTransparent(bytes, signal))),
+        catchError((cause: unknown) => {
+          throw withoutImage(cause);
+        }),
+        map((isTransparent) => ({ ...image, isTransparent })),
+      );
+
+// ── files ──────────────────────────────────────────────────────────────────────────────────────────
+
+const linkSeconds = 3600;
+/** The file outlives its link: a download that runs when the hour ends can finish. */
+const spareSeconds = 300;
+
+/** Gives every image a link that is valid for an hour, where links were requested: 503 when it cannot be stored. */
+export const storeImages = (blobs: Blobs): Transform<InspectedImage, StoredImage, Drawing> =>
+  fromOperator(({ task: { stream, responseFormat } }) =>
+    stream || responseFormat === 'b64_json'
+      ? map((image) => ({ ...image, url: undefined }))
+      : mergeMap((image) => store(blobs, image), atOnce),
+  );
+
+const store = (blobs: Blobs, image: InspectedImage): Observable<StoredImage> => {
+  const { mediaType } = image;
+  const name = `images/img_${randomUUID().replaceAll('-', '')}.${mediaType.slice('image/'.length)}`;
+  const expiresAt = Date.now() + (linkSeconds + spareSeconds) * 1000;
+  return bytesOf(image.image).pipe(
+    switchMap((bytes) => from(blobs.put(name, bytes, { mediaType, expiresAt }))),
+    switchMap(() => from(blobs.link(name, linkSeconds))),
+    map((url) => ({ ...image, url })),
+  );
+};
+
+/** The bytes of an image, in whichever form the engine sent it. */
+const bytesOf = (image: MediaData): Observable<Buffer> =>
+  image.held === 'base64' ? offloaded((signal) => decodeInTicks(image.base64, signal)) : of(image.bytes);
+
+const withoutImage = (cause?: unknown): ApiError =>
+  fail('engine_unreachable', 'The model answered without an image', { cause });

@@ -1,0 +1,136 @@
+/** GET and DELETE of jobs, one or a page of them: the same for videos and music. */
+import { from, map } from 'rxjs';
+import { ApiError, fail } from '../../src/errors.ts';
+import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';
+import {
+  type Exchange,
+  jsonReply,
+  type KeyedPipeline,
+  type KeyedRequest,
+  type WholeReply,
+} from '../../src/ports/exchange.ts';
+import type { JobPage, Jobs, JobType, JobView } from '../../src/ports/jobs.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import { compose } from '../core/compose.ts';
+import type { Step } from '../core/stage.ts';
+
+export const jobGet = (ports: Ports, type: JobType): KeyedPipeline =>
+  compose(
+    readJobId(type), // 404
+    findJob(ports.jobs, type), // 404
+    replyJob(ports),
+  );
+
+export const jobList = (ports: Ports, type: JobType): KeyedPipeline =>
+  compose(
+    readPage, // 400
+    listJobs(ports.jobs, type),
+    replyJobs(ports),
+  );
+
+export const jobRemove = (ports: Ports, type: JobType): KeyedPipeline =>
+  compose(
+    readJobId(type), // 404
+    removeJob(ports.jobs, type), // 404 409
+    replyRemoved(ports, type),
+  );
+
+const ids: Readonly<Record<JobType, RegExp>> = {
+  video: /^video_[0-9a-f]{24}$/,
+  music: /^music_[0-9a-f]{24}$/,
+};
+
+/** What cannot be the id of a job is no job's. */
+export const readJobId =
+  (type: JobType) =>
+  ({ params: { id = '' } }: Pick<Exchange, 'params'>): string => {
+    if (ids[type].test(id)) return id;
+    throw fail('not_found', `There is no ${type} job ${id.slice(0, 100)}`);
+  };
+
+const findJob =
+  (jobs: Jobs, type: JobType): Step<string, JobView, KeyedRequest> =>
+  (id, { caller }) =>
+    from(jobs.get(type, id, caller.subscription));
+
+const removeJob =
+  (jobs: Jobs, type: JobType): Step<string, JobView | 'deleted', KeyedRequest> =>
+  (id, { caller }) =>
+    from(jobs.remove(type, id, caller.subscription).catch(forbidRetry));
+
+const forbidRetry = (error: unknown): never => {
+  throw error instanceof ApiError && error.kind === 'conflict' ? conflict(error.message) : error;
+};
+
+/** Clients retry by themselves after a 409, and could delete what they meant to cancel. */
+export const conflict = (message: string): ApiError =>
+  fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
+
+const usualLimit = 20;
+const highestLimit = 100;
+
+const readPage = (exchange: Pick<Exchange, 'query'>): JobPage => {
+  const query = new URLSearchParams(exchange.query);
+  const limit = query.get('limit') ?? String(usualLimit);
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > highestLimit)
+    throw fail('invalid_request', `limit must be an integer from 1 to ${highestLimit}`);
+  const order = query.get('order') ?? 'desc';
+  if (order !== 'asc' && order !== 'desc')
+    throw fail('invalid_request', 'order must be one of "asc", "desc"');
+  const [after, before] = [query.get('after'), query.get('before')];
+  return {
+    limit: Number(limit),
+    order,
+    ...(after === null ? {} : { after }),
+    ...(before === null ? {} : { before }),
+  };
+};
+
+interface FoundJobs {
+  readonly views: readonly JobView[];
+  readonly hasMore: boolean;
+}
+
+/** One more than requested shows whether there are more. */
+const listJobs =
+  (jobs: Jobs, type: JobType): Step<JobPage, FoundJobs, KeyedRequest> =>
+  (page, { caller }) =>
+    from(jobs.list(type, caller.subscription, { ...page, limit: page.limit + 1 })).pipe(
+      map((found) => ({ views: cut(found, page), hasMore: found.length > page.limit })),
+    );
+
+const cut = (found: readonly JobView[], { limit, after, before }: JobPage): readonly JobView[] =>
+  before !== undefined && after === undefined ? found.slice(-limit) : found.slice(0, limit);
+
+type Addressed = Pick<Ports, 'publicUrl'>;
+
+export const replyJob =
+  (ports: Addressed, status = 200): Step<JobView, WholeReply, KeyedRequest> =>
+  (view, { exchange }) =>
+    jsonReply(recordFor(ports, exchange, view), status);
+
+const replyJobs =
+  (ports: Addressed): Step<FoundJobs, WholeReply, KeyedRequest> =>
+  ({ views, hasMore }, { exchange }) =>
+    jsonReply({
+      object: 'list',
+      data: views.map((view) => recordFor(ports, exchange, view)),
+      first_id: views[0]?.job.id ?? null,
+      last_id: views.at(-1)?.job.id ?? null,
+      has_more: hasMore,
+    });
+
+const replyRemoved =
+  (ports: Addressed, type: JobType): Step<JobView | 'deleted', WholeReply, KeyedRequest> =>
+  (removed, { exchange }) =>
+    jsonReply(
+      removed === 'deleted'
+        ? { id: exchange.params.id, object: `${type}.deleted`, deleted: true }
+        : recordFor(ports, exchange, removed),
+    );
+
+/** Its own clients wait on the word `queued` only, and read a failure from an object. */
+const openAiClient = /^(?:Async)?(?:Azure)?OpenAI\//;
+
+const recordFor = ({ publicUrl }: Addressed, exchange: Exchange, view: JobView): JobJson =>
+  renderRecord(view, publicUrl(), openAiClient.test(exchange.header('user-agent')) ? 'openai' : 'plain');

@@ -1,0 +1,80 @@
+/** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
+import type { Model } from '../../schemas/catalog.ts';
+import { fail } from '../../src/errors.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
+
+export type ModelFilter = (model: Model) => boolean;
+
+export interface ListQuery {
+  readonly query: URLSearchParams;
+  readonly filter: ModelFilter;
+  readonly page: Page | undefined;
+}
+
+type Listing = Pick<Exchange, 'query' | 'header'>;
+
+export const readListQuery = (exchange: Listing): ListQuery => {
+  const query = new URLSearchParams(exchange.query);
+  return { query, filter: readFilter(exchange), page: readPage(query) };
+};
+
+/** Clients that expect a router's list show text models unless they ask for others. */
+const routerClient = /openrouter/i;
+
+export const readFilter = (exchange: Listing): ModelFilter => {
+  const query = new URLSearchParams(exchange.query);
+  const outputs = readOutputs(exchange, query);
+  const inputs = words(query, 'input_modalities');
+  const parameters = words(query, 'supported_parameters');
+  return (model) =>
+    (outputs === undefined || outputs.some((word) => model.output_modalities.includes(word))) &&
+    inputs.every((word) => model.input_modalities.includes(word)) &&
+    parameters.every((word) => model.supported_parameters.includes(word));
+};
+
+/** Undefined: models of every output. */
+const readOutputs = (exchange: Listing, query: URLSearchParams): readonly string[] | undefined => {
+  const asked = words(query, 'output_modalities');
+  if (asked.includes('all')) return undefined;
+  if (asked.length > 0) return asked;
+  const textOnly = query.get('format') === 'openrouter' || routerClient.test(exchange.header('user-agent'));
+  return textOnly ? ['text'] : undefined;
+};
+
+const words = (query: URLSearchParams, name: string): readonly string[] =>
+  query
+    .getAll(name)
+    .flatMap((value) => value.split(','))
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== '');
+
+export interface Page {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** Undefined when neither is given: the whole list. */
+export const readPage = (query: URLSearchParams): Page | undefined =>
+  query.has('offset') || query.has('limit')
+    ? { offset: readOffset(query), limit: readLimit(query, 500) }
+    : undefined;
+
+export const readLimit = (query: URLSearchParams, otherwise: number): number => {
+  const limit = readInteger(query, 'limit', otherwise);
+  if (limit === undefined || limit < 1 || limit > 1000)
+    throw fail('invalid_request', 'limit must be an integer from 1 to 1000');
+  return limit;
+};
+
+const readOffset = (query: URLSearchParams): number => {
+  const offset = readInteger(query, 'offset', 0);
+  if (offset === undefined) throw fail('invalid_request', 'offset must be an integer of at least 0');
+  return offset;
+};
+
+/** Undefined for anything but digits that make an exact number. */
+const readInteger = (query: URLSearchParams, name: string, otherwise: number): number | undefined => {
+  const text = query.get(name);
+  if (text === null) return otherwise;
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+};

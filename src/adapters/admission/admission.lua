@@ -1,0 +1,219 @@
+--[[
+The decisions of admission: each command is one atomic step. ARGV[1] names it, ARGV[2] is the time ('': the server's).
+All times are microseconds. The constants windowUs, leaseUs, queueLength, queueUs and channels come from the adapter.
+
+A gate (a subscription and a model) is four keys with a common prefix:
+  alive   sorted set: ids that run or wait, by when they expire unless renewed
+  queue   sorted set: ids that wait, by number; an id that is alive and not in the queue runs
+  starts  list: times of the last starts, oldest first, as many as matter
+  memo    hash: the latest limits, the queue's counter, the mean time a slot is held, when a slot last changed hands,
+          the last time seen
+An id is `<process>.<number>`; each process subscribes to a channel of its own.
+]]
+local windowMs, lifeMs = math.ceil(windowUs / 1000), math.ceil(leaseUs / 500)
+
+local now = tonumber(ARGV[2])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000000 + time[2]
+end
+
+local alive, queue, starts, memo
+local function open(gate)
+  alive, queue, starts, memo = gate .. 'alive', gate .. 'queue', gate .. 'starts', gate .. 'memo'
+end
+
+-- Unused keys expire: a gate after a window, what a dead process held after its lease.
+local function keep()
+  redis.call('PEXPIRE', alive, lifeMs)
+  redis.call('PEXPIRE', memo, math.max(lifeMs, windowMs))
+end
+
+-- When the server's clock was set back, all stored times move with it: nothing expires early or late.
+local function follow()
+  local back = (tonumber(redis.call('HGET', memo, 'clock')) or now) - now
+  if back <= 0 then return end
+  local times = redis.call('LRANGE', starts, 0, -1)
+  redis.call('DEL', starts)
+  for _, time in ipairs(times) do redis.call('RPUSH', starts, time - back) end
+  redis.call('PEXPIRE', starts, windowMs)
+  local ends = redis.call('ZRANGE', alive, 0, -1, 'WITHSCORES')
+  for i = 1, #ends, 2 do redis.call('ZADD', alive, ends[i + 1] - back, ends[i]) end
+  redis.call('HSET', memo, 'clock', now, 'moved', now)
+end
+
+local function removeExpired()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', alive, '-inf', now)) do
+    redis.call('ZREM', alive, id)
+    redis.call('ZREM', queue, id)
+  end
+end
+
+local function waiting() return redis.call('ZCARD', queue) end
+
+-- Time until fewer than `limit` starts count. Those that no longer count are removed when they are in the way.
+local function room(limit)
+  local surplus = redis.call('LLEN', starts) - limit
+  if surplus < 0 then return 0 end
+  local past = now - windowUs
+  repeat
+    local times, gone = redis.call('LRANGE', starts, 0, 99), 0
+    while times[gone + 1] and tonumber(times[gone + 1]) <= past do gone = gone + 1 end
+    if gone > 0 then redis.call('LTRIM', starts, gone, -1) end
+    surplus = surplus - gone
+  until gone < 100
+  if surplus < 0 then return 0 end
+  return redis.call('LINDEX', starts, surplus) + windowUs - now
+end
+
+local function start(id)
+  redis.call('RPUSH', starts, now)
+  redis.call('PEXPIRE', starts, windowMs)
+  redis.call('ZADD', alive, now + leaseUs, id)
+end
+
+-- When a new request may expect to start: behind the waiters, and not before the window has room.
+local function estimate(concurrency, rate)
+  local seen = redis.call('HMGET', memo, 'hold', 'moved')
+  local pace = math.max((tonumber(seen[1]) or 0) / concurrency, now - (tonumber(seen[2]) or now))
+  return math.max((waiting() + 1) * pace, room(rate))
+end
+
+-- Free slots are given to the queue, first in first out; a process is notified of all its own in one message.
+local function serve(concurrency, rate)
+  local free = concurrency - (redis.call('ZCARD', alive) - waiting())
+  local news, moved = {}, false
+  while free > 0 do
+    local id = redis.call('ZRANGE', queue, 0, 0)[1]
+    if not id then break end
+    redis.call('ZREM', queue, id)
+    local wait, word = room(rate), id
+    if wait > 0 then
+      redis.call('ZREM', alive, id)
+      word = string.format('%s=%.0f', id, wait)
+    else
+      start(id)
+      free, moved = free - 1, true
+    end
+    local process = string.match(id, '^[^.]+')
+    news[process] = news[process] and (news[process] .. ' ' .. word) or word
+  end
+  if moved then redis.call('HSET', memo, 'moved', now) end
+  for process, words in pairs(news) do redis.call('PUBLISH', channels .. process, words) end
+end
+
+local function serveAsBefore()
+  local known = redis.call('HMGET', memo, 'concurrency', 'rate')
+  if known[1] then serve(tonumber(known[1]), tonumber(known[2])) end
+end
+
+local commands = {}
+
+-- gate; id, concurrency, rate -> started; waits, position; rateReached, wait; queueFull, wait
+function commands.admit(id, concurrency, rate)
+  concurrency, rate = tonumber(concurrency), tonumber(rate)
+  open(KEYS[1])
+  follow()
+  removeExpired()
+  local living, ahead = redis.call('ZCARD', alive), waiting()
+  -- What was measured before the gate was empty no longer applies.
+  if living == 0 and room(1) == 0 then redis.call('HDEL', memo, 'hold', 'moved') end
+  if ahead > 0 and living - ahead < concurrency then
+    serve(concurrency, rate)
+    living, ahead = redis.call('ZCARD', alive), waiting()
+  end
+  local answer
+  if ahead == 0 and living < concurrency then
+    local wait = room(rate)
+    if wait > 0 then answer = { 'rateReached', wait }
+    else
+      start(id)
+      redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
+      keep()
+      return { 'started' }
+    end
+  elseif ahead >= math.min(queueLength, rate) then answer = { 'queueFull', estimate(concurrency, rate) }
+  else
+    local wait = room(rate - ahead)
+    if wait > queueUs then answer = { 'rateReached', wait }
+    else
+      redis.call('ZADD', queue, redis.call('HINCRBY', memo, 'counter', 1), id)
+      redis.call('PEXPIRE', queue, lifeMs)
+      redis.call('ZADD', alive, now + leaseUs, id)
+      answer = { 'waits', ahead + 1 }
+    end
+  end
+  redis.call('HSET', memo, 'concurrency', concurrency, 'rate', rate, 'clock', now)
+  keep()
+  return answer
+end
+
+-- gate; id, time held: removes a runner or a waiter. Repeating it has no effect.
+function commands.release(id, held)
+  held = tonumber(held)
+  open(KEYS[1])
+  local waited = redis.call('ZREM', queue, id)
+  if redis.call('ZREM', alive, id) == 1 and waited == 0 then
+    local hold = tonumber(redis.call('HGET', memo, 'hold')) or held
+    redis.call('HSET', memo, 'hold', hold + (held - hold) / 8, 'moved', now)
+  end
+  if waiting() > 0 then
+    follow()
+    removeExpired()
+    serveAsBefore()
+  end
+end
+
+-- gate; id -> ends its wait unless it was started: waits (no longer), estimate; runs; unknown
+function commands.giveUp(id)
+  open(KEYS[1])
+  if redis.call('ZREM', queue, id) == 1 then
+    redis.call('ZREM', alive, id)
+    follow()
+    local known = redis.call('HMGET', memo, 'concurrency', 'rate')
+    return { 'waits', known[1] and estimate(tonumber(known[1]), tonumber(known[2])) or 0 }
+  end
+  return { redis.call('ZSCORE', alive, id) and 'runs' or 'unknown' }
+end
+
+-- gates; for each gate: starts to be counted from now on, number of runners and of waiters, their ids
+-- -> the standing of all waiters. Runners count whether they were known or not. Expired slots are found here.
+function commands.renew()
+  local standings, at = {}, 3
+  for _, gate in ipairs(KEYS) do
+    open(gate)
+    local unreported, runners, waiters = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    at = at + 3
+    follow()
+    for _ = 1, unreported do redis.call('RPUSH', starts, now) end
+    if unreported > 0 then redis.call('PEXPIRE', starts, windowMs) end
+    for i = at, at + runners - 1 do redis.call('ZADD', alive, now + leaseUs, ARGV[i]) end
+    at = at + runners
+    for i = at, at + waiters - 1 do redis.call('ZADD', alive, 'XX', now + leaseUs, ARGV[i]) end
+    removeExpired()
+    if waiting() > 0 then serveAsBefore() end
+    for i = at, at + waiters - 1 do
+      local standing = 'unknown'
+      if redis.call('ZSCORE', queue, ARGV[i]) then standing = 'waits'
+      elseif redis.call('ZSCORE', alive, ARGV[i]) then standing = 'runs' end
+      table.insert(standings, standing)
+    end
+    at = at + waiters
+    redis.call('HSET', memo, 'clock', now)
+    redis.call('PEXPIRE', queue, lifeMs)
+    keep()
+  end
+  return standings
+end
+
+-- processes; process, since -> number of processes, how many of them reported since then, time
+function commands.heartbeat(process, since)
+  redis.call('ZADD', KEYS[1], now + leaseUs, process)
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+  redis.call('PEXPIRE', KEYS[1], lifeMs)
+  local reported = redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', since + leaseUs), '+inf')
+  return { redis.call('ZCARD', KEYS[1]), reported, now }
+end
+
+-- Not all of ARGV: `renew` has more than the stack holds, and reads them itself.
+return commands[ARGV[1]](unpack(ARGV, 3, 5))

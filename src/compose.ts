@@ -1,0 +1,94 @@
+/** Opens the parts that gateways and workers share, from the store to rendering jobs. */
+import { accessSync, constants } from 'node:fs';
+import { tmpdir } from 'node:os';
+import type { Logger } from 'pino';
+import { type Accounts, openAccounts } from './accounts.ts';
+import { openBlobs } from './adapters/blobs/open.ts';
+import { openCatalog } from './catalog/watch.ts';
+import { createCodec } from './codec/codec.ts';
+import type { Config } from './config.ts';
+import { createEngines, type EngineTable } from './engines/table.ts';
+import { type OpenJobs, openJobs } from './jobs/open.ts';
+import { createMedia } from './media/media.ts';
+import { createMetrics, type Metrics } from './metrics/metrics.ts';
+import { serviceFamilies } from './metrics/service-families.ts';
+import type { Opened } from './opened.ts';
+import type { Blobs } from './ports/blobs.ts';
+import type { Catalog } from './ports/catalog.ts';
+import type { Codec } from './ports/codec.ts';
+import type { Media } from './ports/media.ts';
+import type { State } from './ports/state.ts';
+import type { UsageLog } from './ports/usage.ts';
+import { createSimulator } from './simulator/simulator.ts';
+
+export interface ServiceOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly opened: Opened;
+  readonly state: State;
+  /** Address of links in responses, once it is known. */
+  readonly publicUrl: () => string;
+  /** Sees every usage event as it is recorded. */
+  readonly watchUsage?: ((usage: UsageLog) => UsageLog) | undefined;
+}
+
+export interface Service {
+  readonly catalog: Catalog;
+  readonly engines: EngineTable;
+  readonly media: Media;
+  readonly codec: Codec;
+  readonly accounts: Accounts;
+  readonly usage: UsageLog;
+  readonly metrics: Metrics;
+  readonly blobs: Blobs;
+  readonly jobs: OpenJobs['jobs'];
+  readonly webhooks: OpenJobs['webhooks'];
+  /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. */
+  reload(): void;
+}
+
+export const openService = async (options: ServiceOptions): Promise<Service> => {
+  const { config, log, opened, state, publicUrl, watchUsage } = options;
+  const { file, engines, media, codec } = openEngines(config, log, opened);
+  const { catalog } = file;
+  const accounts = opened.add(await openAccounts(config, log));
+  const metrics = opened.add(createMetrics());
+  const counted = metrics.counted(accounts.usage);
+  const usage = watchUsage?.(counted) ?? counted;
+  const blobs = opened.add(await openBlobs(config, { state, log, publicUrl }));
+  const { events } = accounts;
+  const { jobs, webhooks } = opened.add(
+    await openJobs(config, { state, blobs, catalog, engines, usage, events, publicUrl, log }),
+  );
+  const { sender } = webhooks;
+  metrics.watch(() => serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }));
+  const reload = (): void => void file.reload();
+  return { catalog, engines, media, codec, accounts, usage, metrics, blobs, jobs, webhooks, reload };
+};
+
+/** The catalog and the engines behind it, kept in step with `sluice.yaml`. */
+const openEngines = (config: Config, log: Logger, opened: Opened) => {
+  const file = opened.add(
+    openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
+  );
+  const media = opened.add(createMedia({ allowPrivate: config.allowPrivateUrls }));
+  const codec = opened.add(createCodec());
+  checkTemporaryFolder(log);
+  const simulator = createSimulator({ codec });
+  const engines: EngineTable = opened.add(
+    createEngines(file.config().engines, { simulator, log, env: config.env, media, codec }),
+  );
+  return { file, engines, media, codec };
+};
+
+/** A container's root may be read-only: better logged at the start than found by the first song that fails. */
+const checkTemporaryFolder = (log: Logger): void => {
+  try {
+    accessSync(tmpdir(), constants.W_OK);
+  } catch (error) {
+    log.warn(
+      { err: error },
+      `${tmpdir()} cannot be written: sounds and films will fail; TMPDIR names another`,
+    );
+  }
+};

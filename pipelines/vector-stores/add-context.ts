@@ -11,7 +11,7 @@ import type { ChatDraft } from '../conversation/chat-task.ts';
 import { countPrompt } from '../conversation/fit-context.ts';
 import { type Composed, compose } from '../core/compose.ts';
 import type { Step } from '../core/stage.ts';
-import { type EmbedRequest, embedQuery, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
+import { type EmbedRequest, embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
 import { contextQuery, fenceItems } from './rag-prompt.ts';
 import { resultJson } from './shapes.ts';
 
@@ -65,7 +65,7 @@ const readQuestion =
   };
 
 const findItems = (ports: QueryPorts & StorePorts, route: string): Step<Question, Found, KeyedRequest> => {
-  const find = compose(embedQuery<Question>(ports, route), searchItems(ports));
+  const find = compose(embedAs<Question>('search_query', ports, route), searchItems(ports));
   return (question, request) =>
     question.texts.length === 0
       ? { draft: question.draft, items: [] }

@@ -67,16 +67,9 @@ export interface ToEmbed extends InStore {
 
 export type WithVectors<Value> = Value & { readonly vectors: Vectors };
 
-/** As queries, for models that embed those in another way than documents. */
-export const embedQuery = <Value extends ToEmbed>(ports: QueryPorts, route: string) =>
-  embedAs<Value>('search_query', ports, route);
-
-export const embedDocument = <Value extends ToEmbed>(ports: QueryPorts, route: string) =>
-  embedAs<Value>('search_document', ports, route);
-
-/** 502 when the texts could not be embedded, 503 while embeddings are unavailable. */
-const embedAs = <Value extends ToEmbed>(
-  inputType: string,
+/** Embeds texts as queries or as documents: 502 when that fails, 503 while embeddings are unavailable. */
+export const embedAs = <Value extends ToEmbed>(
+  inputType: 'search_query' | 'search_document',
   ports: QueryPorts,
   route: string,
 ): Step<Value, WithVectors<Value>, EmbedRequest> => {

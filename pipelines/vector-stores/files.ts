@@ -1,6 +1,5 @@
 /** Files of a vector store: add, list, get and delete. */
 import { from, map, type Observable, switchMap } from 'rxjs';
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import {
   type Exchange,
   jsonReply,
@@ -14,7 +13,7 @@ import { compose } from '../core/compose.ts';
 import { listJson, readPage } from './page.ts';
 import { type ReceivedUpload, receiveUpload } from './receive-upload.ts';
 import { fileJson } from './shapes.ts';
-import { findStore, type InStore, withStore } from './stores.ts';
+import { findStore, type InStore, inStore, withStore } from './stores.ts';
 
 type FilePorts = Pick<Ports, 'vectorStores'>;
 
@@ -63,30 +62,13 @@ const listFiles =
 
 /** GET /vector_store/{id}/files/{fileid} */
 export const vectorStoreFile = (ports: FilePorts): KeyedPipeline =>
-  compose(
-    findStore(ports), // 400 when there is none
-    getFile(ports), // 400 when there is none
+  inStore(ports, async (store, { fileid = '' }) =>
+    jsonReply(fileJson(store, await ports.vectorStores.file(store, fileid, 'fileid'))),
   );
-
-const getFile =
-  ({ vectorStores }: FilePorts) =>
-  (store: VectorStoreRecord, { exchange }: KeyedRequest): Observable<WholeReply> =>
-    from(vectorStores.file(store, exchange.params.fileid ?? '', 'fileid')).pipe(
-      map((view) => jsonReply(fileJson(store, view))),
-    );
 
 /** DELETE /vector_store/{id}/files/{fileid}: with its items; ingestion is stopped. */
 export const vectorStoreFileDelete = (ports: FilePorts): KeyedPipeline =>
-  compose(
-    findStore(ports), // 400 when there is none
-    removeFile(ports), // 400 when there is none
-  );
-
-const removeFile =
-  ({ vectorStores }: FilePorts) =>
-  (store: VectorStoreRecord, { exchange }: KeyedRequest): Observable<WholeReply> => {
-    const { fileid: id = '' } = exchange.params;
-    return from(vectorStores.removeFile(store, id)).pipe(
-      map(() => jsonReply({ id, object: 'vector_store.file.deleted', deleted: true })),
-    );
-  };
+  inStore(ports, async (store, { fileid: id = '' }) => {
+    await ports.vectorStores.removeFile(store, id);
+    return jsonReply({ id, object: 'vector_store.file.deleted', deleted: true });
+  });

@@ -1,7 +1,6 @@
 /** Items of a vector store: list, get, update and delete. */
 import { from, map, type Observable } from 'rxjs';
 import { UpdateItem } from '../../schemas/vector-store.ts';
-import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import {
   jsonReply,
   type KeyedPipeline,
@@ -14,10 +13,10 @@ import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { embedDocument, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
+import { embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
 import { listJson, readItemPage } from './page.ts';
 import { itemJson } from './shapes.ts';
-import { findStore, type InStore, withStore } from './stores.ts';
+import { type InStore, inStore, withStore } from './stores.ts';
 
 type ItemPorts = Pick<Ports, 'vectorStores'>;
 type PageInStore = ItemPage & InStore;
@@ -50,17 +49,9 @@ const listItems =
 
 /** GET /vector_store/{id}/items/{itemid} */
 export const vectorStoreItem = (ports: ItemPorts): KeyedPipeline =>
-  compose(
-    findStore(ports), // 400 when there is none
-    getItem(ports), // 400 when there is none
+  inStore(ports, async (store, { itemid = '' }) =>
+    jsonReply(itemJson(store.id, await ports.vectorStores.item(store, itemid))),
   );
-
-const getItem =
-  ({ vectorStores }: ItemPorts) =>
-  (store: VectorStoreRecord, { exchange }: KeyedRequest): Observable<WholeReply> =>
-    from(vectorStores.item(store, exchange.params.itemid ?? '')).pipe(
-      map((item) => jsonReply(itemJson(store.id, item))),
-    );
 
 /** PATCH /vector_store/{id}/items/{itemid}: a description, which search finds the item by from then on. */
 export const vectorStoreItemUpdate = (ports: QueryPorts & ItemPorts): KeyedPipeline =>
@@ -70,7 +61,7 @@ export const vectorStoreItemUpdate = (ports: QueryPorts & ItemPorts): KeyedPipel
     updateItem, // 400 names the field
     withStore(ports), // 400 when there is none
     readItemText(ports), // 400 when there is none
-    embedDocument(ports, '/vector_store/{id}/items/{itemid}'), // 429 502 503
+    embedAs('search_document', ports, '/vector_store/{id}/items/{itemid}'), // 429 502 503
     describeItem(ports),
   );
 
@@ -103,14 +94,9 @@ const describeItem =
 
 /** DELETE /vector_store/{id}/items/{itemid} */
 export const vectorStoreItemDelete = (ports: ItemPorts): KeyedPipeline =>
-  compose(
-    findStore(ports), // 400 when there is none
-    removeItem(ports), // 400 when there is none
-  );
-
-const removeItem =
-  ({ vectorStores }: ItemPorts) =>
-  (store: VectorStoreRecord, { exchange }: KeyedRequest): Observable<WholeReply> =>
-    from(vectorStores.removeItem(store, exchange.params.itemid ?? '')).pipe(map(() => noContent));
+  inStore(ports, async (store, { itemid = '' }) => {
+    await ports.vectorStores.removeItem(store, itemid);
+    return noContent;
+  });
 
 const noContent: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };

@@ -7,7 +7,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
 import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
-import { embedQuery, type QueryPorts, type WithVectors } from './embed.ts';
+import { embedAs, type QueryPorts, type WithVectors } from './embed.ts';
 import { resultJson } from './shapes.ts';
 import { type InStore, withStore } from './stores.ts';
 
@@ -31,7 +31,7 @@ export const vectorStoreSearch = (
     parseJson(ports.offload), // 400 says where
     readSearch, // 400 names the field
     withStore(ports), // 400 when there is none
-    embedQuery(ports, '/vector_store/{id}/search'), // 429 502 503
+    embedAs('search_query', ports, '/vector_store/{id}/search'), // 429 502 503
     searchItems(ports),
   );
 

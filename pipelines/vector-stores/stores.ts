@@ -6,6 +6,7 @@ import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import {
+  type Exchange,
   jsonReply,
   type KeyedPipeline,
   type KeyedRequest,
@@ -29,19 +30,30 @@ export interface InStore {
   readonly store: VectorStoreRecord;
 }
 
+const storeOf = ({ vectorStores }: StorePorts, { exchange, caller }: KeyedRequest) =>
+  from(vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id'));
+
 /** The vector store of the path: 400 when the subscription has none of that id. */
 export const findStore =
-  ({ vectorStores }: StorePorts): Step<unknown, VectorStoreRecord, KeyedRequest> =>
-  (_, { exchange, caller }) =>
-    from(vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id'));
+  (ports: StorePorts): Step<unknown, VectorStoreRecord, KeyedRequest> =>
+  (_, request) =>
+    storeOf(ports, request);
 
 /** The same, beside what was read of the request. */
 export const withStore =
-  <Value extends object>({ vectorStores }: StorePorts): Step<Value, Value & InStore, KeyedRequest> =>
-  (value, { exchange, caller }) =>
-    from(vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id')).pipe(
-      map((store) => ({ ...value, store })),
-    );
+  <Value extends object>(ports: StorePorts): Step<Value, Value & InStore, KeyedRequest> =>
+  (value, request) =>
+    storeOf(ports, request).pipe(map((store) => ({ ...value, store })));
+
+/** A route that reads or changes what is stored in the vector store of its path. */
+export const inStore = (
+  ports: StorePorts,
+  reply: (store: VectorStoreRecord, params: Exchange['params']) => Promise<WholeReply>,
+): KeyedPipeline =>
+  compose(
+    findStore(ports), // 400 when there is none
+    (store, { exchange }: KeyedRequest) => from(reply(store, exchange.params)),
+  );
 
 /** POST /vector_store: an empty vector store; name, description and metadata are optional. */
 export const vectorStoreCreate = (ports: CreatePorts): KeyedPipeline =>
@@ -93,15 +105,7 @@ const listStores =
 
 /** GET /vector_store/{id} */
 export const vectorStoreGet = (ports: StorePorts): KeyedPipeline =>
-  compose(
-    findStore(ports), // 400 when there is none
-    viewStore(ports),
-  );
-
-const viewStore =
-  ({ vectorStores }: StorePorts) =>
-  (store: VectorStoreRecord): Observable<WholeReply> =>
-    from(vectorStores.view(store)).pipe(map((view) => jsonReply(vectorStoreJson(view))));
+  inStore(ports, async (store) => jsonReply(vectorStoreJson(await ports.vectorStores.view(store))));
 
 /** DELETE /vector_store/{id}: with everything in it. */
 export const vectorStoreDelete = (ports: StorePorts): KeyedPipeline => compose(removeStore(ports));

@@ -107,7 +107,7 @@ export class ReplicaPool {
   /** Full: with the time in which those who wait should have had their turn. Out: the pauses are short. */
   refusal(): EngineError {
     const slots = this.#concurrency * this.#replicas.filter((replica) => !replica.out).length;
-    const wait = this.#pace.turn(this.#line.size + 1, Math.max(1, slots), performance.now());
+    const wait = this.#pace.estimate(this.#line.size + 1, Math.max(1, slots), performance.now());
     return new EngineError(
       'unavailable',
       this.health() === 'ok' ? 'The model is busy, try again' : 'The model is unavailable, try again',

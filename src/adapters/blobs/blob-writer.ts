@@ -1,4 +1,4 @@
-/** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
+/** Writes a blob whole or not at all, and pauses the source while the store is behind. */
 import { Observable, type Observer } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';

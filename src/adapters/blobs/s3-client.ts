@@ -1,4 +1,4 @@
-/** A request for S3 in; its answer out: signed, with time-outs, tried a few times where that does no harm. */
+/** Signed requests to S3 with timeouts and retries. */
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';

@@ -1,4 +1,4 @@
-/** A way to sweep in; swept now and then from here on, one sweep at a time, until closed. */
+/** Runs a sweep every minute, one at a time, until closed. */
 import type { Logger } from 'pino';
 
 const interval = 60_000;

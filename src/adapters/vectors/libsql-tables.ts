@@ -1,11 +1,11 @@
-/** The tables of the embedded vectors, and the words in which their readers and writers speak of them. */
+/** The tables of the embedded vectors, and the rows that readers and writers share. */
 import type { Passage } from '../../ports/vectors.ts';
 
 /**
  * A passage is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
- * row changed. A passage without its file is waste, `doomed` names whose. Every change of what is visible has a version
- * of its store, which tells those who keep vectors in memory what to read anew. Numbers are never given out twice.
- * Words of strangers are blobs: the library ends a text at its first zero character.
+ * row changed. A passage without its file is garbage; `doomed` lists those files. Every change of what is visible has a
+ * version of its store, by which in-memory copies know what to reload. Numbers are never reused.
+ * Text from clients is stored as blobs: the library ends a text at its first zero character.
  */
 export const schema = `
    CREATE TABLE store (
@@ -48,7 +48,7 @@ export const schema = `
    CREATE INDEX change_by_version ON change (store, version);
    CREATE TABLE doomed (file INTEGER PRIMARY KEY);`;
 
-/** Changes that are remembered: who has missed more reads everything anew. */
+/** Changes that are kept: a copy that has missed more is reloaded in full. */
 export const rememberedChanges = 1_000;
 
 export const visiblePassages =

@@ -1,4 +1,4 @@
-/** Changes of the embedded vectors: each one short transaction, which notes what has become visible or gone. */
+/** Writes of the embedded vectors: each a short transaction that records what became visible or was removed. */
 import { fail } from '../../errors.ts';
 import type { Point } from '../../ports/vectors.ts';
 import type { Sqlite } from '../sqlite.ts';
@@ -96,7 +96,7 @@ export const remove = (sqlite: Sqlite, id: string, passage: string): boolean =>
     return true;
   });
 
-/** Gone from sight at once; `sweep` takes the rows away. */
+/** Invisible at once; `sweep` deletes the rows. */
 export const removeFile = (sqlite: Sqlite, id: string, fileId: string): void =>
   sqlite.transaction(() => {
     const [store, file] =
@@ -110,7 +110,7 @@ export const removeFile = (sqlite: Sqlite, id: string, fileId: string): void =>
     note(sqlite, store, file);
   });
 
-/** Takes some rows away that no file holds any more; false when there are none. */
+/** Deletes some rows without a file; false when there are none. */
 export const sweep = (sqlite: Sqlite): boolean => {
   const [file] = sqlite.get<[number]>('SELECT file FROM doomed LIMIT 1') ?? [];
   if (file === undefined) return false;

@@ -1,4 +1,4 @@
-/** A file in; the Vectors port on SQLite out: exact nearness, found on a thread that keeps the vectors in memory. */
+/** The Vectors port on SQLite: exact search on a worker thread that keeps vectors in memory. */
 import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
@@ -16,7 +16,7 @@ import {
   sweep,
   upsert,
 } from './libsql-write.ts';
-import type { SearchOutcome, SearchTask } from './search-task.ts';
+import type { SearchOutcome, SearchTask } from './searcher.ts';
 
 export interface LibsqlVectorsOptions {
   /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
@@ -24,7 +24,7 @@ export interface LibsqlVectorsOptions {
 }
 
 /** Points of one transaction: a few milliseconds of the event loop. */
-const portion = 50;
+const transactionSize = 50;
 const mebibyte = 1024 * 1024;
 
 export const openLibsqlVectors = (
@@ -58,9 +58,9 @@ export const openLibsqlVectors = (
       await sweepAll();
     },
     upsert: async (store, points) => {
-      for (let start = 0; start < points.length; start += portion) {
+      for (let start = 0; start < points.length; start += transactionSize) {
         if (start > 0) await setImmediate();
-        await attempt(() => upsert(sqlite, store, points.slice(start, start + portion)));
+        await attempt(() => upsert(sqlite, store, points.slice(start, start + transactionSize)));
       }
     },
     publish: (store, file) => attempt(() => publish(sqlite, store, file)),
@@ -132,7 +132,7 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
   }
 };
 
-/** The cursor and the file are looked up first: the index is then entered at the very place. */
+/** The cursor and the file are looked up first, so that the index is read from the exact position. */
 const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: PassagePage) => {
   const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
   if (store === undefined) return [];
@@ -153,11 +153,11 @@ const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: Passage
     where += ` AND (p.created, p.place, p.id) ${order === 'asc' ? '>' : '<'} (?, ?, ?)`;
     values.push(...place);
   }
-  const way = order === 'asc' ? 'ASC' : 'DESC';
+  const sorting = order === 'asc' ? 'ASC' : 'DESC';
   return sqlite
     .all<PassageRow>(
       `SELECT ${passageColumns} FROM ${visiblePassages} WHERE ${where}
-       ORDER BY p.created ${way}, p.place ${way}, p.id ${way} LIMIT ?`,
+       ORDER BY p.created ${sorting}, p.place ${sorting}, p.id ${sorting} LIMIT ?`,
       [...values, limit],
     )
     .map(toPassage);

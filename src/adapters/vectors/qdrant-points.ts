@@ -1,4 +1,4 @@
-/** Passages as Qdrant keeps them: ids, payloads, and the conditions they are found by. */
+/** Passages as Qdrant points: ids, payloads, and filter conditions. */
 import { createHash } from 'node:crypto';
 import type { Schemas } from '@qdrant/js-client-rest';
 import type { Passage, Point } from '../../ports/vectors.ts';

@@ -1,4 +1,4 @@
-/** Configuration in; a billing consumer out: a process that reads usage from Kafka into the ledger. */
+/** The billing consumer: a process that reads usage from Kafka into the ledger. */
 import type { Logger } from 'pino';
 import { readUsage } from './adapters/events/open.ts';
 import { openLedger } from './adapters/ledger/open.ts';

@@ -1,4 +1,4 @@
-/** Passages of vector stores by their meaning: points with a payload, found by nearness. */
+/** Passages of vector stores, found by similarity of their vectors. */
 
 export interface Passage {
   /** `item_…`. */
@@ -44,7 +44,7 @@ export interface Vectors {
   drop(store: string): Promise<void>;
   /**
    * By id; one that is there is replaced. What was upserted is nowhere (`search`, `get`, `list`, `count`, `describe`,
-   * `remove`) before the next `publish` of its file; `removeFile` and `drop` take it away all the same.
+   * `remove`) before the next `publish` of its file; `removeFile` and `drop` remove it all the same.
    */
   upsert(store: string, points: readonly Point[]): Promise<void>;
   /** All points of the file are found from now on, at once. */

@@ -33,7 +33,7 @@ export class Sweeper {
       const removed = await this.#sweep(now);
       if (removed > 0) this.#log.info({ removed }, 'expired blobs removed');
     } catch (error) {
-      this.#log.warn({ err: error }, 'expired blobs could not be removed');
+      this.#log.warn({ err: error }, 'blob sweep failed');
     }
   }
 }

@@ -87,7 +87,7 @@ t.test('the book', async (t) => {
       await limits.set('sub_a', undefined, { concurrency: 3 });
       await limits.set('sub_b', undefined, { concurrency: 3 });
       await eventually(() => lines.length > 2);
-      t.match(lines[2], { level: 50, msg: /more subscriptions have limits/ });
+      t.match(lines[2], { level: 50, msg: /too many subscriptions with limits/ });
     },
   );
 });

@@ -1,4 +1,4 @@
-/** Store, files, engines and what tells of endings in; the Jobs port out, with a worker in this process that renders them. */
+/** The Jobs port, with a worker in this process that renders them. */
 import type { Logger } from 'pino';
 import { defer, from, type Observable, switchMap } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
@@ -9,17 +9,15 @@ import type { Engines } from '../ports/engine.ts';
 import type { Jobs, JobType, JobView } from '../ports/jobs.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
-import { doChores } from './chores.ts';
+import { cancelJob, deleteFiles, deleteJob } from './apply-transitions.ts';
+import { createQueuePlace, newRecord, viewOf } from './job-record.ts';
 import { listen } from './listen.ts';
-import { createQueuePlace, newRecord } from './new-record.ts';
+import { startMaintenance } from './maintenance.ts';
 import { Notices } from './notices.ts';
-import { cancelJob, deleteFiles, deleteJob } from './remove.ts';
-import { createSettle, type Tell } from './settle.ts';
+import { createSettle, type Notify } from './settle.ts';
 import { Slots } from './slots.ts';
 import { JobStore, type StoredJob } from './store.ts';
-import { startSweep } from './sweep.ts';
 import { endingOf } from './transitions.ts';
-import { viewOf } from './view.ts';
 import { Worker } from './worker.ts';
 
 export interface JobParts {
@@ -28,13 +26,13 @@ export interface JobParts {
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly usage: UsageLog;
-  readonly tell: Tell;
+  readonly notify: Notify;
   readonly publicUrl: () => string;
   readonly log: Logger;
 }
 
 export interface JobSettings {
-  /** Renders of this process at once; 0: they are left to other processes. */
+  /** Renders of this process at once; 0: none, other processes render. */
   readonly renders: number;
   /** How long outputs are kept. */
   readonly keptMs: number;
@@ -42,24 +40,24 @@ export interface JobSettings {
   readonly longestMs: number;
   readonly now?: () => number;
   readonly notices?: Notices;
-  /** Milliseconds: a worker's signs of life, how long others wait for one, looks at the queues, at chores, for samples. */
-  readonly beatMs?: number;
+  /** Milliseconds: between heartbeats, until a lease expires, between polls of queues, maintenance and samples. */
+  readonly heartbeatMs?: number;
   readonly leaseMs?: number;
   readonly pollMs?: number;
-  readonly choresMs?: number;
-  readonly lookMs?: number;
+  readonly maintenanceMs?: number;
+  readonly samplePollMs?: number;
 }
 
 export interface RunningJobs extends Jobs {
-  /** Renders under way in this process. */
+  /** Running renders of this process. */
   rendering(): number;
 }
 
 export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs => {
   const { blobs, catalog, engines, log, publicUrl } = parts;
-  const { now = Date.now, notices = new Notices(), beatMs = 3_000, leaseMs = 15_000 } = settings;
+  const { now = Date.now, notices = new Notices(), heartbeatMs = 3_000, leaseMs = 15_000 } = settings;
   const store = new JobStore(parts.state);
-  const settle = createSettle({ store, blobs, usage: parts.usage, tell: parts.tell });
+  const settle = createSettle({ store, blobs, usage: parts.usage, notify: parts.notify });
   const worker = new Worker(
     {
       store,
@@ -70,30 +68,26 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
       notices,
       log,
       now,
-      beatMs,
+      heartbeatMs,
       keptMs: settings.keptMs,
       longestMs: settings.longestMs,
     },
     new Slots(parts.state, { now, leaseMs }),
     { renders: settings.renders, pollMs: settings.pollMs ?? 1_000, leaseMs },
   );
-  const stopHearing = notices.hear((job, notice) => {
+  const unsubscribe = notices.subscribe((job, notice) => {
     if (notice === 'ended') worker.stop(job);
-    // A job came, or a slot may have become free.
+    // A new job, or a slot that may have become free.
     if (notice === 'queued' || notice === 'ended') worker.wake();
   });
-  const sweep = startSweep(
-    () => doChores({ store, blobs, settle, notices, log, now }),
-    log,
-    settings.choresMs,
-  );
+  const maintenance = startMaintenance({ store, blobs, settle, notices, log, now }, settings.maintenanceMs);
   const queuePlace = createQueuePlace();
 
   const view = (job: JobRecord): Promise<JobView> =>
     viewOf(job, { store, done: worker.done(job.id), now: now() });
 
-  /** Where the answer was lost the job may be there all the same: nobody is to pay for one that he was told is not. */
-  const keep = (record: JobRecord): Promise<boolean> =>
+  /** Where the response was lost the job may exist all the same: nobody may pay for one that was reported as failed. */
+  const create = (record: JobRecord): Promise<boolean> =>
     store.create(record).catch(async (error: unknown) => {
       if ((await store.get(record.id).catch(() => undefined)) === undefined) throw error;
       return true;
@@ -109,8 +103,8 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
     create: async (job) => {
       const created = now();
       const record = newRecord(job, created, queuePlace(created), publicUrl());
-      if (!(await keep(record))) throw fail('conflict', `${job.id} is there already`);
-      notices.tell(record, 'queued');
+      if (!(await create(record))) throw fail('conflict', `${job.id} is there already`);
+      notices.publish(record, 'queued');
       return view(record);
     },
 
@@ -126,15 +120,15 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
       const record = await find(type, id, subscription);
       if (endingOf(record.value) === undefined) {
         const cancelled = await cancelJob(removing, record);
-        notices.tell(cancelled.value, 'ended');
+        notices.publish(cancelled.value, 'ended');
         await settle(cancelled).catch((error: unknown) =>
-          log.warn({ err: error, job: id }, 'a cancelled job is settled later'),
+          log.warn({ err: error, job: id }, 'job not settled: retried later'),
         );
         return view(cancelled.value);
       }
       const deleted = await deleteJob(removing, record);
       await deleteFiles(blobs, deleted).catch((error: unknown) =>
-        log.warn({ err: error, job: id }, 'files of a deleted job go when their time is over'),
+        log.warn({ err: error, job: id }, 'files of a deleted job not removed: they expire'),
       );
       return 'deleted';
     },
@@ -142,15 +136,20 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
     samples: (id, subscription, output, backpressure): Observable<Uint8Array> =>
       defer(() => from(find('music', id, subscription))).pipe(
         switchMap(({ value }) =>
-          listen({ store, blobs, notices, now, lookMs: settings.lookMs ?? 500 }, value, output, backpressure),
+          listen(
+            { store, blobs, notices, now, samplePollMs: settings.samplePollMs ?? 500 },
+            value,
+            output,
+            backpressure,
+          ),
         ),
       ),
 
     rendering: () => worker.rendering,
 
     close: async () => {
-      stopHearing();
-      await sweep.stop();
+      unsubscribe();
+      await maintenance.close();
       await worker.close();
     },
   };

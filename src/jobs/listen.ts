@@ -1,10 +1,10 @@
-/** A music job in; its samples from the beginning out, as they come to be, at the listener's own pace. */
+/** Streams the samples of a music job from the start, while it renders, with backpressure. */
 import { concatMap, defer, EMPTY, finalize, from, map, type Observable, of, repeat } from 'rxjs';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../errors.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
-import { outputsOf } from './call.ts';
+import { outputsOf } from './job-record.ts';
 import type { Notices } from './notices.ts';
 import { pieceName } from './sample-store.ts';
 import type { JobStore } from './store.ts';
@@ -15,13 +15,13 @@ export interface ListenParts {
   readonly blobs: Blobs;
   readonly notices: Notices;
   readonly now: () => number;
-  /** Milliseconds between looks for samples that another process renders. */
-  readonly lookMs: number;
+  /** Milliseconds between polls for samples that another process renders. */
+  readonly samplePollMs: number;
 }
 
 /** `job` is known to be the caller's. */
 export const listen = (
-  { store, blobs, notices, now, lookMs }: ListenParts,
+  { store, blobs, notices, now, samplePollMs }: ListenParts,
   job: JobRecord,
   output: number,
   backpressure: Backpressure,
@@ -32,12 +32,12 @@ export const listen = (
     let { attempts } = job;
     let number = 0;
     let ended = false;
-    let left = false;
+    let unsubscribed = false;
 
     /** The next piece's name; undefined when there will be none. */
     const next = async (): Promise<string | undefined> => {
-      while (!left) {
-        // Looked at before the piece: what was there at the end is found even if the end came meanwhile.
+      while (!unsubscribed) {
+        // Read before the piece: the last piece is found even if the job ends in between.
         const current = (await store.get(job.id))?.value;
         if (current === undefined) return undefined;
         if (current.attempts !== attempts && number > 0)
@@ -49,7 +49,7 @@ export const listen = (
           return name;
         }
         if (endingOf(current) !== undefined) return undefined;
-        await notices.wait(job.id, lookMs);
+        await notices.wait(job.id, samplePollMs);
       }
       return undefined;
     };
@@ -64,7 +64,7 @@ export const listen = (
     return piece.pipe(
       repeat({ delay: () => (ended ? EMPTY : of(true)) }),
       finalize(() => {
-        left = true;
+        unsubscribed = true;
       }),
     );
   });

@@ -1,37 +1,43 @@
-/** What happens to jobs, told at once to those in this process who wait for it and to other processes; who hears nothing looks for himself after a while. */
-import type { JobRecord } from '../../schemas/jobs.ts';
+/** Notices of what happens to jobs, within this process and between processes. */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import Value from 'typebox/value';
+import { JobEvent, type JobRecord } from '../../schemas/jobs.ts';
+import type { Events, ReceivedMessage, Receiver } from '../ports/events.ts';
 
 export type Notice = 'queued' | 'started' | 'ended' | 'samples';
-type Ear = (job: string, notice: Notice) => void;
+type Listener = (job: string, notice: Notice) => void;
 
+/** Notices within this process. Whoever misses one polls. */
 export class Notices {
   readonly #waiting = new Map<string, Set<() => void>>();
-  readonly #ears = new Set<Ear>();
-  readonly #outward: (job: JobRecord, notice: Notice) => void;
+  readonly #listeners = new Set<Listener>();
+  readonly #forward: (job: JobRecord, notice: Notice) => void;
 
-  /** `outward` carries what happened here to other processes. */
-  constructor(outward: (job: JobRecord, notice: Notice) => void = () => undefined) {
-    this.#outward = outward;
+  /** `forward` sends what happened here to other processes. */
+  constructor(forward: (job: JobRecord, notice: Notice) => void = () => undefined) {
+    this.#forward = forward;
   }
 
-  /** It happened here. */
-  tell(job: JobRecord, notice: Notice): void {
-    this.overhear(job.id, notice);
-    this.#outward(job, notice);
+  /** It happened in this process. */
+  publish(job: JobRecord, notice: Notice): void {
+    this.receive(job.id, notice);
+    this.#forward(job, notice);
   }
 
-  /** It happened, here or elsewhere. */
-  overhear(job: string, notice: Notice): void {
-    for (const hear of this.#ears) hear(job, notice);
+  /** It happened, here or in another process. */
+  receive(job: string, notice: Notice): void {
+    for (const listener of this.#listeners) listener(job, notice);
     for (const wake of this.#waiting.get(job) ?? []) wake();
   }
 
-  hear(ear: Ear): () => void {
-    this.#ears.add(ear);
-    return () => this.#ears.delete(ear);
+  /** Returns what ends the subscription. */
+  subscribe(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
-  /** Resolves with the next notice of the job, or after so long. */
+  /** Resolves at the next notice of the job, or after so many milliseconds. */
   wait(job: string, milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(job) ?? new Set();
@@ -47,3 +53,70 @@ export class Notices {
     });
   }
 }
+
+/** Events that may wait to be sent; more are dropped, and other processes find out by polling. */
+const maxWaiting = 200;
+const maxEventBytes = 10_000;
+
+/** Notices between processes, on the `jobs` topic. Only faster than polling: the store decides. */
+export class JobEvents {
+  readonly #events: Events;
+  readonly #log: Logger;
+  /** Tells our own events from those of other processes. */
+  readonly #sender = randomBytes(8).toString('hex');
+  #waiting = 0;
+
+  constructor(events: Events, log: Logger) {
+    this.#events = events;
+    this.#log = log;
+  }
+
+  /** Creations and changes of state. */
+  publish(job: JobRecord, notice: Notice): void {
+    if (notice === 'samples' || this.#waiting >= maxWaiting) return;
+    this.#waiting++;
+    const { id, type, subscription, model, status, attempts, moved } = job;
+    const event: JobEvent = {
+      schema: 1,
+      id,
+      type,
+      subscription,
+      model,
+      status,
+      attempts,
+      time: moved ?? job.created,
+      sender: this.#sender,
+    };
+    this.#events
+      .publish('jobs', [{ key: id, value: JSON.stringify(event) }])
+      .catch((error: unknown) => this.#log.debug({ err: error, job: id }, 'job event not sent'))
+      .finally(() => {
+        this.#waiting--;
+      });
+  }
+
+  /** Receives the events of other processes; ignores anything else on the topic. */
+  receiver(notices: Notices): Receiver {
+    return async (messages) => {
+      for (const message of messages) {
+        const event = read(message);
+        if (event === undefined || event.sender === this.#sender) continue;
+        notices.receive(event.id, noticeOf(event));
+      }
+      return [];
+    };
+  }
+}
+
+const noticeOf = ({ status }: JobEvent): Notice =>
+  status === 'pending' ? 'queued' : status === 'in_progress' ? 'started' : 'ended';
+
+const read = ({ value }: ReceivedMessage): JobEvent | undefined => {
+  if (value.length > maxEventBytes) return undefined;
+  try {
+    const event: unknown = JSON.parse(value.toString());
+    return Value.Check(JobEvent, event) ? event : undefined;
+  } catch {
+    return undefined; // not ours
+  }
+};

@@ -1,4 +1,4 @@
-/** A job and its engine in; its outputs out, kept as blobs, and its samples on the way. Rejects with what stopped it. */
+/** Renders a job on its engine and stores the outputs, and samples on the way, as blobs. */
 import { firstValueFrom, map, merge, mergeMap, Observable, throwError, timer, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
@@ -6,7 +6,7 @@ import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
-import { outputsOf } from './call.ts';
+import { outputsOf } from './job-record.ts';
 import { SampleWriter } from './sample-store.ts';
 
 export interface Production {
@@ -26,7 +26,7 @@ export interface Production {
   readonly samplesLost: (error: unknown) => void;
 }
 
-/** Files outlive the job's own time a little, for those who are reading; what a crash leaves behind goes then, too. */
+/** Files outlive the job by this, for reads in progress; those that a crash leaves behind expire then, too. */
 const strayMs = 24 * 3_600_000;
 
 export const produce = async (production: Production): Promise<readonly JobOutput[]> => {
@@ -97,13 +97,13 @@ const keep = (output: RenderOutput, { blobs, job, now, keptMs }: Production): Ob
     );
 };
 
-/** Of each attempt its own: a worker that was taken for dead cannot write over what its successor made. */
+/** Contains the attempt: a worker that was believed dead cannot overwrite the outputs of its successor. */
 export const outputName = (
   { type, id, attempts }: JobRecord,
   { index }: { readonly index: number },
 ): string => `${type}/${id}/${attempts}-${index}`;
 
-/** As many as were asked for, each once. */
+/** As many as were requested, each once. */
 const checkOutputs = (job: JobRecord, outputs: readonly JobOutput[]): void => {
   const wanted = outputsOf(job);
   const given = new Set(outputs.map(({ index }) => index)).size;

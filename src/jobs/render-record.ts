@@ -1,4 +1,4 @@
-/** A job in; the record of it that clients read out: as plain HTTP clients and webhooks have it, or in the words of openai's own clients. */
+/** Renders a job as clients read it: plain, or in the format of OpenAI's clients. */
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import type { JobView } from '../ports/jobs.ts';
 
@@ -9,7 +9,7 @@ export type Rendering = 'plain' | 'openai';
 export const plainRecord = (view: JobView, publicUrl: string): JobJson =>
   renderRecord(view, publicUrl, 'plain');
 
-/** The two differ in the word for a job that waits, and in how a failure is told. */
+/** The two differ in the status of a pending job, and in the fields of a failure. */
 export const renderRecord = (view: JobView, publicUrl: string, rendering: Rendering): JobJson =>
   view.job.type === 'video' ? videoRecord(view, publicUrl, rendering) : musicRecord(view, publicUrl);
 
@@ -91,7 +91,7 @@ const outputRecord = (job: JobRecord, output: JobOutput, publicUrl: string): Job
   size_bytes: output.size_bytes,
 });
 
-/** Rendered once, and billed; its outputs may be gone by now. */
+/** Rendered and billed; its outputs may have expired. */
 const isRendered = ({ status }: JobRecord): boolean => status === 'completed' || status === 'expired';
 
 const jobUrl = ({ type, id }: JobRecord, publicUrl: string): string =>

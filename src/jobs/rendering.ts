@@ -1,22 +1,22 @@
-/** A job this process has claimed in; its render under way out, with signs of life, until it has ended, is taken away or given up. */
+/** One render of this process, with heartbeats, until it has ended, is taken over or released. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobRecord } from '../../schemas/jobs.ts';
-import { fail } from '../errors.ts';
+import { ApiError, fail, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
-import { outputsOf } from './call.ts';
-import { failureOf } from './failure.ts';
-import { endJob, type MoveParts, type Outcome } from './moves.ts';
+import { RenderError, type RenderErrorCode } from '../ports/render.ts';
+import { endJob, type Outcome, type TransitionParts } from './apply-transitions.ts';
+import { outputsOf } from './job-record.ts';
 import type { Notices } from './notices.ts';
-import { persistently } from './persistently.ts';
 import { outputName, produce } from './produce.ts';
 import type { Settle } from './settle.ts';
 import type { Slot } from './slots.ts';
 import type { StoredJob } from './store.ts';
-import { advance, isRenderedBy } from './transitions.ts';
+import { advance, type Failure, isRenderedBy } from './transitions.ts';
 
-export interface RenderingParts extends MoveParts {
+export interface RenderingParts extends TransitionParts {
   readonly blobs: Blobs;
   readonly catalog: Catalog;
   readonly engines: Engines;
@@ -24,15 +24,15 @@ export interface RenderingParts extends MoveParts {
   readonly notices: Notices;
   readonly log: Logger;
   readonly longestMs: number;
-  /** Milliseconds between signs of life, and between looks whether the job is still to be rendered. */
-  readonly beatMs: number;
+  /** Milliseconds between heartbeats, which also check whether the job is still to be rendered. */
+  readonly heartbeatMs: number;
 }
 
-/** How long the store may be away while an ending waits for it; past that the job is rendered again. */
-const outagesMs = 300_000;
+/** How long the store may be unavailable while an ending waits for it; after that the job is rendered again. */
+const maxOutageMs = 300_000;
 
 export class Rendering {
-  /** What the renderer last said, 0 to 1. */
+  /** The renderer's last progress, 0 to 1. */
   done = 0;
   readonly ended: Promise<void>;
   readonly #parts: RenderingParts;
@@ -52,33 +52,39 @@ export class Rendering {
     return this.#slot.claim;
   }
 
-  /** The job is no longer to be rendered, or not here. */
+  /** The job is not to be rendered any more, or not here. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  /** In good order: another worker begins it again at once. */
+  /** Another worker restarts it at once. */
   release(): Promise<void> {
     this.stop();
     return this.ended;
   }
 
   async #run(): Promise<void> {
-    const beating = this.#beat();
+    const heartbeats = this.#sendHeartbeats();
     let ended: StoredJob | undefined;
     try {
       const outcome = await this.#produce();
       this.#ending = outcome !== undefined;
       if (outcome !== undefined) {
-        ended = await persistently(() => endJob(this.#parts, this.#job.id, this.claim, outcome), outagesMs);
+        ended = await retryUnavailable(
+          () => endJob(this.#parts, this.#job.id, this.claim, outcome),
+          maxOutageMs,
+        );
         if (ended === undefined) await this.#discardOutputs();
       }
     } catch (error) {
-      this.#parts.log.error({ err: error, job: this.#job.id }, 'a render is left for others to begin again');
+      this.#parts.log.error(
+        { err: error, job: this.#job.id },
+        'render abandoned: another worker restarts it',
+      );
     }
     this.stop();
-    await beating;
-    await this.#leave();
+    await heartbeats;
+    await this.#giveBackSlot();
     if (ended !== undefined) await this.#settle(ended);
   }
 
@@ -102,63 +108,61 @@ export class Rendering {
           progress: (done) => {
             this.done = Math.min(1, Math.max(this.done, done));
           },
-          sampled: () => notices.tell(job, 'samples'),
-          samplesLost: (error) =>
-            log.warn({ err: error, job: job.id }, 'samples of a song could not be kept for listeners'),
+          sampled: () => notices.publish(job, 'samples'),
+          samplesLost: (error) => log.warn({ err: error, job: job.id }, 'samples not stored'),
         }),
       };
     } catch (error) {
       await this.#discardOutputs();
       if (this.#stopping.signal.aborted) return undefined;
-      log.info({ err: error, job: job.id }, 'a render failed');
+      log.info({ err: error, job: job.id }, 'render failed');
       return { failure: failureOf(error) };
     }
   }
 
   async #settle(ended: StoredJob): Promise<void> {
-    this.#parts.notices.tell(ended.value, 'ended');
+    this.#parts.notices.publish(ended.value, 'ended');
     try {
       await this.#parts.settle(ended);
     } catch (error) {
-      this.#parts.log.warn({ err: error, job: this.#job.id }, 'an ended job is settled later');
+      this.#parts.log.warn({ err: error, job: this.#job.id }, 'job not settled: retried later');
     }
   }
 
-  /** Signs of life until the end. */
-  async #beat(): Promise<void> {
+  async #sendHeartbeats(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      await pause(this.#parts.beatMs, signal);
+      await delay(this.#parts.heartbeatMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return;
       try {
         if (!(await this.#slot.renew()) || !(await this.#isWanted())) this.stop();
       } catch (error) {
-        // Nobody else can take it while the store is away.
-        this.#parts.log.warn({ err: error, job: this.#job.id }, 'a render goes on without the store');
+        // Nobody else can take it over while the store is unavailable.
+        this.#parts.log.warn({ err: error, job: this.#job.id }, 'render heartbeat failed');
       }
     }
   }
 
-  /** Whether it is still to be rendered by us; tells how far it is. */
+  /** Whether it is still to be rendered here; stores the progress. */
   async #isWanted(): Promise<boolean> {
     const { store } = this.#parts;
     if (this.#ending) return true;
     const record = await store.get(this.#job.id);
     if (record === undefined || !isRenderedBy(record.value, this.claim)) return false;
     const next = advance(record.value, this.claim, Math.floor(this.done * 100) / 100);
-    if (next !== undefined) await store.move(record, next);
+    if (next !== undefined) await store.update(record, next);
     return true;
   }
 
-  /** A job that is still ours has not ended: others are to begin it again. */
-  async #leave(): Promise<void> {
+  /** A job that is still ours has not ended: another worker restarts it. */
+  async #giveBackSlot(): Promise<void> {
     const { store, log } = this.#parts;
     try {
       const record = await store.get(this.#job.id);
       const isOpen = record !== undefined && isRenderedBy(record.value, this.claim);
       await (isOpen ? this.#slot.release() : this.#slot.free());
     } catch (error) {
-      log.warn({ err: error, job: this.#job.id }, 'a slot stays taken until its lease ends');
+      log.warn({ err: error, job: this.#job.id }, 'render slot not released');
     }
   }
 
@@ -168,18 +172,46 @@ export class Rendering {
       for (let index = 0; index < outputsOf(this.#job); index++)
         await blobs.remove(outputName(this.#job, { index }));
     } catch (error) {
-      log.warn({ err: error, job: this.#job.id }, 'outputs that nobody wants go when their time is over');
+      log.warn({ err: error, job: this.#job.id }, 'outputs not removed: they expire');
     }
   }
 }
 
-const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, milliseconds);
-    signal.addEventListener('abort', end, { once: true });
-  });
+const minBackoffMs = 100;
+const maxBackoffMs = 2_000;
+
+/** Retries with exponential backoff while a store is unavailable. */
+const retryUnavailable = async <T>(work: () => Promise<T>, maxMs: number): Promise<T> => {
+  const deadline = Date.now() + maxMs;
+  for (let backoff = minBackoffMs; ; backoff = Math.min(2 * backoff, maxBackoffMs)) {
+    try {
+      return await work();
+    } catch (error) {
+      const isTransient = error instanceof ApiError && error.kind === 'unavailable';
+      if (!isTransient || Date.now() + backoff > deadline) throw error;
+      await delay(backoff);
+    }
+  }
+};
+
+const codes: Partial<Record<ApiError['kind'], RenderErrorCode>> = {
+  timeout: 'timeout',
+  engine_unreachable: 'engine_unavailable',
+  unavailable: 'engine_unavailable',
+  overloaded: 'engine_unavailable',
+  rate_limited: 'engine_unavailable',
+  invalid_request: 'render_failed',
+  unprocessable: 'render_failed',
+};
+
+/** What the job shows of an error: nothing of our internals. */
+const failureOf = (reason: unknown): Failure => {
+  if (reason instanceof RenderError) return { code: reason.code, message: line(reason.message) };
+  if (reason instanceof ApiError) {
+    const code = codes[reason.kind];
+    if (code !== undefined) return { code, message: line(reason.message) };
+  }
+  return { code: 'internal_error', message: 'The render failed for an internal reason' };
+};
+
+const line = (message: string): string => firstLine(message) || 'The render failed';

@@ -1,20 +1,20 @@
 /**
- * A song's samples as they are rendered, kept as small blobs one after the other, so that a listener on any process
- * hears them from the start: `samples/<job>/<attempt>/<output>/<number>`.
+ * Stores a song's samples while it is rendered, as small numbered blobs that any process can read.
+ *
+ * `samples/<job>/<attempt>/<output>/<number>`
  */
-
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { samplesKeptMs } from './transitions.ts';
 
 /** Bytes that make a piece worth writing at once: half a second of what a song model gives. */
-const enough = 64 * 1024;
-const most = 256 * 1024;
+const minPieceBytes = 64 * 1024;
+const maxPieceBytes = 256 * 1024;
 /** Milliseconds that fewer bytes wait for more. */
-const patience = 250;
-/** Bytes that may wait for the store before the renderer is held back. */
+const maxDelayMs = 250;
+/** Bytes that may wait for the store before the renderer is paused. */
 const backlog = 1024 * 1024;
-/** What a crash leaves behind goes after this long. */
+/** Samples that a crash leaves behind expire after this long. */
 const strayMs = 24 * 3_600_000 + samplesKeptMs;
 
 const folderOf = (job: string, attempt: number, output: number): string =>
@@ -24,7 +24,7 @@ export const pieceName = (job: string, attempt: number, output: number, number: 
   `${folderOf(job, attempt, output)}/${number}`;
 
 /** From the last to the first: what is there stays findable by counting from 0, should this process die meanwhile. */
-export const forgetSamples = async (
+export const deleteSamples = async (
   blobs: Blobs,
   job: string,
   attempt: number,
@@ -69,8 +69,8 @@ export class SampleWriter {
     else waiting.push(bytes);
     this.#bytes += bytes.length;
     if (this.#bytes > backlog) this.#options.backpressure.pause();
-    if (this.#bytes >= enough) this.#write();
-    else this.#timer ??= setTimeout(() => this.#write(), patience);
+    if (this.#bytes >= minPieceBytes) this.#write();
+    else this.#timer ??= setTimeout(() => this.#write(), maxDelayMs);
   }
 
   /** Everything that was added can be read. Rejects when some of it could not be kept. */
@@ -116,7 +116,7 @@ export class SampleWriter {
         written();
       }
     } catch (error) {
-      // The song itself is not lost with it: whoever listens hears no more of it.
+      // The song itself is not affected: only its listeners get no more of it.
       this.#failure = error;
       this.drop();
       backpressure.resume();
@@ -125,8 +125,8 @@ export class SampleWriter {
 
   #take(output: number): Buffer {
     const all = Buffer.concat(this.#waiting.get(output) ?? []);
-    if (all.length <= most) this.#waiting.delete(output);
-    else this.#waiting.set(output, [all.subarray(most)]);
-    return all.subarray(0, most);
+    if (all.length <= maxPieceBytes) this.#waiting.delete(output);
+    else this.#waiting.set(output, [all.subarray(maxPieceBytes)]);
+    return all.subarray(0, maxPieceBytes);
   }
 }

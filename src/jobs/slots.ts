@@ -1,4 +1,4 @@
-/** The State port in; the places that renders take out: so many per model over all workers, each held by a lease that outlives nobody for long. */
+/** Render slots: so many per model over all workers, each held by a lease. */
 import type { SlotRecord } from '../../schemas/jobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 
@@ -6,7 +6,7 @@ const kind = 'render-slot';
 
 export interface SlotSettings {
   readonly now: () => number;
-  /** Milliseconds without a sign of life after which others take over. */
+  /** Milliseconds without a heartbeat after which others take over. */
   readonly leaseMs: number;
 }
 
@@ -19,7 +19,7 @@ export class Slots {
     this.#settings = settings;
   }
 
-  /** A free one for this job; undefined when all are taken. Its record says which job is meant before the job is touched, so a worker that dies in between is followed up. */
+  /** A free slot for this job; undefined when all are taken. Its record names the job before the job is changed, so that a worker's death in between is repaired. */
   async take(model: string, count: number, job: string, claim: string): Promise<Slot | undefined> {
     const everything = { group: model, until: Number.MAX_SAFE_INTEGER, limit: count };
     const taken = new Set((await this.#state.due<SlotRecord>(kind, everything)).map(({ id }) => id));
@@ -34,12 +34,12 @@ export class Slots {
     return undefined;
   }
 
-  /** Those whose worker has not been heard of. */
+  /** Slots whose lease has expired. */
   lapsed(model: string, limit: number): Promise<readonly StoredRecord<SlotRecord>[]> {
     return this.#state.due<SlotRecord>(kind, { group: model, until: this.#settings.now(), limit });
   }
 
-  /** Undefined when another worker was quicker, or its own came back to life. */
+  /** Undefined when another worker was faster, or its own has renewed it. */
   async takeOver(lapsed: StoredRecord<SlotRecord>, claim: string): Promise<Slot | undefined> {
     const value = this.#lease(lapsed.value.model, lapsed.value.job, claim);
     const index = { group: value.model, due: value.until };
@@ -54,7 +54,7 @@ export class Slots {
   }
 }
 
-/** One that this process holds. */
+/** A slot leased by this process. */
 export class Slot {
   readonly #state: State;
   readonly #settings: SlotSettings;
@@ -74,12 +74,12 @@ export class Slot {
     return this.#record.value.claim;
   }
 
-  /** False when it is not ours any more. */
+  /** False when the lease was lost. */
   renew(): Promise<boolean> {
     return this.#set({ until: this.#settings.now() + this.#settings.leaseMs });
   }
 
-  /** For others to take over at once, job and all. */
+  /** Others may take it over at once, with its job. */
   async release(): Promise<void> {
     await this.#set({ until: this.#settings.now(), released: true });
   }
@@ -97,7 +97,7 @@ export class Slot {
     return true;
   }
 
-  /** A change whose answer was lost has happened all the same: the version moved on, but the claim is still ours. */
+  /** An update whose response was lost has happened all the same: another version, but our claim. */
   async #wasMine({ claim }: SlotRecord): Promise<boolean> {
     const found = await this.#state.get<SlotRecord>(kind, this.#record.id);
     if (found?.value.claim !== claim) return false;

@@ -1,8 +1,8 @@
-/** Jobs over the State port: every change a compare-and-set of one record, its place in the queues changed with it. */
+/** Jobs in the State port: every change is a compare-and-set of one record and its index. */
 import type { JobRecord, RenderModelRecord } from '../../schemas/jobs.ts';
 import type { JobPage, JobType } from '../ports/jobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
-import { choresGroup, indexOf, queueOf } from './transitions.ts';
+import { indexOf, maintenanceGroup, queueOf } from './transitions.ts';
 
 export type StoredJob = StoredRecord<JobRecord>;
 
@@ -10,12 +10,12 @@ const types: readonly JobType[] = ['video', 'music'];
 const kindOf = (type: JobType): string => `${type}-job`;
 const typeOf = (id: string): JobType => (id.startsWith('music_') ? 'music' : 'video');
 
-/** Models a worker looks after; more than anybody serves. */
-const mostModels = 1_000;
+/** Models that a worker polls; more than anybody serves. */
+const maxModels = 1_000;
 
 export class JobStore {
   readonly #state: State;
-  /** Models this process has put on the list. */
+  /** Models that this process has listed. */
   readonly #listed = new Set<string>();
 
   constructor(state: State) {
@@ -45,13 +45,16 @@ export class JobStore {
     return this.#state.get<JobRecord>(kindOf(typeOf(id)), id);
   }
 
-  /** The job as it now is; undefined when it is not what it was. */
-  async move(
+  /** Undefined when the stored job has changed since it was read. */
+  async update(
     { version, owner, value: { type } }: StoredJob,
     next: JobRecord,
   ): Promise<StoredJob | undefined> {
-    const moved = await this.#state.update(kindOf(type), next.id, version, { value: next, ...indexed(next) });
-    return moved ? { id: next.id, version: version + 1, owner, value: next } : undefined;
+    const updated = await this.#state.update(kindOf(type), next.id, version, {
+      value: next,
+      ...indexed(next),
+    });
+    return updated ? { id: next.id, version: version + 1, owner, value: next } : undefined;
   }
 
   remove({ id, version, value }: StoredJob): Promise<boolean> {
@@ -69,22 +72,22 @@ export class JobStore {
     return first;
   }
 
-  /** Jobs of the same model that came before it. */
+  /** Jobs of the same model ahead of it. */
   async ahead({ type, model, queued, created }: JobRecord): Promise<number> {
     const query = { group: queueOf(model), until: queued ?? created };
     return Math.max(0, (await this.#state.countDue(kindOf(type), query)) - 1);
   }
 
-  async chores(until: number, limit: number): Promise<readonly StoredJob[]> {
-    const query = { group: choresGroup, until, limit };
+  async maintenanceDue(until: number, limit: number): Promise<readonly StoredJob[]> {
+    const query = { group: maintenanceGroup, until, limit };
     const found = await Promise.all(types.map((type) => this.#state.due<JobRecord>(kindOf(type), query)));
     return found.flat();
   }
 
-  /** Those that jobs were ever made for. */
+  /** Models that ever had a job. */
   async models(): Promise<readonly RenderModelRecord[]> {
     const found = await this.#state.list<RenderModelRecord>('render-model', {
-      limit: mostModels,
+      limit: maxModels,
       order: 'asc',
     });
     return found.map(({ value }) => value);

@@ -1,4 +1,4 @@
-/** A job and something that happened in; the job as it is then out, or undefined when it cannot happen to it. Pure: the store makes a move count once. */
+/** State transitions of jobs as pure functions; undefined where a transition is not possible. */
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import { costOf } from '../billing/cost.ts';
 import type { RenderErrorCode } from '../ports/render.ts';
@@ -11,11 +11,11 @@ export interface Failure {
   readonly message: string;
 }
 
-/** How long samples can be heard after the end. */
+/** How long samples can be read after the end. */
 export const samplesKeptMs = 10 * 60_000;
-/** How long the record of a job that is over, outputs and all, can still be read. */
+/** How long the record of an ended job can be read. */
 export const recordsKeptMs = 30 * 86_400_000;
-/** Whoever ended a job settles it at once; past this somebody else does. */
+/** Whoever ended a job settles it at once; after this any process does. */
 const settlingMs = 10_000;
 
 export const endingOf = ({ status }: JobRecord): Ending | undefined =>
@@ -24,27 +24,27 @@ export const endingOf = ({ status }: JobRecord): Ending | undefined =>
 export const isRenderedBy = (job: JobRecord, claim: string): boolean =>
   job.status === 'in_progress' && job.worker === claim;
 
-/** A slot in somebody's hands: its id, and the claim of who holds it. */
-export interface Hold {
+/** A leased slot: its id, and the claim of its holder. */
+export interface SlotLease {
   readonly id: string;
   readonly claim: string;
 }
 
-export const start = (job: JobRecord, hold: Hold, now: number): JobRecord | undefined =>
-  job.status === 'pending' ? { ...begun(job, hold, now), status: 'in_progress', moved: now } : undefined;
+export const start = (job: JobRecord, lease: SlotLease, now: number): JobRecord | undefined =>
+  job.status === 'pending' ? { ...started(job, lease, now), status: 'in_progress', moved: now } : undefined;
 
-/** By whoever now holds the slot it is rendered in: its worker died, or gave it up in good order. */
+/** By the new holder of its slot: its worker died, or released it. */
 export const takeOver = (
   job: JobRecord,
-  hold: Hold,
+  lease: SlotLease,
   released: boolean,
   now: number,
 ): JobRecord | undefined =>
-  job.status === 'in_progress' && job.slot === hold.id
-    ? { ...begun(job, hold, now), lapses: (job.lapses ?? 0) + (released ? 0 : 1) }
+  job.status === 'in_progress' && job.slot === lease.id
+    ? { ...started(job, lease, now), lapses: (job.lapses ?? 0) + (released ? 0 : 1) }
     : undefined;
 
-const begun = (job: JobRecord, { id, claim }: Hold, now: number): JobRecord => ({
+const started = (job: JobRecord, { id, claim }: SlotLease, now: number): JobRecord => ({
   ...job,
   started: now,
   done: 0,
@@ -83,7 +83,7 @@ export const failed = (
 export const cancel = (job: JobRecord, now: number): JobRecord | undefined =>
   endingOf(job) === undefined ? ended(job, 'cancelled', now) : undefined;
 
-/** Only what has been billed and told of: an end that is not settled yet waits. */
+/** Only after it is settled: billed, and its client notified. */
 export const expire = (job: JobRecord, now: number): JobRecord | undefined =>
   job.status === 'completed' && job.settled === true && job.expires !== null && job.expires <= now
     ? { ...job, status: 'expired', moved: now, settled: false }
@@ -97,24 +97,26 @@ const ended = (job: JobRecord, status: Ending, now: number): JobRecord => ({
   settled: false,
 });
 
-export type Chore = 'settle' | 'forget samples' | 'expire' | 'forget';
+export type MaintenanceTask = 'settle' | 'delete samples' | 'expire' | 'delete';
 
-/** What is to be done next about an ended job, and when. */
-export const choreOf = (job: JobRecord): { readonly chore: Chore; readonly due: number } | undefined => {
+/** What an ended job needs next, and when. */
+export const maintenanceOf = (
+  job: JobRecord,
+): { readonly task: MaintenanceTask; readonly due: number } | undefined => {
   if (endingOf(job) === undefined) return undefined;
-  if (job.settled !== true) return { chore: 'settle', due: (job.moved ?? 0) + settlingMs };
+  if (job.settled !== true) return { task: 'settle', due: (job.moved ?? 0) + settlingMs };
   if (job.progressive && job.attempts > 0 && job.samples_gone !== true)
-    return { chore: 'forget samples', due: (job.ended ?? 0) + samplesKeptMs };
-  if (job.status === 'completed' && job.expires !== null) return { chore: 'expire', due: job.expires };
-  return { chore: 'forget', due: (job.moved ?? 0) + recordsKeptMs };
+    return { task: 'delete samples', due: (job.ended ?? 0) + samplesKeptMs };
+  if (job.status === 'completed' && job.expires !== null) return { task: 'expire', due: job.expires };
+  return { task: 'delete', due: (job.moved ?? 0) + recordsKeptMs };
 };
 
-export const choresGroup = 'chores';
+export const maintenanceGroup = 'maintenance';
 export const queueOf = (model: string): string => `queue:${model}`;
 
-/** What the store finds a job by: its place in the queue, then the next chore. A render is found by its slot. */
+/** The index of a job in the store: its place in the queue, later its maintenance. A running one is found by its slot. */
 export const indexOf = (job: JobRecord): RecordIndex | undefined => {
   if (job.status === 'pending') return { group: queueOf(job.model), due: job.queued ?? job.created };
-  const chore = choreOf(job);
-  return chore && { group: choresGroup, due: chore.due };
+  const maintenance = maintenanceOf(job);
+  return maintenance && { group: maintenanceGroup, due: maintenance.due };
 };

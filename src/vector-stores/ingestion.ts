@@ -1,5 +1,6 @@
 /** Ingests uploads into vector stores, a few at a time, including those that another process did not finish. */
 import type { IngestionRecord } from '../../schemas/vector-store-records.ts';
+import { PollLoop } from '../poll-loop.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import { IngestionLease, ingestionGroup, ingestionKind, LeaseLost } from './lease.ts';
 import { type IngestionPorts, type Settled, settleIngestion } from './settle-ingestion.ts';
@@ -36,18 +37,19 @@ export class Ingestion {
     ['large', new Set()],
   ]);
   readonly #leases = new Set<IngestionLease>();
-  readonly #timers: NodeJS.Timeout[];
-  #polling: Promise<void> = Promise.resolve();
-  #closed = false;
+  readonly #renewals: NodeJS.Timeout;
+  readonly #loop: PollLoop;
 
   constructor(ports: IngestionPorts, options: IngestionOptions) {
     this.#ports = ports;
     this.#options = options;
-    this.#timers = [
-      setInterval(() => this.#poll(), options.pollMs).unref(),
-      setInterval(() => this.#renew(), options.leaseMs / 3).unref(),
-    ];
-    this.#poll();
+    this.#renewals = setInterval(() => this.#renew(), options.leaseMs / 3).unref();
+    this.#loop = new PollLoop(
+      options.pollMs,
+      () => this.#claimDue(),
+      (error) => ports.log.warn({ err: error }, 'ingestion poll failed'),
+    );
+    this.#loop.wake();
   }
 
   /** Called before the file's record is created; resolves when this process has the lease. */
@@ -78,9 +80,8 @@ export class Ingestion {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    for (const timer of this.#timers) clearInterval(timer);
-    await this.#polling;
+    clearInterval(this.#renewals);
+    await this.#loop.close();
     for (const lane of Object.values(this.#waiting)) for (const { settle } of lane.splice(0)) settle('later');
     await Promise.all([...this.#leases].map((lease) => this.#release(lease)));
     await Promise.all([...this.#running.values()].flatMap((runs) => [...runs]));
@@ -105,7 +106,7 @@ export class Ingestion {
 
   #startNext(): void {
     for (const [lane, runs] of this.#running) {
-      while (!this.#closed && runs.size < concurrency[lane]) {
+      while (!this.#loop.closed && runs.size < concurrency[lane]) {
         const work = this.#waiting[lane].shift();
         if (work === undefined) break;
         const run = this.#run(work).finally(() => {
@@ -135,16 +136,9 @@ export class Ingestion {
       });
   }
 
-  /** One poll at a time. */
-  #poll(): void {
-    this.#polling = this.#polling
-      .then(() => this.#claimDue())
-      .catch((error) => this.#ports.log.warn({ err: error }, 'ingestion poll failed'));
-  }
-
   async #claimDue(): Promise<void> {
     const capacity = maxWaiting - Math.max(this.#waiting.small.length, this.#waiting.large.length);
-    if (this.#closed || capacity <= 0) return;
+    if (this.#loop.closed || capacity <= 0) return;
     const { state } = this.#ports;
     const found = await state.due<IngestionRecord>(ingestionKind, {
       group: ingestionGroup,
@@ -154,7 +148,7 @@ export class Ingestion {
     for (const record of found) {
       const { id, version, value } = record;
       const index = { group: ingestionGroup, due: Date.now() + this.#options.leaseMs };
-      if (this.#closed || !(await state.update(ingestionKind, id, version, { value, index }))) continue;
+      if (this.#loop.closed || !(await state.update(ingestionKind, id, version, { value, index }))) continue;
       void this.begin(this.#newLease({ ...record, version: version + 1 }));
     }
   }

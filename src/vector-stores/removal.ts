@@ -1,6 +1,7 @@
 /** Deletes vector stores with all their data, even across crashes and running ingestions. */
 import type { Logger } from 'pino';
 import type { VectorStoreFileRecord, VectorStoreRemovalRecord } from '../../schemas/vector-store-records.ts';
+import { PollLoop } from '../poll-loop.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';
@@ -28,13 +29,16 @@ const page = 100;
 export class Removal {
   readonly #ports: RemovalPorts;
   readonly #options: RemovalOptions;
-  readonly #timer: NodeJS.Timeout;
-  #polling: Promise<void> = Promise.resolve();
+  readonly #loop: PollLoop;
 
   constructor(ports: RemovalPorts, options: RemovalOptions) {
     this.#ports = ports;
     this.#options = options;
-    this.#timer = setInterval(() => this.#poll(), options.pollMs).unref();
+    this.#loop = new PollLoop(
+      options.pollMs,
+      () => this.#finish(),
+      (error) => ports.log.warn({ err: error }, 'vector store removal failed'),
+    );
   }
 
   /** The store is not found any more at once; resolves when its data is deleted too. */
@@ -46,9 +50,8 @@ export class Removal {
     await this.#clear(id);
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#polling;
+  close(): Promise<void> {
+    return this.#loop.close();
   }
 
   async #clear(id: string): Promise<void> {
@@ -68,12 +71,6 @@ export class Removal {
       if (files.length < page) break;
     }
     await vectors.drop(id);
-  }
-
-  #poll(): void {
-    this.#polling = this.#polling
-      .then(() => this.#finish())
-      .catch((error) => this.#ports.log.warn({ err: error }, 'vector store removal failed'));
   }
 
   async #finish(): Promise<void> {

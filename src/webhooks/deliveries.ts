@@ -1,4 +1,4 @@
-/** Events in; deliveries that are kept until they have arrived or are given up out: rows with a due time, each in one sender's hands at a time. */
+/** Webhook deliveries in the State port: due times, claims, retries, and a log of attempts. */
 import type { DeliveryAttempt, DeliveryRecord } from '../../schemas/webhooks.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
@@ -9,9 +9,9 @@ const doneGroup = 'done';
 
 /** Milliseconds after each failed attempt until the next; after the last one it is given up. */
 const resends = [30_000, 120_000, 600_000, 3_600_000, 21_600_000];
-/** A sender that says nothing for so long is dead; longer than any attempt takes. */
+/** After this a sender without an outcome is dead; longer than any attempt takes. */
 const claimMs = 30_000;
-/** How long the log of what has arrived or was given up is kept. */
+/** How long the log of a finished delivery is kept. */
 export const logKeptMs = 30 * 86_400_000;
 /** Attempts that the log shows. */
 const shownAttempts = 20;
@@ -47,12 +47,12 @@ export class Deliveries {
     return this.#state.create(kind, { id, owner: event.subscription, value, index });
   }
 
-  /** Those whose time has come, the longest overdue first. */
+  /** The longest overdue first. */
   due(limit: number): Promise<readonly StoredDelivery[]> {
     return this.#state.due<DeliveryRecord>(kind, { group: waitingGroup, until: this.#now(), limit });
   }
 
-  /** For this sender alone from now on; undefined when another was quicker. The attempt counts, whatever comes of it. */
+  /** Undefined when another sender was faster. The attempt counts, whatever its outcome. */
   claim(record: StoredDelivery, claim: string): Promise<StoredDelivery | undefined> {
     const { value } = record;
     return this.#change(record, {
@@ -63,23 +63,22 @@ export class Deliveries {
     });
   }
 
-  /** Later, untried: there are others to be served. */
+  /** Later, without counting an attempt. */
   async postpone(record: StoredDelivery, milliseconds: number): Promise<void> {
     await this.#change(record, { ...record.value, next: this.#now() + milliseconds });
   }
 
-  /** Untried after all: for another sender, at once. */
+  /** Returned to the queue at once, without counting the attempt. */
   async putBack(record: StoredDelivery): Promise<void> {
     const { value } = record;
     await this.#change(record, { ...value, claim: null, tries: value.tries - 1, next: this.#now() });
   }
 
-  /** Taken: it is over. */
   async delivered(record: StoredDelivery, attempt: DeliveryAttempt): Promise<void> {
     await this.#finish(record, 'delivered', attempt);
   }
 
-  /** Tried again at its time, or given up. */
+  /** Retried after its backoff, or given up. */
   async failed(record: StoredDelivery, attempt: DeliveryAttempt): Promise<void> {
     const pause = resends[record.value.tries - 1];
     if (pause === undefined) return this.#finish(record, 'given up', attempt);
@@ -125,8 +124,8 @@ export class Deliveries {
     return found.filter((record) => record !== undefined);
   }
 
-  /** Forgets what is over for long; gives how many. */
-  async forgetOld(limit: number): Promise<number> {
+  /** Deletes old logs; returns how many. */
+  async deleteOld(limit: number): Promise<number> {
     const old = await this.#state.due<DeliveryRecord>(kind, {
       group: doneGroup,
       until: this.#now() - logKeptMs,

@@ -1,14 +1,14 @@
-/** The State port in; the secrets that sign each subscription's webhooks out: one, and for a day after a rotation the one before, too. */
-import { randomBytes } from 'node:crypto';
+/** Secrets and signatures of webhooks: after a rotation the previous secret signs too, for a day. */
+import { createHmac, randomBytes } from 'node:crypto';
 import type { WebhookSecretRecord } from '../../schemas/webhooks.ts';
 import { fail } from '../errors.ts';
 import type { SecretView, WebhookSecrets } from '../ports/jobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 
 const kind = 'webhook-secret';
-/** How long the secret before goes on signing. */
+/** How long the previous secret goes on signing. */
 export const overlapMs = 24 * 3_600_000;
-const mostAttempts = 20;
+const maxAttempts = 20;
 
 export interface SigningSecrets extends WebhookSecrets {
   /** Those that sign now, the newest first. */
@@ -20,7 +20,7 @@ export const createWebhookSecrets = (state: State, now: () => number = Date.now)
     const found = await state.get<WebhookSecretRecord>(kind, subscription);
     if (found !== undefined) return found;
     const value = { secret: newSecret(), created: now(), previous: null, previous_expires: null };
-    // False when another request or replica was quicker: theirs holds then.
+    // False when another request or replica was faster: theirs is used then.
     await state.create<WebhookSecretRecord>(kind, { id: subscription, owner: subscription, value });
     const made = await state.get<WebhookSecretRecord>(kind, subscription);
     if (made === undefined) throw fail('unavailable', 'The webhook secret cannot be read');
@@ -31,7 +31,7 @@ export const createWebhookSecrets = (state: State, now: () => number = Date.now)
     current: async (subscription) => viewOf((await read(subscription)).value, now()),
 
     rotate: async (subscription) => {
-      for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const { version, value } = await read(subscription);
         const time = now();
         const next: WebhookSecretRecord = {
@@ -64,3 +64,12 @@ const viewOf = (record: WebhookSecretRecord, now: number): SecretView => ({
   createdAt: record.created,
   previousExpiresAt: overlaps(record, now) ? (record.previous_expires ?? undefined) : undefined,
 });
+
+/** `t=<unix seconds>,v1=<hex>`, a `v1` for each secret, over `<t>.<body>` keyed with the whole secret, prefix and all. */
+export const signatureOf = (body: string, seconds: number, secrets: readonly string[]): string =>
+  [
+    `t=${seconds}`,
+    ...secrets.map(
+      (secret) => `v1=${createHmac('sha256', secret).update(`${seconds}.${body}`, 'utf8').digest('hex')}`,
+    ),
+  ].join(',');

@@ -1,39 +1,39 @@
-/** Deliveries that are due in; signed requests to their receivers out, and what came of each written down. */
+/** Sends due deliveries as signed requests to their receivers, and records the outcome of each. */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { DeliveryAttempt } from '../../schemas/webhooks.ts';
 import { ApiError } from '../errors.ts';
 import type { GuardedFetch } from '../media/guarded-fetch.ts';
+import { PollLoop } from '../poll-loop.ts';
 import type { Deliveries, StoredDelivery } from './deliveries.ts';
-import type { SigningSecrets } from './secrets.ts';
-import { signatureOf } from './signature.ts';
+import { type SigningSecrets, signatureOf } from './secrets.ts';
 
 export const userAgent = 'Sluice-Webhooks/1.4';
 
 export interface SenderParts {
   readonly deliveries: Deliveries;
   readonly secrets: SigningSecrets;
-  /** Checks the address on the connected socket; gives up when the receiver's time is over. */
+  /** Checks the address on the connected socket; fails when the receiver takes too long. */
   readonly fetch: GuardedFetch;
   readonly log: Logger;
   readonly now?: () => number;
 }
 
 export interface SenderSettings {
-  /** Milliseconds between looks. */
+  /** Milliseconds between polls. */
   readonly pollMs?: number;
 }
 
-/** At once from this process; and of those to one subscription's receivers. */
-const mostAtOnce = 32;
-const mostOfOne = 8;
-/** What is over a subscription's share waits this long, so that it does not stand in others' way. */
-const stepBackMs = 2_000;
-/** Bytes of an answer that are read, out of politeness. */
-const readOfAnswer = 16 * 1024;
-const politenessMs = 1_000;
+/** Requests at once from this process; and of those to one subscription's receivers. */
+const maxConcurrent = 32;
+const maxPerSubscription = 8;
+/** Deliveries over a subscription's quota are postponed by this, so that they do not block others. */
+const postponeMs = 2_000;
+/** Bytes and milliseconds of a response body that are read, as some receivers mind a connection that breaks off. */
+const maxBodyBytes = 16 * 1024;
+const bodyTimeoutMs = 1_000;
 /** The first attempt and five more. */
-const mostTries = 6;
+const maxTries = 6;
 
 export class Sender {
   readonly #parts: SenderParts;
@@ -42,27 +42,24 @@ export class Sender {
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #perSubscription = new Map<string, number>();
   readonly #closing = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  #looking: Promise<void> | undefined;
-  #again = false;
+  readonly #loop: PollLoop;
   /** Attempts that ended since the start. */
   readonly ended = { delivered: 0, failed: 0 };
 
   constructor(parts: SenderParts, { pollMs = 1_000 }: SenderSettings = {}) {
     this.#parts = parts;
     this.#now = parts.now ?? Date.now;
-    this.#timer = setInterval(() => this.wake(), pollMs).unref();
+    this.#loop = new PollLoop(
+      pollMs,
+      () => this.#poll(),
+      (error) => parts.log.warn({ err: error }, 'webhook delivery poll failed'),
+    );
     this.wake();
   }
 
   /** Something may be due. */
   wake(): void {
-    if (this.#closing.signal.aborted) return;
-    this.#again = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-      if (this.#again) this.wake(); // asked for as it ended
-    });
+    this.#loop.wake();
   }
 
   /** Deliveries under way. */
@@ -72,45 +69,37 @@ export class Sender {
 
   /** Everything that is due now has been tried. */
   async settled(): Promise<void> {
+    this.wake();
     do {
-      this.wake();
-      await this.#looking;
       await Promise.all(this.#underWay.values());
-    } while (this.#underWay.size > 0 || this.#again);
+      await this.#loop.idle();
+    } while (this.#underWay.size > 0);
   }
 
-  /** What is under way is left, for others or for the next start. */
+  /** Deliveries under way are put back, for others or for the next start. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
     this.#closing.abort();
-    await this.#looking;
+    await this.#loop.close();
     await Promise.all(this.#underWay.values());
   }
 
-  async #look(): Promise<void> {
-    const { deliveries, log } = this.#parts;
-    while (this.#again && !this.#closing.signal.aborted) {
-      this.#again = false;
-      try {
-        const room = mostAtOnce - this.#underWay.size;
-        if (room <= 0) return; // whoever ends looks again
-        for (const record of await deliveries.due(room)) await this.#take(record);
-        await deliveries.forgetOld(100);
-      } catch (error) {
-        log.warn({ err: error }, 'deliveries cannot be looked for now');
-      }
-    }
+  async #poll(): Promise<void> {
+    const { deliveries } = this.#parts;
+    const capacity = maxConcurrent - this.#underWay.size;
+    if (capacity <= 0) return; // each one that ends polls again
+    for (const record of await deliveries.due(capacity)) await this.#take(record);
+    await deliveries.deleteOld(100);
   }
 
   async #take(record: StoredDelivery): Promise<void> {
     const { deliveries } = this.#parts;
     const { subscription, tries } = record.value;
     if (this.#underWay.has(record.id)) return;
-    if (tries >= mostTries) return deliveries.giveUp(record);
+    if (tries >= maxTries) return deliveries.giveUp(record);
     const running = this.#perSubscription.get(subscription) ?? 0;
-    if (running >= mostOfOne) {
-      this.#again = true; // those behind it are to be seen
-      return deliveries.postpone(record, stepBackMs);
+    if (running >= maxPerSubscription) {
+      this.wake(); // others may be due behind it
+      return deliveries.postpone(record, postponeMs);
     }
     const claimed = await deliveries.claim(record, this.#claim);
     if (claimed === undefined) return;
@@ -152,7 +141,7 @@ export class Sender {
     } catch (error) {
       log.warn(
         { err: error, delivery: record.id },
-        'the outcome of a delivery was not kept: it may be sent again',
+        'webhook delivery outcome not stored: it may be sent again',
       );
     }
   }
@@ -177,9 +166,9 @@ export class Sender {
       },
       this.#closing.signal,
       async ({ statusCode, body: answer }) => {
-        // The status decides; the rest is let run out a little, since some receivers mind a connection that breaks off.
+        // Only the status counts.
         await answer
-          .dump({ limit: readOfAnswer, signal: AbortSignal.timeout(politenessMs) })
+          .dump({ limit: maxBodyBytes, signal: AbortSignal.timeout(bodyTimeoutMs) })
           .catch(() => undefined);
         return statusCode;
       },

@@ -1,4 +1,4 @@
-/** Store and rules for addresses in; webhooks out: secrets, what tells of a job's end, and the sender that delivers it. */
+/** Webhooks: signing secrets, deliveries about ended jobs, and their sender. */
 import type { Logger } from 'pino';
 import { createGuardedFetch, type GuardedFetchOptions } from '../media/guarded-fetch.ts';
 import type { JobView } from '../ports/jobs.ts';
@@ -6,7 +6,6 @@ import type { State } from '../ports/state.ts';
 import { Deliveries } from './deliveries.ts';
 import { createWebhookSecrets, type SigningSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
-import { createTell, type RecordOf } from './tell.ts';
 
 export interface WebhookParts {
   readonly state: State;
@@ -18,7 +17,7 @@ export interface WebhookParts {
 export interface WebhookSettings extends Pick<GuardedFetchOptions, 'allowPrivate' | 'lookup' | 'ca'> {
   readonly now?: () => number;
   readonly pollMs?: number;
-  /** Milliseconds a receiver has to answer. */
+  /** Milliseconds that a receiver has to respond. */
   readonly answerMs?: number;
 }
 
@@ -26,7 +25,7 @@ export interface Webhooks {
   readonly secrets: SigningSecrets;
   readonly deliveries: Deliveries;
   readonly sender: Sender;
-  tell(view: JobView, ending: string): Promise<void>;
+  notify(view: JobView, ending: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -43,7 +42,41 @@ export const createWebhooks = (
     secrets,
     deliveries,
     sender,
-    tell: createTell({ deliveries, recordOf, publicUrl, kept: () => sender.wake() }),
+    notify: createNotify({ deliveries, recordOf, publicUrl, added: () => sender.wake() }),
     close: () => sender.close(),
   };
 };
+
+/** The job as a plain HTTP client reads it. */
+export type RecordOf = (view: JobView, publicUrl: string) => Readonly<Record<string, unknown>>;
+
+export interface NotifyParts {
+  readonly deliveries: Pick<Deliveries, 'add'>;
+  readonly recordOf: RecordOf;
+  /** Where links start when the job does not say. */
+  readonly publicUrl: () => string;
+  /** A delivery was added. */
+  readonly added: () => void;
+}
+
+/** Adds the delivery of an ended job whose request has a callback. Its id is derived from the job: a repeated call adds none. */
+export const createNotify =
+  ({ deliveries, recordOf, publicUrl, added }: NotifyParts) =>
+  async (view: JobView, ending: string): Promise<void> => {
+    const { job } = view;
+    if (job.callback_url === null) return;
+    const type = `${job.type}.generation.${ending}`;
+    const isNew = await deliveries.add({
+      id: `${job.id}-${ending}`,
+      job: job.id,
+      type,
+      subscription: job.subscription,
+      url: job.callback_url,
+      body: JSON.stringify({
+        type,
+        created_at: Math.floor((job.moved ?? job.created) / 1000),
+        data: recordOf(view, job.public_url || publicUrl()),
+      }),
+    });
+    if (isNew) added();
+  };

@@ -4,8 +4,7 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { readJobs } from '../../src/adapters/events/open.ts';
-import { JobEvents } from '../../src/jobs/events.ts';
-import { Notices } from '../../src/jobs/notices.ts';
+import { JobEvents, Notices } from '../../src/jobs/notices.ts';
 import type { Events, Receiver } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
@@ -14,7 +13,7 @@ import { owner, startHouse, underWay, videoJob } from './job-house.ts';
 const log = pino({ level: 'silent' });
 const never = 3_600_000;
 /** Nobody looks by himself. */
-const deaf = { pollMs: never, beatMs: never, choresMs: never };
+const deaf = { pollMs: never, heartbeatMs: never, maintenanceMs: never };
 
 type Listen = (receiver: Receiver) => Promise<void>;
 

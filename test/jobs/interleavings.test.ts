@@ -4,10 +4,16 @@ import { of } from 'rxjs';
 import t from 'tap';
 import type { JobRecord } from '../../schemas/jobs.ts';
 import { ApiError } from '../../src/errors.ts';
-import { doChores } from '../../src/jobs/chores.ts';
-import { beginJob, endJob, goOnWithJob, type Outcome } from '../../src/jobs/moves.ts';
+import {
+  cancelJob,
+  deleteJob,
+  endJob,
+  type Outcome,
+  resumeJob,
+  startJob,
+} from '../../src/jobs/apply-transitions.ts';
+import { runMaintenance } from '../../src/jobs/maintenance.ts';
 import { Notices } from '../../src/jobs/notices.ts';
-import { cancelJob, deleteJob } from '../../src/jobs/remove.ts';
 import { createSettle } from '../../src/jobs/settle.ts';
 import { Slots } from '../../src/jobs/slots.ts';
 import { JobStore } from '../../src/jobs/store.ts';
@@ -15,7 +21,7 @@ import { advance, endingOf } from '../../src/jobs/transitions.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { State } from '../../src/ports/state.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
-import { createTell } from '../../src/webhooks/tell.ts';
+import { createNotify } from '../../src/webhooks/webhooks.ts';
 import { type Actor, explore, type World } from './explorer.ts';
 
 const id = 'video_0123456789abcdef01234567';
@@ -69,11 +75,11 @@ const partsOf = (state: State, charges: string[], time: number) => {
   const now = () => time;
   const store = new JobStore(state);
   const deliveries = new Deliveries(state, now);
-  const tell = createTell({
+  const notify = createNotify({
     deliveries,
     recordOf: ({ job }) => ({ id: job.id, status: job.status }),
     publicUrl: () => '',
-    kept: () => undefined,
+    added: () => undefined,
   });
   const usage = {
     record: (event: { id: string; cost: string }) => {
@@ -83,7 +89,7 @@ const partsOf = (state: State, charges: string[], time: number) => {
     ensureOpen: () => undefined,
     close: async () => undefined,
   };
-  const settle = createSettle({ store, blobs, usage, tell });
+  const settle = createSettle({ store, blobs, usage, notify });
   const slots = new Slots(state, { now, leaseMs });
   return { store, now, keptMs, settle, slots, deliveries, blobs, log, notices: new Notices() };
 };
@@ -99,11 +105,11 @@ const work = async (
   const first = await parts.store.next({ type: 'video', model });
   const slot = first && (await slots.take(model, 1, first.id, claim));
   if (first === undefined || slot === undefined) return;
-  const begun = await beginJob(parts, first, slot);
+  const begun = await startJob(parts, first, slot);
   if (begun === undefined) return slot.free();
   if (slowly) {
     const advanced = advance(begun.value, claim, 0.5);
-    if (advanced) await parts.store.move(begun, advanced);
+    if (advanced) await parts.store.update(begun, advanced);
   }
   const ended = await endJob(parts, id, claim, outcome);
   await slot.free();
@@ -115,7 +121,7 @@ const takeOver = async ({ slots, ...parts }: Parts, claim: string, outcome: Outc
   for (const left of await slots.lapsed(model, 1)) {
     const slot = await slots.takeOver(left, claim);
     if (slot === undefined) continue;
-    const taken = await goOnWithJob(parts, left.value, slot);
+    const taken = await resumeJob(parts, left.value, slot);
     const ended = taken && (await endJob(parts, id, claim, outcome));
     await slot.free();
     if (ended !== undefined) await parts.settle(ended);
@@ -135,7 +141,7 @@ const remove = async (parts: Parts): Promise<void> => {
 };
 
 const sweep = async (parts: Parts): Promise<void> => {
-  for (let round = 0; round < 4 && (await doChores(parts)) > 0; round++);
+  for (let round = 0; round < 4 && (await runMaintenance(parts)) > 0; round++);
 };
 
 type Act = (parts: Parts) => Promise<void>;

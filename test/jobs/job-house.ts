@@ -155,7 +155,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
           ensureOpen: () => undefined,
           close: async () => undefined,
         },
-        tell: async ({ job }, ending) => {
+        notify: async ({ job }, ending) => {
           if (job.callback_url !== null) told.push(`${job.id}-${ending}`);
         },
         publicUrl: () => 'http://gateway/v1',
@@ -166,11 +166,11 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
         keptMs: 3_600_000,
         longestMs: 60_000,
         now: () => clock.now,
-        beatMs: 20,
+        heartbeatMs: 20,
         leaseMs: 15_000,
         pollMs: 20,
-        choresMs: 20,
-        lookMs: 20,
+        maintenanceMs: 20,
+        samplePollMs: 20,
         ...settings,
       },
     );

@@ -226,7 +226,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
   t.test('a worker that falls silent loses its job; what it still brings changes nothing', async (t) => {
     const house = await open(t, { renders: 0 });
     // It gives no signs of life, but lives.
-    const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+    const silent = house.another({ renders: 1, heartbeatMs: 3_600_000 });
     const job = videoJob();
     await house.jobs.create(job);
     const zombie = await underWay(silent, job);
@@ -251,7 +251,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
 
   t.test('a job that was left waits while nobody can say what is served', async (t) => {
     const house = await open(t, { renders: 0 });
-    const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+    const silent = house.another({ renders: 1, heartbeatMs: 3_600_000 });
     const job = videoJob();
     await house.jobs.create(job);
     await underWay(silent, job);
@@ -271,7 +271,7 @@ const suite = (t: Test, open: (t: Test, options?: HouseOptions) => Promise<JobHo
     const job = videoJob();
     await house.jobs.create(job);
     for (let death = 0; death < 4; death++) {
-      const silent = house.another({ renders: 1, beatMs: 3_600_000 });
+      const silent = house.another({ renders: 1, heartbeatMs: 3_600_000 });
       await underWay(silent, job);
       house.clock.now += 15_000;
     }

@@ -88,11 +88,11 @@ const jobs = createJobs(
     },
     engines: { of: () => engine, health: () => ({}), close: async () => undefined },
     usage: accounts.usage,
-    tell: webhooks.tell,
+    notify: webhooks.notify,
     publicUrl,
     log,
   },
-  { ...config.jobs, beatMs: 200, leaseMs: 1_500, pollMs: 100, choresMs: 300 },
+  { ...config.jobs, heartbeatMs: 200, leaseMs: 1_500, pollMs: 100, maintenanceMs: 300 },
 );
 process.once('SIGTERM', async () => {
   await jobs.close();

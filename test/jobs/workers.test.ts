@@ -45,7 +45,7 @@ const start = async (t: Test, redis: RedisService) => {
       catalog: { list: () => [], inService: unused, resolve: unused, find: unused, findPublic: unused },
       engines: { of: unused, health: unused, close: async () => undefined },
       usage: { record: unused, ensureOpen: unused, close: async () => undefined },
-      tell: async ({ job }, ending) => {
+      notify: async ({ job }, ending) => {
         const id = `${job.id}-${ending}`;
         const { subscription } = job;
         await new Deliveries(state).add({
@@ -60,7 +60,7 @@ const start = async (t: Test, redis: RedisService) => {
       publicUrl: () => 'http://gateway/v1',
       log,
     },
-    { renders: 0, keptMs: 3_600_000, longestMs: 60_000, choresMs: 3_600_000 },
+    { renders: 0, keptMs: 3_600_000, longestMs: 60_000, maintenanceMs: 3_600_000 },
   );
   t.teardown(async () => {
     for (const worker of workers) await end(worker, 'SIGKILL');

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { run } from '../../src/cli/main.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
-import { signatureOf } from '../../src/webhooks/signature.ts';
+import { signatureOf } from '../../src/webhooks/secrets.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { end } from '../services/child.ts';

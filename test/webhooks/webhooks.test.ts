@@ -55,8 +55,8 @@ t.test('an event is delivered as the contract words it', async (t) => {
   const waits = t.capture(AbortSignal, 'timeout', (milliseconds: number) =>
     timeout.call(AbortSignal, milliseconds),
   );
-  await webhooks.tell(job(receiver.url), 'completed');
-  await webhooks.tell(job(receiver.url), 'completed');
+  await webhooks.notify(job(receiver.url), 'completed');
+  await webhooks.notify(job(receiver.url), 'completed');
   await webhooks.sender.settled();
   t.strictSame(waits()[0]?.args, [10_000], 'the time it has to answer');
   const { secret } = await webhooks.secrets.current('sub_a');
@@ -80,7 +80,7 @@ t.test('an event is delivered as the contract words it', async (t) => {
   t.equal(timeOf(delivered), clock.now / 1000);
   const [row] = await webhooks.deliveries.ofJob('video_0123456789abcdef01234567');
   t.match(row?.value, { status: 'delivered', next: null, attempts: [{ status: 204, error: null }] });
-  await webhooks.tell(job(receiver.url, { callback_url: null }), 'failed');
+  await webhooks.notify(job(receiver.url, { callback_url: null }), 'failed');
   await webhooks.sender.settled();
   t.equal(receiver.deliveries.length, 1, 'who did not ask is not told');
 });
@@ -89,7 +89,7 @@ t.test('resent after 30 s, 2 min, 10 min, 1 h and 6 h with the same bytes, then 
   const receiver = await startReceiver(t);
   receiver.behave = (response) => response.writeHead(500).end('no'.repeat(100_000));
   const { webhooks, clock } = start(t);
-  await webhooks.tell(job(receiver.url), 'failed');
+  await webhooks.notify(job(receiver.url), 'failed');
   await webhooks.sender.settled();
   const times = [clock.now];
   for (const pause of [30_000, 120_000, 600_000, hour, 6 * hour]) {
@@ -143,7 +143,7 @@ t.test('what is no answer in time, or no 2xx, is a failure', async (t) => {
   for (const [index, [name, behave, error]] of cases.entries()) {
     receiver.behave = behave;
     const id = `video_${String(index).padStart(24, '0')}`;
-    await webhooks.tell(job(receiver.url, { id }), 'completed');
+    await webhooks.notify(job(receiver.url, { id }), 'completed');
     await webhooks.sender.settled();
     const [row] = await webhooks.deliveries.ofJob(id);
     t.match(row?.value, { status: 'waiting', attempts: [{ error }] }, name);
@@ -153,7 +153,7 @@ t.test('what is no answer in time, or no 2xx, is a failure', async (t) => {
     response.writeHead(202, { 'content-length': '1000000' });
     response.write('never more than this');
   };
-  await webhooks.tell(job(receiver.url, { id: 'video_a' }), 'completed');
+  await webhooks.notify(job(receiver.url, { id: 'video_a' }), 'completed');
   await webhooks.sender.settled();
   t.match(
     (await webhooks.deliveries.ofJob('video_a'))[0]?.value,
@@ -180,7 +180,7 @@ t.test('a name that leads inside is never delivered to', async (t) => {
     // Also hidden behind a public one, as a name that answers both does.
     answers = index % 2 === 0 ? [address] : ['93.184.216.34', address];
     const id = `video_${index}`;
-    await webhooks.tell(job(`https://hooks.example:${port}/x`, { id }), 'completed');
+    await webhooks.notify(job(`https://hooks.example:${port}/x`, { id }), 'completed');
     await webhooks.sender.settled();
     t.match((await webhooks.deliveries.ofJob(id))[0]?.value.attempts, [
       { status: null, error: 'callback_url could not be reached: its host has no public address' },
@@ -192,7 +192,7 @@ t.test('a name that leads inside is never delivered to', async (t) => {
     'https://[::1]/',
     'https://2130706433/',
   ]) {
-    await webhooks.tell(job(url, { id: `video_${url.length}x` }), 'completed');
+    await webhooks.notify(job(url, { id: `video_${url.length}x` }), 'completed');
     await webhooks.sender.settled();
   }
   t.equal(asked.length, spellings.length, 'addresses in numbers are not even looked up');
@@ -206,7 +206,7 @@ t.test(
     const { webhooks, clock } = start(t);
     let deliveries = 0;
     const signers = async (secrets: readonly string[]) => {
-      await webhooks.tell(job(receiver.url, { id: `video_${++deliveries}` }), 'completed');
+      await webhooks.notify(job(receiver.url, { id: `video_${++deliveries}` }), 'completed');
       await webhooks.sender.settled();
       const delivered = receiver.deliveries.at(-1);
       if (delivered === undefined) throw new Error('nothing came');
@@ -247,7 +247,7 @@ t.test('an attempt that spans the end of the overlap is signed by what holds whe
   const { secret: old } = await webhooks.secrets.current('sub_a');
   const { secret } = await webhooks.secrets.rotate('sub_a');
   clock.now += 24 * hour - 10_000;
-  await webhooks.tell(job(receiver.url), 'completed');
+  await webhooks.notify(job(receiver.url), 'completed');
   await webhooks.sender.settled();
   clock.now += 35_000;
   await webhooks.sender.settled();
@@ -277,7 +277,7 @@ t.test('several senders, and one that dies: each delivery in one hand at a time'
   t.equal(receiver.deliveries.length, 40);
   t.equal(new Set(receiver.deliveries.map(({ headers }) => headers['x-service-idempotency-key'])).size, 40);
 
-  await webhooks.tell(job(receiver.url), 'completed');
+  await webhooks.notify(job(receiver.url), 'completed');
   await webhooks.sender.settled();
   const id = 'lost-completed';
   await webhooks.deliveries.add({
@@ -330,7 +330,7 @@ t.test('closing gives back what is under way', async (t) => {
   const receiver = await startReceiver(t);
   receiver.behave = () => undefined;
   const { webhooks, another } = start(t);
-  await webhooks.tell(job(receiver.url), 'completed');
+  await webhooks.notify(job(receiver.url), 'completed');
   await eventually(() => receiver.deliveries.length === 1, 'asked');
   await webhooks.close();
   const [row] = await webhooks.deliveries.list(1);

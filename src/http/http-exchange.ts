@@ -5,7 +5,7 @@ import type { ErrorDialect } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
-import { passedOn } from '../tracing/trace-context.ts';
+import { propagated } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import type { Params } from './route-table.ts';
@@ -82,7 +82,7 @@ const traceOf = (
 ): Trace | undefined => {
   const traceparent = channel.header('traceparent');
   if (tracing === undefined)
-    return traceparent === '' ? undefined : passedOn(traceparent, channel.header('tracestate'));
+    return traceparent === '' ? undefined : propagated(traceparent, channel.header('tracestate'));
   const tracestate = traceparent === '' ? '' : channel.header('tracestate');
   return tracing.begin({ id, method: channel.method, route: route?.path, traceparent, tracestate });
 };

@@ -1,10 +1,10 @@
 /** Writes the replies of a pipeline to a channel, and pauses the pipeline while the socket is full. */
 import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Head, Reply, WholeReply } from '../ports/exchange.ts';
-import { lengthOf } from './answer-bytes.ts';
 import type { Channel, Frame } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
+import { lengthOf } from './reply-bytes.ts';
 import type { RequestBody } from './request-body.ts';
 import { RequestLine } from './response-log.ts';
 

@@ -44,7 +44,7 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
   }
 };
 
-/** Throws what a client is to be told; so may the pipeline itself. */
+/** Throws what becomes the error response; so may the pipeline. */
 const run = (
   core: EdgeCore,
   channel: Channel,

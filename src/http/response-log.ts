@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
 import type { Exchange, ReplyBody } from '../ports/exchange.ts';
-import { lengthOf } from './answer-bytes.ts';
 import type { CutReason, EdgeCore } from './edge-core.ts';
+import { lengthOf } from './reply-bytes.ts';
 import type { ServedRoute } from './route-table.ts';
 
 /** The `request` line of the log; made only where requests are logged. */

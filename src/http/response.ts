@@ -2,7 +2,7 @@
 import type { Observer, Subscription } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { unindexed } from '../indexed-list.ts';
-import { clientLeft } from '../metrics/route-stats.ts';
+import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner } from './channel.ts';
 import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
@@ -129,13 +129,13 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
     // A stream of known length is sent with its last byte: its source may still be paused, and has to complete.
     if (this.#writer.full) this.writable();
     this.#logEnd();
-    this.#leave();
+    this.#remove();
   }
 
   gone(): void {
     if (this.#writer.phase === 'over') return;
-    if (this.#writer.status === 0) (this.#route?.stats ?? this.#core.unrouted).count(clientLeft);
-    this.#end('client left');
+    if (this.#writer.status === 0) (this.#route?.stats ?? this.#core.unrouted).count(clientClosedRequest);
+    this.#end('client disconnected');
   }
 
   /** Something threw outside of the pipeline. */
@@ -161,7 +161,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
       const late = this.#body?.lateness(now, limits);
       if (late !== undefined) this.error(fail('invalid_request', late));
     } else if (full || phase === 'ended') {
-      if (now - touched >= limits.stalledReaderMs) this.#cut('reader stalled');
+      if (now - touched >= limits.stalledReaderMs) this.#cut('client stalled');
       else this.#channel.excuse();
     } else this.#writer.keepAlive(limits.keepAliveMs);
   }
@@ -171,7 +171,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
     const { stream } = this.#exchange;
     if (phase === 'waiting') this.error(shuttingDown());
     else if (phase === 'over') this.detach();
-    else if (phase === 'ended' || stream === undefined) this.#cut('shutting down');
+    else if (phase === 'ended' || stream === undefined) this.#cut('shutdown');
     else
       try {
         stream.error(shuttingDown());
@@ -199,13 +199,13 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
     this.#detached = true;
     this.#unsubscribe();
     this.#logEnd(reason);
-    this.#leave();
+    this.#remove();
   }
 
   detach(): void {
     this.#detached = true;
     this.#unsubscribe();
-    this.#leave();
+    this.#remove();
   }
 
   #unsubscribe(): void {
@@ -231,7 +231,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   }
 
   /** Open until both the pipeline and the socket are done with it. */
-  #leave(): void {
+  #remove(): void {
     if (this.#writer.phase !== 'over' || !this.#detached) return;
     this.#core.open.delete(this);
     if (this.#core.draining && this.#core.open.size === 0) this.#core.drained();

@@ -1,8 +1,7 @@
 /** The gateway processes of one port: starts, watches, replaces and drains them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type MetricFamily, merged } from '../metrics/exposition.ts';
-import { counter } from '../metrics/process.ts';
+import { counter, type MetricFamily, merged } from '../metrics/exposition.ts';
 import { Child, type Ready } from './child.ts';
 
 const firstBackoffMs = 500;

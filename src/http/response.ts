@@ -4,41 +4,25 @@ import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { unindexed } from '../indexed-list.ts';
 import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
-import type { Channel, ChannelOwner } from './channel.ts';
-import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
+import type { ChannelOwner } from './channel.ts';
+import type { CutReason, OpenResponse } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { ReplyWriter } from './reply-writer.ts';
-import type { RequestBody } from './request-body.ts';
 import { logEnd, logFailure } from './response-log.ts';
-import type { ServedRoute } from './route-table.ts';
 
 /** None of its methods throws: an error that reaches RxJS or the server's library ends the process. */
 export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   slot = unindexed;
-  readonly #core: EdgeCore;
-  readonly #channel: Channel;
   readonly #exchange: HttpExchange;
-  readonly #body: RequestBody | undefined;
-  readonly #route: ServedRoute | undefined;
   readonly #writer: ReplyWriter;
   /** Undefined until `subscribe` has returned, which replies may precede. */
   #subscription: Subscription | undefined;
   /** Nothing more of the pipeline is wanted. */
   #detached = false;
 
-  constructor(
-    core: EdgeCore,
-    channel: Channel,
-    exchange: HttpExchange,
-    body: RequestBody | undefined,
-    route: ServedRoute | undefined,
-  ) {
-    this.#core = core;
-    this.#channel = channel;
+  constructor(exchange: HttpExchange) {
     this.#exchange = exchange;
-    this.#body = body;
-    this.#route = route;
-    this.#writer = new ReplyWriter(core, channel, exchange, body, route?.stats ?? core.unrouted, this);
+    this.#writer = new ReplyWriter(exchange, this);
   }
 
   attach(subscription: Subscription): void {
@@ -51,11 +35,11 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   }
 
   get bufferedReply(): number {
-    return this.#writer.phase === 'over' ? 0 : this.#channel.buffered;
+    return this.#writer.phase === 'over' ? 0 : this.#exchange.channel.buffered;
   }
 
   get bufferedBody(): number {
-    return this.#body?.buffered ?? 0;
+    return this.#exchange.upload?.buffered ?? 0;
   }
 
   // ── from the pipeline ────────────────────────────────────────────────────────────────────────────
@@ -83,7 +67,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
     try {
       const error = asApiError(thrown);
       const { phase } = this.#writer;
-      logFailure(this.#exchange, this.#route, error, thrown, phase === 'streaming');
+      logFailure(this.#exchange, error, thrown, phase === 'streaming');
       if (phase === 'streaming') this.#cut('failed');
       else if (phase === 'waiting') this.#writer.whole(this.#errorReply(error));
     } catch (another) {
@@ -105,14 +89,14 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   data(chunk: Uint8Array, last: boolean): void {
     try {
-      this.#body?.push(chunk, last);
+      this.#exchange.upload?.push(chunk, last);
     } catch (thrown) {
       this.failed(thrown);
     }
   }
 
   moving(): void {
-    this.#writer.touched = this.#core.now;
+    this.#writer.touched = this.#exchange.core.now;
   }
 
   writable(): void {
@@ -134,7 +118,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   gone(): void {
     if (this.#writer.phase === 'over') return;
-    if (this.#writer.status === 0) (this.#route?.stats ?? this.#core.unrouted).count(clientClosedRequest);
+    if (this.#writer.status === 0) this.#exchange.stats.count(clientClosedRequest);
     this.#end('client disconnected');
   }
 
@@ -155,14 +139,15 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   }
 
   #checkTimeouts(): void {
-    const { limits, now } = this.#core;
+    const { core, channel, upload } = this.#exchange;
+    const { limits, now } = core;
     const { phase, full, touched } = this.#writer;
     if (phase === 'waiting') {
-      const late = this.#body?.lateness(now, limits);
+      const late = upload?.lateness(now, limits);
       if (late !== undefined) this.error(fail('invalid_request', late));
     } else if (full || phase === 'ended') {
       if (now - touched >= limits.stalledReaderMs) this.#cut('client stalled');
-      else this.#channel.excuse();
+      else channel.excuse();
     } else this.#writer.keepAlive(limits.keepAliveMs);
   }
 
@@ -190,7 +175,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   #cut(reason: CutReason): void {
     this.#writer.phase = 'over';
-    this.#channel.destroy();
+    this.#exchange.channel.destroy();
     this.#end(reason);
   }
 
@@ -220,21 +205,23 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   #logEnd(cut?: CutReason): void {
     try {
-      logEnd(this.#core, this.#exchange, this.#route, this.#writer, cut);
+      logEnd(this.#exchange, this.#writer, cut);
     } catch (thrown) {
       this.#logError(thrown, 'request line failed');
     }
   }
 
   #logError(thrown: unknown, message: string): void {
-    this.#exchange.log.error({ err: thrown, route: this.#route?.path ?? null }, message);
+    const { log, route } = this.#exchange;
+    log.error({ err: thrown, route: route?.path ?? null }, message);
   }
 
   /** Open until both the pipeline and the socket are done with it. */
   #remove(): void {
     if (this.#writer.phase !== 'over' || !this.#detached) return;
-    this.#core.open.delete(this);
-    if (this.#core.draining && this.#core.open.size === 0) this.#core.drained();
+    const { core } = this.#exchange;
+    core.open.delete(this);
+    if (core.draining && core.open.size === 0) core.drained();
   }
 }
 

@@ -11,15 +11,7 @@ import { Pieces, pieceBytes } from './pieces.ts';
 import { bytesOf, sizeOf, writeTo } from './reply-bytes.ts';
 
 /** The library takes names as bytes faster than as strings. */
-const encodedNames = new Map<HeaderName, Uint8Array>();
-const encoded = (name: HeaderName): Uint8Array => {
-  let bytes = encodedNames.get(name);
-  if (bytes === undefined) {
-    bytes = Buffer.from(name);
-    encodedNames.set(name, bytes);
-  }
-  return bytes;
-};
+const encoded: { [name in HeaderName]?: Uint8Array } = {};
 
 /** From the version for Node 22 on, no bytes of a known length are the end of a body. */
 const emptyIsNoEnd = Number(process.versions.modules) < 127;
@@ -85,7 +77,10 @@ export class UwsChannel implements Channel {
       this.#contentType ??= this.#request?.getHeader(contentType);
       return this.#contentType ?? '';
     }
-    if (this.#request !== undefined) return this.#request.getHeader(encoded(name));
+    if (this.#request !== undefined) {
+      encoded[name] ??= Buffer.from(name);
+      return this.#request.getHeader(encoded[name]);
+    }
     return this.#kept?.[kept.findIndex((each) => each.name === name)] ?? '';
   }
 

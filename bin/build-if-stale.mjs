@@ -1,4 +1,4 @@
-/** Compiles the TypeScript sources when one of them is newer than the last build; quick to say that nothing is to do. */
+/** Compiles the TypeScript sources when one of them is newer than the last build. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ const newerThan = (time) => (folder) =>
     (file) => /\.(ts|lua)$/.test(file) && statSync(join(root, folder, file)).mtimeMs > time,
   );
 
-// An installed package has no sources: dist is all there is.
+// An installed package has only dist, no sources.
 if (existsSync(join(root, 'src'))) {
   const built = existsSync(stamp) ? statSync(stamp).mtimeMs : 0;
   if (['src', 'pipelines', 'schemas'].some(newerThan(built))) {

@@ -2,13 +2,13 @@
 import { setFlagsFromString } from 'node:v8';
 import './build-if-stale.mjs';
 
-// What little survives a young collection is copied by one thread at less cost than by five; cores are for other gateways.
+// Little survives a young collection: one thread copies it cheaper than five, and the other cores run other gateways.
 setFlagsFromString('--no-parallel-scavenge');
-// Usage that waits a moment to be shipped is no reason to make all that follows among what stays: it would lie there,
-// with whatever it refers to, until a full collection. One start in three went that way: half a megabyte a collection.
+// Usage events survive a collection or two, and V8 would then allocate all later ones in the old generation, where they
+// stay with whatever they refer to until a full collection. One start in three did: half a megabyte per collection.
 setFlagsFromString('--no-allocation-site-pretenuring');
-// A request passes many small functions; with the usual budget of 920 calls remain that cost more than their work does.
-// With 2500 embeddings took 8 % longer.
+// A request passes through many small functions; with the default budget of 920 too few of them are inlined. With 2500
+// embeddings took 8 % longer.
 setFlagsFromString('--max-inlined-bytecode-size-cumulative=1300');
 
 const { run } = await import('../dist/src/cli/main.js');

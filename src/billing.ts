@@ -7,7 +7,7 @@ import { openAdmin } from './admin/open.ts';
 import { receiveUsage } from './billing/receive-usage.ts';
 import { type Config, chosenAdmin } from './config.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { readingFamilies } from './metrics/reading-families.ts';
+import { readingFamilies } from './metrics/service-families.ts';
 import { openAll } from './opened.ts';
 
 export interface RunningBilling {
@@ -30,11 +30,11 @@ export const startBilling = async (config: Config, log: Logger): Promise<Running
     const metrics = opened.add(createMetrics());
     metrics.watch(() => readingFamilies(reading.stats()));
     const admin = await openAdmin(opened, chosenAdmin(config), metrics, billingChecks(reading, ledger));
-    admin.enter();
+    admin.started();
     return {
       adminUrl: admin.url,
       stop: () => {
-        admin.leave();
+        admin.stopping();
         return opened.close();
       },
     };

@@ -17,8 +17,7 @@ import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
-import { admissionFamilies } from './metrics/metrics.ts';
-import { spanFamilies } from './metrics/span-families.ts';
+import { admissionFamilies, spanFamilies } from './metrics/metrics.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
@@ -100,7 +99,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     opened.onClose(() => edge.drain(config.drainMs));
     metrics.watch(() => edge.families());
     url ||= `${edge.url}/v1`;
-    admin.enter();
+    admin.started();
 
     return {
       url,
@@ -112,7 +111,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       families: () => metrics.families(),
       unready: admin.unready,
       stop: async (options) => {
-        admin.leave();
+        admin.stopping();
         await edge.drain(config.drainMs, options);
         await opened.close();
       },

@@ -1,17 +1,16 @@
-/** What a person reads when the gateway has started: where it listens, which key to use, what to try next. */
+/** The text printed when the gateway has started: its address, its key, a first request. */
 import type { Config } from './config.ts';
 
 export interface Welcome {
   readonly url: string;
-  /** Of the key that this start has made; later ones know its hash only. */
+  /** Of the key that this start created; later starts know only its hash. */
   readonly secret: string | undefined;
-  /** The first key came with the settings, and is not repeated: this text may end in a log. */
+  /** The first key came with the settings and is not printed: this text may end up in a log. */
   readonly keyGiven: boolean;
-  /** How many are on offer, and one to try. */
   readonly models: number;
   readonly chatModel: string | undefined;
   readonly adminUrl: string | undefined;
-  /** Gateways on the port, where there are several. */
+  /** Gateway processes on the port, where there are several. */
   readonly processes?: number;
   readonly config: Pick<Config, 'configFile' | 'dataDir' | 'redisUrl'>;
 }

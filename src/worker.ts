@@ -27,12 +27,12 @@ export const startWorker = async (config: Config, log: Logger): Promise<RunningW
     const service = await openService({ config, log, opened, state, publicUrl });
     const checks = workerChecks({ ...service, state });
     const admin = await openAdmin(opened, chosenAdmin(config), service.metrics, checks);
-    admin.enter();
+    admin.started();
     return {
       adminUrl: admin.url,
       reload: service.reload,
       stop: () => {
-        admin.leave();
+        admin.stopping();
         return opened.close();
       },
     };

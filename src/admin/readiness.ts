@@ -6,9 +6,9 @@ export type Checks = Readonly<Record<string, Check>>;
 
 export interface Readiness {
   /** The process has started. */
-  enter(): void;
+  started(): void;
   /** The process is about to end: it is unready from now on. */
-  leave(): void;
+  stopping(): void;
   /** A sentence for each reason; empty: it is ready. */
   unready(): Promise<readonly string[]>;
 }
@@ -26,10 +26,10 @@ export const createReadiness = (checks: Checks, timeoutMs = defaultTimeoutMs): R
     }
   };
   return {
-    enter: () => {
+    started: () => {
       phase = 'running';
     },
-    leave: () => {
+    stopping: () => {
       phase = 'shutting down';
     },
     unready: async () => {

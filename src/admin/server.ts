@@ -1,4 +1,4 @@
-/** The operator's own port: metrics, whether the process lives and whether it should get traffic. Nothing of a client's is here. */
+/** The admin port: metrics, liveness and readiness, for operators only. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { linkTo } from '../http/address.ts';
@@ -8,7 +8,7 @@ export interface AdminOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: () => string | Promise<string>;
-  /** Why no traffic should come, a sentence each; empty: it should. */
+  /** Why it should get no traffic, a sentence each; empty: it should. */
   readonly unready: () => Promise<readonly string[]>;
 }
 
@@ -19,7 +19,7 @@ export interface AdminServer {
 
 /** Rejects with one clear sentence when it cannot listen. */
 export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions): Promise<AdminServer> => {
-  const answers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
+  const handlers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async (response) => {
       const text = await metrics();
       response.writeHead(200, { 'content-type': contentType }).end(text);
@@ -35,13 +35,13 @@ export const startAdmin = async ({ host, port, metrics, unready }: AdminOptions)
     },
   };
   const server = createServer({ requestTimeout: 5_000, headersTimeout: 5_000 }, (request, response) => {
-    const answer = answers[request.url?.split('?')[0] ?? ''];
-    if (answer === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
-      const known = Object.keys(answers).join(', ');
+    const handler = handlers[request.url?.split('?')[0] ?? ''];
+    if (handler === undefined || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      const known = Object.keys(handlers).join(', ');
       response.writeHead(404, { 'content-type': 'text/plain' }).end(`Here are ${known}, to GET.\n`);
       return;
     }
-    answer(response).catch((error: unknown) => {
+    handler(response).catch((error: unknown) => {
       response.writeHead(500, { 'content-type': 'text/plain' }).end(`${String(error)}\n`);
     });
   });

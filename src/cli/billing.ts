@@ -1,4 +1,4 @@
-/** `sluice billing`: reads usage from Kafka into the ledger, until a signal ends it. */
+/** `sluice billing`: reads usage from Kafka into the ledger until a signal stops it. */
 import { pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import type { Command } from './command.ts';

@@ -1,21 +1,21 @@
-/** A row of the command table: what `sluice` understands under one name, and what its help says. */
+/** A row of the command table: a command's name, operands, options and help. */
 
 export interface Command {
   /** The words after `sluice`: `keys create`. */
   readonly name: string;
   /** Operands as the usage line shows them: `NAME`, `[KEY…]`, or nothing. */
   readonly operands: string;
-  /** Fewest and most of them. */
-  readonly arity: readonly [fewest: number, most: number];
+  /** How many. */
+  readonly arity: readonly [min: number, max: number];
   readonly summary: string;
-  /** More for `--help`, where a line is not enough. */
+  /** More for `--help`. */
   readonly details?: string;
   readonly options: Readonly<Record<string, Option>>;
   run(input: Input): Promise<void>;
 }
 
 export interface Option {
-  /** Name of its value in the usage line; without one it is a switch. */
+  /** Name of its value in the usage line; without one it is a flag. */
   readonly value?: string;
   readonly help: string;
 }
@@ -27,7 +27,7 @@ export interface Input {
   given(name: string): boolean;
 }
 
-/** The command line cannot be understood: one line, exit code 2. */
+/** The command line is invalid: one line, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

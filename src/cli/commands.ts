@@ -11,7 +11,7 @@ import { usageVerify } from './usage-verify.ts';
 import { webhooks } from './webhooks.ts';
 import { worker } from './worker.ts';
 
-/** A command of two words stands before the one of its first word alone. */
+/** Commands of two words come before a command of their first word alone. */
 export const commands: readonly Command[] = [
   serve,
   worker,

@@ -1,4 +1,4 @@
-/** The command table in; the help texts of every level out. */
+/** Help texts, from the command table. */
 import type { Command } from './command.ts';
 import { table } from './output.ts';
 

@@ -1,9 +1,9 @@
-/** `sluice keys …`: API keys made, listed, suspended, resumed and revoked, also while the gateway runs. */
+/** `sluice keys …`: manages API keys, also while the gateway runs. */
 import type { KeyRecord } from '../../schemas/records.ts';
 import type { KeyManagement } from '../keys/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
-import { soon, withKeys } from './with-keys.ts';
+import { soon, withKeys } from './stores.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 

@@ -1,12 +1,11 @@
-/** `sluice limits …`: a subscription's own limits set, listed and cleared, also while the gateway runs. */
+/** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
 import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
-import { soon } from './with-keys.ts';
-import { withState } from './with-state.ts';
+import { soon, withState } from './stores.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -113,11 +112,11 @@ const row = (subscription: string, model: string, numbers: LimitNumbers): string
   String(numbers.requests_per_minute ?? '–'),
 ];
 
-/** It may come with tomorrow's catalog; more often it is a slip of the pen. */
+/** It may come with tomorrow's catalog; more often it is a typo. */
 const warnOfUnknown = async (id: string | undefined): Promise<void> => {
   if (id === undefined) return;
   const { configFile } = loadConfig();
-  // Loaded when asked for: they take half a second, and every other command would wait for it.
+  // Loaded here: it takes half a second, which every other command would wait for.
   const { models } =
     configFile === undefined
       ? (await import('../catalog/default-catalog.ts')).defaultCatalog

@@ -1,4 +1,4 @@
-/** The words after `sluice` in; what they ask for done, and the exit code out: 0, 1 when it failed, 2 when it was not understood. */
+/** Runs a command line; the exit code is 0, 1 on failure, 2 when it is invalid. */
 import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -22,25 +22,25 @@ export const run = async (argv: readonly string[]): Promise<number> => {
   }
 };
 
-/** `sluice keys list | head -1` stops reading early; that is no failure. */
+/** `sluice keys list | head -1` stops reading early, which is no failure. */
 const onOutputError = (error: NodeJS.ErrnoException): void => {
   if (error.code !== 'EPIPE') throw error;
 };
 
 const runCommand = async (command: Command, words: readonly string[]): Promise<void> => {
-  const input = understand(command, words);
+  const input = parse(command, words);
   if (input.given('help')) {
     print(commandHelp(command));
     return;
   }
-  const [fewest, most] = command.arity;
-  if (input.operands.length < fewest) throw new UsageError(`${command.operands} is missing`);
-  const extra = input.operands[most];
+  const [min, max] = command.arity;
+  if (input.operands.length < min) throw new UsageError(`${command.operands} is missing`);
+  const extra = input.operands[max];
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`);
   await command.run(input);
 };
 
-const understand = (command: Command, words: readonly string[]): Input => {
+const parse = (command: Command, words: readonly string[]): Input => {
   const options = Object.fromEntries(
     Object.entries(command.options).map(([name, { value }]) => [
       name,
@@ -63,7 +63,7 @@ const understand = (command: Command, words: readonly string[]): Input => {
       given: (name) => value(name) !== undefined,
     };
   } catch (error) {
-    // Node explains at length; its first sentence names the fault.
+    // Node's message is long; its first sentence names the fault.
     throw new UsageError(sentence(error).split('. ', 1)[0]);
   }
 };
@@ -80,7 +80,7 @@ const withoutCommand = ([first, second]: readonly string[]): string => {
   throw new UsageError(`${first} takes one of ${choices}${second === undefined ? '' : `, not "${second}"`}`);
 };
 
-/** An operator may know what a client may not: behind a 503 stands what really happened. */
+/** An operator may see the cause of an error, which a client may not. */
 const sentence = (error: unknown): string => {
   if (error instanceof ApiError && error.cause instanceof Error) return error.cause.message;
   return error instanceof Error ? error.message : String(error);

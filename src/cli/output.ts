@@ -1,4 +1,4 @@
-/** What commands say: results on standard output, for scripts to read; words for people on standard error. */
+/** Output of commands: results on standard output for scripts, remarks on standard error. */
 
 export const print = (text: string): void => {
   process.stdout.write(`${text}\n`);

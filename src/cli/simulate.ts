@@ -1,4 +1,4 @@
-/** `sluice simulate`: the simulator as an HTTP engine of its own, until a signal ends it. */
+/** `sluice simulate`: runs the simulator as an HTTP engine until a signal stops it. */
 import { once } from 'node:events';
 import { quirkNames, readQuirks } from '../simulator/server/quirks.ts';
 import type { SimulatorServerOptions } from '../simulator/server/server.ts';
@@ -22,7 +22,7 @@ export const simulate: Command = {
   },
   run: async (input) => {
     const options = readOptions(input);
-    // Loaded when asked for: the other commands start without it.
+    // Loaded only here: the other commands start faster without it.
     const { startSimulatorServer } = await import('../simulator/server/server.ts');
     const server = await startSimulatorServer(options);
     print(`Simulator listens on ${server.url}`);

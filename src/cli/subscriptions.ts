@@ -1,8 +1,8 @@
-/** `sluice subscriptions …`: the accounts that keys and usage belong to. */
+/** `sluice subscriptions …`: manages the accounts that keys and usage belong to. */
 import type { Status } from '../../schemas/records.ts';
 import { type Command, json } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
-import { soon, withKeys } from './with-keys.ts';
+import { soon, withKeys } from './stores.ts';
 
 const create: Command = {
   name: 'subscriptions create',

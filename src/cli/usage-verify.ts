@@ -1,10 +1,10 @@
-/** `sluice usage verify`: journals, Kafka and ledger compared; exit code 1 when they differ. */
+/** `sluice usage verify`: compares journals, Kafka and ledger; exit code 1 when they differ. */
 import { existsSync } from 'node:fs';
 import type { AuditKafka, Report } from '../billing/verify.ts';
 import type { Config } from '../config.ts';
 import { type Command, json } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
-import { withLedger } from './with-ledger.ts';
+import { withLedger } from './stores.ts';
 
 export const usageVerify: Command = {
   name: 'usage verify',
@@ -16,7 +16,7 @@ export const usageVerify: Command = {
   options: { json },
   run: (input) =>
     withLedger(async (ledger, config) => {
-      // Loaded when asked for: no other command needs them.
+      // Loaded only here: no other command needs them.
       const [{ journalFolder }, { differs, verifyUsage }] = await Promise.all([
         import('../accounts.ts'),
         import('../billing/verify.ts'),

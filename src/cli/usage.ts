@@ -1,4 +1,4 @@
-/** `sluice usage`: what was used and what it costs, as a table, as CSV or as JSON. */
+/** `sluice usage`: prints usage and its cost as a table, as CSV or as JSON. */
 import { billedColumns } from '../../schemas/usage.ts';
 import { currentMonth, readTime, timeForms } from '../billing/period.ts';
 import { requestRow, totalRow } from '../billing/usage-rows.ts';
@@ -6,8 +6,7 @@ import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
-import { withKeys } from './with-keys.ts';
-import { withLedger } from './with-ledger.ts';
+import { withKeys, withLedger } from './stores.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 type Groups = readonly UsageGroup[] | 'request';

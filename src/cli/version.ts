@@ -1,4 +1,4 @@
-/** The version in package.json, found from the sources and from the build alike. */
+/** The version in package.json, read from the sources and from the build alike. */
 import { existsSync, readFileSync } from 'node:fs';
 
 export const version = (): string => {

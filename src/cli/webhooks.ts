@@ -1,13 +1,13 @@
-/** `sluice webhooks …`: what was delivered to clients' servers, what was not and why, and once more by hand. */
+/** `sluice webhooks …`: lists webhook deliveries and their failures, and sends one again. */
 import { Deliveries, type StoredDelivery } from '../webhooks/deliveries.ts';
 import { type Command, json, UsageError } from './command.ts';
 import { minute, print, printJson, remark, table } from './output.ts';
-import { withState } from './with-state.ts';
+import { withState } from './stores.ts';
 
 const withDeliveries = <T>(work: (deliveries: Deliveries) => Promise<T>): Promise<T> =>
   withState((state) => work(new Deliveries(state)));
 
-const usualLimit = 50;
+const defaultLimit = 50;
 
 const list: Command = {
   name: 'webhooks list',
@@ -16,7 +16,7 @@ const list: Command = {
   summary: 'show deliveries, the latest first; with JOB only those of that job, with every attempt',
   options: {
     subscription: { value: 'SUBSCRIPTION', help: 'only those of this subscription, by id' },
-    limit: { value: 'NUMBER', help: `how many (${usualLimit})` },
+    limit: { value: 'NUMBER', help: `how many (${defaultLimit})` },
     json,
   },
   run: (input) =>
@@ -50,7 +50,7 @@ const resend: Command = {
 };
 
 const limitOf = (text: string | undefined): number => {
-  const limit = Number(text ?? usualLimit);
+  const limit = Number(text ?? defaultLimit);
   if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
     throw new UsageError('--limit must be a whole number from 1 to 1000');
   return limit;

@@ -1,4 +1,4 @@
-/** `sluice worker`: renders videos and songs beside gateways, until a signal ends it. */
+/** `sluice worker`: renders videos and songs beside gateways until a signal stops it. */
 import { pino } from 'pino';
 import { loadConfig } from '../config.ts';
 import type { Command } from './command.ts';
@@ -11,7 +11,7 @@ export const worker: Command = {
   arity: [0, 0],
   summary: 'render videos and songs and deliver webhooks, beside gateways that share its store',
   details:
-    'Needs REDIS_URL, and files that gateways can read too: an S3 store, or the same data folder. SLUICE_WORKERS says how many\nrenders it does at once; gateways with SLUICE_WORKERS=0 leave them all to workers. Any number may run. KAFKA_BROKERS\nlets them hear of each other at once. SLUICE_ADMIN_PORT gives it a port for metrics and probes.',
+    'Needs REDIS_URL, and files that gateways can read too: an S3 store, or the same data folder. SLUICE_WORKERS says how many\nrenders it does at once; gateways with SLUICE_WORKERS=0 leave them all to workers. Any number may run. KAFKA_BROKERS\nnotifies them of new jobs at once. SLUICE_ADMIN_PORT gives it a port for metrics and probes.',
   options: {},
   run: async () => {
     const config = loadConfig();

@@ -1,10 +1,10 @@
-/** A place to listen at in; how links name it, and what can be wrong with it in one sentence each. */
+/** Addresses to listen on: their links, their TLS files, and why one cannot be used. */
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { TlsFiles } from './channel.ts';
 
-interface Place {
+interface Address {
   readonly host: string;
   readonly port: number;
 }
@@ -16,35 +16,35 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
 };
 
-/** What links start with: an address that stands for all of them leads nowhere, so it is named by loopback's. */
-export const linkTo = (scheme: 'http' | 'https', { host, port }: Place): string => {
+/** What links start with: a wildcard address leads nowhere, so links name loopback instead. */
+export const linkTo = (scheme: 'http' | 'https', { host, port }: Address): string => {
   const name = loopback[host] ?? host;
   return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 };
 
 const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
-export const refusal = ({ host, port }: Place, error: unknown): Error => {
+export const refusal = ({ host, port }: Address, error: unknown): Error => {
   const code = codeOf(error);
   return new Error(`Cannot listen on ${host}:${port}: ${reasons[code] ?? `the system says ${code}`}`, {
     cause: error,
   });
 };
 
-/** Why an address is refused, for a server that does not say. */
-export const whyRefused = (place: Place): Promise<Error> =>
+/** Why an address cannot be used, for a server that does not say. */
+export const whyRefused = (address: Address): Promise<Error> =>
   new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error) => resolve(refusal(place, error)));
-    probe.listen(place, () => probe.close(() => resolve(refusal(place, undefined))));
+    probe.once('error', (error) => resolve(refusal(address, error)));
+    probe.listen(address, () => probe.close(() => resolve(refusal(address, undefined))));
   });
 
-/** The port, or a free one for 0; rejects with why when anybody listens there. */
-export const ensureFree = (place: Place): Promise<number> =>
+/** The port, or a free one for 0; rejects with the reason when it is in use. */
+export const ensureFree = (address: Address): Promise<number> =>
   new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', (error) => reject(refusal(place, error)));
-    probe.listen({ host: place.host, port: place.port, exclusive: true }, () => {
+    probe.once('error', (error) => reject(refusal(address, error)));
+    probe.listen({ host: address.host, port: address.port, exclusive: true }, () => {
       const { port } = probe.address() as AddressInfo;
       probe.close(() => resolve(port));
     });

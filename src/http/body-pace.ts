@@ -1,4 +1,4 @@
-/** How much of a body has come by when in; whether its client is too slow out. */
+/** Whether a request body arrives too slowly. */
 import type { EdgeLimits } from './limits.ts';
 
 export class BodyPace {
@@ -12,7 +12,7 @@ export class BodyPace {
     this.#before = this.#seen = received;
   }
 
-  /** What the client is told; undefined while it is fast enough. */
+  /** The error message for the client; undefined while it is fast enough. */
   lateness(now: number, received: number, limits: EdgeLimits): string | undefined {
     if (received !== this.#seen) this.#quietSince = now;
     this.#seen = received;

@@ -1,4 +1,4 @@
-/** Headers that every response carries, and status lines, made once. */
+/** Headers of every response, and cached status lines. */
 import { STATUS_CODES } from 'node:http';
 import { allowOrigin, exposedHeaders } from './cors.ts';
 
@@ -23,6 +23,6 @@ export const statusLine = (status: number): string => {
 
 const unprintable = /[^\t -~]/;
 
-/** A header value that cannot break its line, and that every server takes. */
+/** A header value that cannot break its line, and that every server accepts. */
 export const headerValue = (value: string): string =>
   unprintable.test(value) ? value.replace(/[^\t -~]/g, '?') : value;

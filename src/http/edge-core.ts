@@ -1,4 +1,4 @@
-/** What all requests of one edge share. */
+/** The state that all requests of one edge share. */
 import type { Logger } from 'pino';
 import type { Indexed, IndexedList } from '../indexed-list.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
@@ -9,37 +9,37 @@ import type { RouteTable } from './route-table.ts';
 
 export interface EdgeCore {
   readonly routes: RouteTable;
-  /** Answers to paths and methods that no route has. */
+  /** Responses to paths and methods that have no route. */
   readonly unrouted: RouteStats;
   readonly cuts: Record<CutReason, number>;
   readonly keys: Keys;
   readonly log: Logger;
   readonly limits: EdgeLimits;
-  /** Undefined: requests are not recorded. */
+  /** Undefined: tracing is off. */
   readonly tracing: Tracing | undefined;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
   readonly open: IndexedList<OpenResponse>;
-  /** Milliseconds, brought up to date by the edge's one timer: exact enough for time-outs, free to read. */
+  /** Milliseconds, updated by the edge's one timer: exact enough for time-outs, free to read. */
   now: number;
-  /** Whether requests are logged, looked up as often as the time is. */
+  /** Whether requests are logged, updated by the same timer. */
   logging: boolean;
   draining: boolean;
   /** Called when `open` becomes empty while draining. */
   drained: () => void;
 }
 
-/** Why an answer did not come to its end. */
-export type CutReason = 'client left' | 'reader stalled' | 'failed' | 'shutting down';
+/** Why a response was not sent to its end. */
+export type CutReason = 'client disconnected' | 'client stalled' | 'failed' | 'shutdown';
 
 export interface OpenResponse extends Indexed {
-  /** Its reader is behind. */
+  /** Its socket is full. */
   readonly full: boolean;
-  /** Bytes kept for its reader, and of the request's body as far as it has come. */
+  /** Bytes of the response that wait for the client, and of the request body so far. */
   readonly bufferedReply: number;
   readonly bufferedBody: number;
-  /** Looks for what has taken too long and for streams that need a keep-alive comment. */
+  /** Checks time-outs, and writes the keep-alive comments of silent streams. */
   tick(): void;
-  /** The grace time is over. */
+  /** The drain time is over. */
   shutDown(): void;
 }

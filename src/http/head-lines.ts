@@ -1,10 +1,10 @@
-/** The headers of a response and its request's id in; the lines of its head, as bytes in memory that is used again, out. */
+/** Encodes the header lines of a response into reused memory. */
 import type { HeaderList } from '../ports/exchange.ts';
 import { corsHeaders, headerValue } from './common-headers.ts';
 
 const [[firstName, firstValue], ...otherCorsHeaders] = corsHeaders;
 
-/** All headers go out as the value of this one: the library writes a value as it is, and each call into it costs more than the lines do. */
+/** All headers are written as the value of this one: the library writes a value as it is, and each call into it is slow. */
 export const firstHeader = Buffer.from(firstName);
 
 const beforeId = [
@@ -14,29 +14,29 @@ const beforeId = [
 ].join('\r\n');
 const betweenIds = '\r\nrequest-id: ';
 
-/** Lists of headers that many responses share; there are but a few. */
-const mostKnown = 8;
+/** Lists of headers that many responses share; there are only a few. */
+const maxShared = 8;
 
 export class HeadLines {
-  readonly #known: Shared[] = [];
-  /** Not known, and met last: met again, it is one that responses share. */
+  readonly #shared: Shared[] = [];
+  /** The last list that was not shared: seen again, it is. */
   #candidate: HeaderList | undefined;
 
-  /** Good until the next call. */
+  /** Valid until the next call. */
   of(headers: HeaderList, requestId: string): Uint8Array {
-    for (const shared of this.#known) if (shared.headers === headers) return shared.withId(requestId);
+    for (const shared of this.#shared) if (shared.headers === headers) return shared.withId(requestId);
     if (this.#candidate !== headers) {
       this.#candidate = headers;
       return Buffer.from(linesOf(headers, requestId));
     }
     const shared = new Shared(headers, requestId);
-    this.#known.unshift(shared);
-    if (this.#known.length > mostKnown) this.#known.pop();
+    this.#shared.unshift(shared);
+    if (this.#shared.length > maxShared) this.#shared.pop();
     return shared.withId(requestId);
   }
 }
 
-/** Lines that are made once, in which only the id changes: 0.2 µs in place of 0.35. */
+/** Lines that are encoded once, in which only the id changes: 0.2 µs instead of 0.35. */
 class Shared {
   readonly headers: HeaderList;
   #lines: Buffer;

@@ -1,72 +1,83 @@
 /** The exchange that a pipeline sees, on top of a request's channel. */
 import type { Logger } from 'pino';
-import type { Route } from '../../pipelines/route.ts';
 import type { ErrorDialect } from '../errors.ts';
+import type { RouteStats } from '../metrics/route-stats.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
-import { passedOn } from '../tracing/trace-context.ts';
+import { propagated } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
-import type { Params } from './route-table.ts';
+import { emptyBody, type RequestBody } from './request-body.ts';
+import type { Params, ServedRoute } from './route-table.ts';
 
 const noParams: Params = {};
 
 export class HttpExchange implements Exchange {
+  readonly core: EdgeCore;
+  readonly channel: Channel;
+  readonly route: ServedRoute | undefined;
+  /** Undefined where the request has no body. */
+  readonly upload: RequestBody | undefined;
   readonly id: string;
   readonly params: Params;
-  readonly body: IncomingBody;
   readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
   stream: Breakable | undefined;
-  readonly #channel: Channel;
-  readonly #route: Route | undefined;
-  readonly #core: EdgeCore;
   #log: Logger | undefined;
 
   constructor(
     core: EdgeCore,
     channel: Channel,
-    route: Route | undefined,
+    route: ServedRoute | undefined,
     params: Params | undefined,
-    body: IncomingBody,
+    upload: RequestBody | undefined,
   ) {
+    this.core = core;
+    this.channel = channel;
+    this.route = route;
+    this.upload = upload;
     this.id = core.nextId();
-    this.#channel = channel;
-    this.#route = route;
     this.params = params ?? noParams;
-    this.body = body;
-    this.#core = core;
     this.trace = traceOf(core, channel, route, this.id);
   }
 
+  get body(): IncomingBody {
+    return this.upload ?? emptyBody;
+  }
+
+  /** Counts of its route, or of all requests without one. */
+  get stats(): RouteStats {
+    return this.route?.stats ?? this.core.unrouted;
+  }
+
   get method(): string {
-    return this.#channel.method;
+    return this.channel.method;
   }
 
   get path(): string {
-    return this.#channel.path;
+    return this.channel.path;
   }
 
   get query(): string {
-    return this.#channel.query;
+    return this.channel.query;
   }
 
   header(name: HeaderName): string {
-    return this.#channel.header(name);
+    return this.channel.header(name);
   }
 
   get dialect(): ErrorDialect {
-    const route = this.#route;
-    const errors = route === undefined ? this.#core.routes.errorsNear(this.#channel.path) : route.errors;
+    const { route } = this;
+    const errors = route === undefined ? this.core.routes.errorsNear(this.channel.path) : route.errors;
     return typeof errors === 'function'
-      ? errors((name) => this.#channel.header(name))
+      ? errors((name) => this.channel.header(name))
       : (errors ?? 'envelope');
   }
 
   /** Created on first use: most requests log nothing of their own. */
   get log(): Logger {
-    this.#log ??= this.#core.log.child(
+    this.#log ??= this.core.log.child(
       this.trace === undefined ? { request_id: this.id } : { request_id: this.id, trace_id: this.trace.id },
     );
     return this.#log;
@@ -77,12 +88,12 @@ export class HttpExchange implements Exchange {
 const traceOf = (
   { tracing }: EdgeCore,
   channel: Channel,
-  route: Route | undefined,
+  route: ServedRoute | undefined,
   id: string,
 ): Trace | undefined => {
   const traceparent = channel.header('traceparent');
   if (tracing === undefined)
-    return traceparent === '' ? undefined : passedOn(traceparent, channel.header('tracestate'));
+    return traceparent === '' ? undefined : propagated(traceparent, channel.header('tracestate'));
   const tracestate = traceparent === '' ? '' : channel.header('tracestate');
   return tracing.begin({ id, method: channel.method, route: route?.path, traceparent, tracestate });
 };

@@ -1,4 +1,4 @@
-/** Every time-out and bound of the HTTP edge, with the values it runs with unless told otherwise. */
+/** Every time-out and limit of the HTTP edge, and their defaults. */
 
 export interface EdgeLimits {
   /** Time a client has to send a request's head. uWebSockets.js has 10 s of its own and takes no other value. */
@@ -13,13 +13,13 @@ export interface EdgeLimits {
   readonly idleConnectionMs: number;
   /** Silence of a stream after which its keep-alive comment is written. */
   readonly keepAliveMs: number;
-  /** Time a client may leave its socket full before it is cut off. */
+  /** Time a client may leave its socket full before it is disconnected. */
   readonly stalledReaderMs: number;
   /** Bytes of one response that may wait in this process for a slow reader before its source is paused. */
   readonly maxBufferedBytes: number;
-  /** Time a connection is still read after an early answer, so that the client sees the answer and not a reset. */
+  /** Time a connection is still read after an early response, so that the client sees the response and not a reset. */
   readonly lingerMs: number;
-  /** How exactly all of the above is kept: one timer of this period serves every connection. */
+  /** Precision of all the above: one timer of this period serves every connection. */
   readonly tickMs: number;
 }
 

@@ -1,11 +1,9 @@
-/**
- * After an early answer: body bytes in, nothing out. A connection that is ended while its client still sends is reset,
- * and the client may lose the answer it was sent; so for a while what comes is read and thrown away.
- */
+/** Discards the rest of a request body after an early response. */
 import type { Channel, ChannelOwner } from './channel.ts';
 
 const lingerBytes = 1024 * 1024;
 
+/** A connection closed while its client still sends is reset, and the response may be lost: so it is read for a while. */
 export class Linger implements ChannelOwner {
   readonly #channel: Channel;
   readonly #timer: NodeJS.Timeout;

@@ -1,4 +1,4 @@
-/** Routes, keys and limits in; a listening HTTP edge out, on uWebSockets.js or on node:http. */
+/** Starts the HTTP edge, on uWebSockets.js or on node:http, and drains it. */
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
@@ -29,7 +29,7 @@ export interface EdgeOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   readonly limits: EdgeLimits;
-  /** Undefined: requests are not recorded. */
+  /** Undefined: tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Other processes of the same gateway listen there too. */
   readonly shared?: boolean;
@@ -44,16 +44,15 @@ export interface Edge {
   readonly name: 'uws' | 'node';
   /** Requests not finished yet. */
   inFlight(): number;
-  /** What it counts and holds. */
   families(): readonly MetricFamily[];
-  /** Takes no new connections and resolves when nothing is in flight; after the grace time what is left is cut. */
-  drain(graceMs: number, options?: DrainOptions): Promise<void>;
+  /** Accepts no more connections and resolves when nothing is in flight; after the drain time the rest is cut. */
+  drain(drainMs: number, options?: DrainOptions): Promise<void>;
 }
 
 export interface DrainOptions {
   /**
-   * Another process takes over: kept connections are not closed but told to end with their next answer, so that no
-   * client loses a request it sends on one just now; those that stay silent end by their own time-out.
+   * Another process takes over: kept-alive connections close with their next response, so that no client loses a request
+   * that it sends on one just now; idle ones close by their time-out.
    */
   readonly handOver: boolean;
 }
@@ -89,8 +88,8 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     name: server.name,
     inFlight: () => core.open.size,
     families: () => edgeFamilies(core, server.connections()),
-    drain: (graceMs, drainOptions) => {
-      drained ??= drain(core, server, graceMs, drainOptions).finally(() => clearInterval(timer));
+    drain: (drainMs, drainOptions) => {
+      drained ??= drain(core, server, drainMs, drainOptions).finally(() => clearInterval(timer));
       return drained;
     },
   };
@@ -99,17 +98,17 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
 const drain = async (
   core: EdgeCore,
   server: Server,
-  graceMs: number,
+  drainMs: number,
   { handOver }: DrainOptions = { handOver: false },
 ): Promise<void> => {
   core.draining = true;
-  // Right after the turn's new connections were accepted: what waits in the queue of a closed port is lost.
+  // Right after this tick's new connections were accepted: what is still in the backlog of a closed port is lost.
   await setImmediate();
   server.stopListening();
-  if (handOver) await disconnected(server, graceMs);
-  await emptied(core, graceMs);
+  if (handOver) await disconnected(server, drainMs);
+  await emptied(core, drainMs);
   for (const response of core.open) response.shutDown();
-  // The last answers are on their way to the operating system.
+  // The last responses are on their way to the operating system.
   await emptied(core, core.limits.lingerMs);
   await server.close();
 };

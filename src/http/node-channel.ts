@@ -1,12 +1,12 @@
-/** One request of node:http as a channel. */
+/** A channel on node:http. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Head, HeaderList, HeaderName, WholeReply } from '../ports/exchange.ts';
-import { bytesOf } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
+import { bytesOf } from './reply-bytes.ts';
 
 export class NodeChannel implements Channel {
   readonly method: string;
@@ -17,7 +17,7 @@ export class NodeChannel implements Channel {
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #limits: EdgeLimits;
-  /** Bytes that wait for room. */
+  /** Bytes that wait for room in the socket. */
   readonly #rest = new Pieces();
   #ending = false;
 
@@ -32,25 +32,25 @@ export class NodeChannel implements Channel {
     this.query = mark === -1 ? '' : url.slice(mark + 1);
     response.on('drain', () => this.#drained());
     response.on('finish', () => this.owner?.sent());
-    response.on('close', () => this.left());
+    response.on('close', () => this.disconnected());
     // A socket that breaks under a write; its close follows.
-    response.on('error', () => this.left());
+    response.on('error', () => this.disconnected());
   }
 
-  /** Something of the response is on its way. */
+  /** The head of the response is sent. */
   get started(): boolean {
     return this.#response.headersSent;
   }
 
-  /** The connection is gone, whoever ended it. */
-  left(): void {
+  /** The connection is closed, by either side. */
+  disconnected(): void {
     if (!this.#response.writableFinished) this.owner?.gone();
   }
 
   receiveBody(): void {
     this.#request.on('data', (chunk: Buffer) => this.owner?.data(chunk, false));
     this.#request.on('end', () => this.owner?.data(nothing, true));
-    // A body that breaks off is reported by the response's own close.
+    // The close of the response reports a body that breaks off.
     this.#request.on('error', () => {});
   }
 
@@ -73,12 +73,12 @@ export class NodeChannel implements Channel {
 
   excuse(): void {}
 
-  answer(answer: WholeReply, frame: Frame): void {
-    const body = bytesOf(answer.body);
-    const headers = headerList(answer.headers, frame);
+  answer(reply: WholeReply, frame: Frame): void {
+    const body = bytesOf(reply.body);
+    const headers = headerList(reply.headers, frame);
     const length = frame.bodiless ? frame.length : body.byteLength;
     if (length !== undefined) headers.push('content-length', String(length));
-    this.#response.writeHead(answer.status, reasonPhrase(answer.status), headers);
+    this.#response.writeHead(reply.status, reasonPhrase(reply.status), headers);
     if (frame.unread) this.#linger(frame.bodiless ? nothing : body);
     else if (frame.bodiless) this.#response.end();
     else if (body.byteLength <= pieceBytes) this.#response.end(body);
@@ -88,7 +88,7 @@ export class NodeChannel implements Channel {
     }
   }
 
-  /** Whole by its length, but not ended: ending it would end the connection. */
+  /** Complete by its length, but not ended: that would close the connection. */
   #linger(body: Uint8Array): void {
     const owner = this.owner;
     this.#response.write(body);
@@ -112,7 +112,7 @@ export class NodeChannel implements Channel {
   }
 
   #sendRest(): boolean {
-    // Node keeps what it is given until it is sent, and pieces are only lent.
+    // Node keeps what it is given until it is sent, and pieces are borrowed.
     return this.#rest.send((piece) => this.#response.write(Buffer.from(piece)));
   }
 

@@ -1,4 +1,4 @@
-/** Starts node:http: its requests in, channels out. This file and its channel are all that knows this server. */
+/** The HTTP edge on node:http. */
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
@@ -12,15 +12,15 @@ import { NodeChannel } from './node-channel.ts';
 export const startNode = async (options: ServerOptions, tls: TlsPair | undefined): Promise<Server> => {
   const { host, port, limits, handle } = options;
   const connections = new WeakMap<Duplex, Set<NodeChannel>>();
-  /** What runs on a connection: several at once where a client pipelines. */
+  /** The requests of a connection: several where a client pipelines. */
   const running = (socket: Duplex): Set<NodeChannel> => {
     const known = connections.get(socket);
     if (known !== undefined) return known;
     const channels = new Set<NodeChannel>();
     connections.set(socket, channels);
-    // A response that waits behind another is not told by node that its client left.
+    // A pipelined response that waits behind another gets no close event of its own.
     socket.once('close', () => {
-      for (const channel of channels) channel.left();
+      for (const channel of channels) channel.disconnected();
     });
     return channels;
   };
@@ -36,7 +36,7 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
     headersTimeout: limits.headerMs,
     keepAliveTimeout: limits.idleConnectionMs,
     connectionsCheckingInterval: limits.tickMs,
-    // Bodies have time-outs of our own, which know when it is we who pause.
+    // Bodies have time-outs of our own, which do not count while we pause them.
     requestTimeout: 0,
   };
   const server =
@@ -61,7 +61,7 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
     name: 'node',
     port: (server.address() as AddressInfo).port,
     connections: () => sockets,
-    // The HTTP server's own close would end kept connections too, whether a request is on its way on them or not.
+    // The HTTP server's own close would close kept-alive connections too, even with a request on its way on them.
     stopListening: () => {
       TcpServer.prototype.close.call(server);
     },
@@ -80,7 +80,7 @@ const malformed = (code: string, maxHeaderBytes: number): string => {
   return 'The request is not valid HTTP';
 };
 
-/** What cannot be parsed has no response object to answer with. */
+/** For requests that cannot be parsed: they have no response object. */
 const refuse = (message: string, requestId: string): string => {
   const body = errorJson(fail('invalid_request', message), 'envelope', requestId);
   const headers = [

@@ -1,11 +1,8 @@
-/**
- * Bytes in, the same bytes out in pieces a socket takes one after the other: what a server is given beyond what its
- * socket takes it keeps a copy of, and it says nothing of a reader's progress within it.
- */
-
+/** Splits bytes into pieces that a socket takes one after the other. */
+/** A server copies what its socket does not take, and reports no progress within it: so it gets no more than this at once. */
 export const pieceBytes = 64 * 1024;
 
-/** Where texts become bytes, a piece at a time: most go on at once, and need no memory of their own. */
+/** Where text is encoded, a piece at a time: most is sent at once and needs no memory of its own. */
 const memory = Buffer.allocUnsafeSlow(pieceBytes);
 const encoder = new TextEncoder();
 
@@ -24,12 +21,12 @@ export class Pieces {
     this.#waiting.push(typeof bytes === 'string' ? bytes : asBuffer(bytes));
   }
 
-  /** Of a piece that was lent. */
+  /** The rest of a borrowed piece. */
   putBack(bytes: Buffer): void {
     this.#waiting.unshift(Buffer.from(bytes));
   }
 
-  /** Lends pieces until there is no room, which `write` tells by false; that piece is taken all the same. */
+  /** Passes borrowed pieces to `write` until it returns false, for no room; that piece is taken all the same. */
   send(write: (piece: Buffer) => boolean): boolean {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       const room = write(typeof next === 'string' ? this.#encoded(next) : this.#cut(next));
@@ -51,7 +48,7 @@ export class Pieces {
     return bytes.subarray(0, pieceBytes);
   }
 
-  /** The end of a text would keep all of it in memory. */
+  /** A slice of a text would keep all of it in memory. */
   #settle(): void {
     for (const [index, piece] of this.#waiting.entries())
       if (typeof piece === 'string') this.#waiting[index] = Buffer.from(piece);

@@ -1,30 +1,16 @@
 /** Writes the replies of a pipeline to a channel, and pauses the pipeline while the socket is full. */
-import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Head, Reply, WholeReply } from '../ports/exchange.ts';
-import { lengthOf } from './answer-bytes.ts';
-import type { Channel, Frame } from './channel.ts';
-import type { EdgeCore } from './edge-core.ts';
+import type { Frame } from './channel.ts';
 import type { HttpExchange } from './http-exchange.ts';
-import type { RequestBody } from './request-body.ts';
+import { lengthOf } from './reply-bytes.ts';
 import { RequestLine } from './response-log.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the channel is done. */
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
 
-interface Owner {
-  /** The response has no body: nothing more of the pipeline is wanted. */
-  detach(): void;
-  failed(thrown: unknown): void;
-}
-
 /** Its methods throw when the pipeline breaks the rules of `Reply`, or when the server does not take the bytes. */
-export class ReplyWriter implements Frame {
-  readonly #core: EdgeCore;
-  readonly #channel: Channel;
-  readonly #exchange: HttpExchange;
-  readonly #body: RequestBody | undefined;
-  readonly #stats: RouteStats;
-  readonly #owner: Owner;
+export abstract class ReplyWriter implements Frame {
+  protected readonly exchange: HttpExchange;
   /** Undefined where requests are not logged. */
   readonly line: RequestLine | undefined;
   phase: Phase = 'waiting';
@@ -44,26 +30,19 @@ export class ReplyWriter implements Frame {
   /** Bytes still to come of a stream of known length. */
   #left: number | undefined;
 
-  constructor(
-    core: EdgeCore,
-    channel: Channel,
-    exchange: HttpExchange,
-    body: RequestBody | undefined,
-    stats: RouteStats,
-    owner: Owner,
-  ) {
-    this.#core = core;
-    this.#channel = channel;
-    this.#exchange = exchange;
-    this.#body = body;
-    this.#stats = stats;
-    this.#owner = owner;
+  constructor(exchange: HttpExchange) {
+    const { core } = exchange;
+    this.exchange = exchange;
     this.touched = core.now;
     this.line = core.logging ? new RequestLine(core.log) : undefined;
   }
 
+  /** The response has no body: nothing more of the pipeline is wanted. */
+  abstract detach(): void;
+  abstract failed(thrown: unknown): void;
+
   get requestId(): string {
-    return this.#exchange.id;
+    return this.exchange.id;
   }
 
   write(reply: Reply): void {
@@ -87,10 +66,10 @@ export class ReplyWriter implements Frame {
     if (this.phase === 'streaming') throw new Error('The pipeline answered after a head');
     this.phase = 'ended';
     this.#settle(reply.status);
-    if (this.#channel.method === 'HEAD') this.length = lengthOf(reply.body);
+    if (this.exchange.method === 'HEAD') this.length = lengthOf(reply.body);
     this.line?.count(reply.body);
-    this.touched = this.#core.now;
-    this.#channel.answer(reply, this);
+    this.touched = this.exchange.core.now;
+    this.exchange.channel.answer(reply, this);
   }
 
   /** The pipeline completed. */
@@ -100,29 +79,29 @@ export class ReplyWriter implements Frame {
     if (this.phase !== 'streaming') return;
     if (this.#left !== undefined && this.#left > 0) throw new Error('The stream is shorter than it said');
     this.phase = 'ended';
-    this.#channel.end();
+    this.exchange.channel.end();
   }
 
   /** Writes the stream's keep-alive comment if it has been silent for that long. */
   keepAlive(silentMs: number): void {
     if (this.phase !== 'streaming' || this.#keepAlive === undefined) return;
-    if (this.#core.now - this.touched >= silentMs) this.#bytes(this.#keepAlive);
+    if (this.exchange.core.now - this.touched >= silentMs) this.#bytes(this.#keepAlive);
   }
 
   /** The socket has room again. */
   resume(): void {
     this.full = false;
-    this.#exchange.backpressure.resume();
+    this.exchange.backpressure.resume();
   }
 
   #bytes(bytes: string | Uint8Array): void {
     if (this.phase === 'waiting') throw new Error('The pipeline sent bytes before a head');
-    this.touched = this.#core.now;
+    this.touched = this.exchange.core.now;
     this.line?.count(bytes);
     const head = this.#head;
     if (this.#left !== undefined) this.#left -= Buffer.byteLength(bytes);
     if (this.#left !== undefined && this.#left < 0) throw new Error('The stream is longer than it said');
-    if (head === undefined) this.#written(this.#channel.write(bytes));
+    if (head === undefined) this.#written(this.exchange.channel.write(bytes));
     else this.#start(head, bytes);
   }
 
@@ -133,7 +112,7 @@ export class ReplyWriter implements Frame {
     try {
       this.#start(head, head.length === undefined ? head.keepAlive : undefined);
     } catch (thrown) {
-      this.#owner.failed(thrown);
+      this.failed(thrown);
     }
   }
 
@@ -144,22 +123,26 @@ export class ReplyWriter implements Frame {
     if (head.length === undefined) this.#keepAlive = head.keepAlive;
     if (this.bodiless) {
       this.phase = 'ended';
-      this.#channel.answer({ kind: 'whole', status: head.status, headers: head.headers, body: '' }, this);
-      this.#owner.detach();
-    } else this.#written(this.#channel.start(head, this, bytes));
+      this.exchange.channel.answer(
+        { kind: 'whole', status: head.status, headers: head.headers, body: '' },
+        this,
+      );
+      this.detach();
+    } else this.#written(this.exchange.channel.start(head, this, bytes));
   }
 
   #settle(status: number): void {
     this.status = status;
-    this.#stats.count(status);
-    this.bodiless = this.#channel.method === 'HEAD' || status === 204 || status === 304;
-    this.unread = this.#body !== undefined && !this.#body.dismiss();
-    this.close = this.unread || this.#core.draining;
+    this.exchange.stats.count(status);
+    const { method, upload, core } = this.exchange;
+    this.bodiless = method === 'HEAD' || status === 204 || status === 304;
+    this.unread = upload !== undefined && !upload.dismiss();
+    this.close = this.unread || core.draining;
   }
 
   #written(room: boolean): void {
     if (room || this.full) return;
     this.full = true;
-    this.#exchange.backpressure.pause();
+    this.exchange.backpressure.pause();
   }
 }

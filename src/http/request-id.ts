@@ -1,4 +1,4 @@
-/** Nothing in; an id that no other request of any process has out. */
+/** Request ids that are unique over all processes. */
 import { randomBytes } from 'node:crypto';
 
 const counterDigits = 7;

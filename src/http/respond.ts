@@ -7,7 +7,7 @@ import type { Channel } from './channel.ts';
 import { preflight } from './cors.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { HttpExchange } from './http-exchange.ts';
-import { emptyBody, RequestBody } from './request-body.ts';
+import { RequestBody } from './request-body.ts';
 import { Response } from './response.ts';
 import type { Found } from './route-table.ts';
 
@@ -31,30 +31,24 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
   }
   const route = found?.byMethod.get(channel.method);
   const body = bodyOf(channel, route?.bodyLimit ?? 0);
-  const exchange = new HttpExchange(core, channel, route, found?.params, body ?? emptyBody);
-  const response = new Response(core, channel, exchange, body, route);
+  const exchange = new HttpExchange(core, channel, route, found?.params, body);
+  const response = new Response(exchange);
   channel.owner = response;
   if (body !== undefined) channel.receiveBody();
   core.open.add(response);
   try {
     if (unreadable !== undefined) throw unreadable;
-    response.attach(run(core, channel, exchange, found).subscribe(response));
+    response.attach(run(exchange, found).subscribe(response));
   } catch (thrown) {
     response.error(thrown);
   }
 };
 
-/** Throws what a client is to be told; so may the pipeline itself. */
-const run = (
-  core: EdgeCore,
-  channel: Channel,
-  exchange: HttpExchange,
-  found: Found | undefined,
-): Observable<Reply> => {
-  const { method, path } = channel;
+/** Throws what becomes the error response; so may the pipeline. */
+const run = (exchange: HttpExchange, found: Found | undefined): Observable<Reply> => {
+  const { core, channel, route, method, path } = exchange;
   if (found === undefined) throw fail('not_found', `No route for ${method} ${cut(path)}`);
   if (method === 'OPTIONS') return of(preflight(channel, found.allow));
-  const route = found.byMethod.get(method);
   if (route === undefined) throw notAllowed(method, path, found.allow);
   if (route.access === 'public') return route.pipeline(exchange, { exchange });
   const { pipeline } = route;

@@ -1,10 +1,10 @@
 /** Logs and counts responses: a line for each, its cut, its trace, its failure. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
-import type { Exchange, ReplyBody } from '../ports/exchange.ts';
-import { lengthOf } from './answer-bytes.ts';
-import type { CutReason, EdgeCore } from './edge-core.ts';
-import type { ServedRoute } from './route-table.ts';
+import type { ReplyBody } from '../ports/exchange.ts';
+import type { CutReason } from './edge-core.ts';
+import type { HttpExchange } from './http-exchange.ts';
+import { lengthOf } from './reply-bytes.ts';
 
 /** The `request` line of the log; made only where requests are logged. */
 export class RequestLine {
@@ -21,18 +21,13 @@ export class RequestLine {
   }
 
   /** The path of the route, not the one that was sent: that may hold ids, and its query secrets. */
-  write(
-    { id, trace, method }: Exchange,
-    route: string | undefined,
-    status: number,
-    cut: CutReason | undefined,
-  ): void {
+  write({ id, trace, method, route }: HttpExchange, status: number, cut: CutReason | undefined): void {
     this.#log.info(
       {
         request_id: id,
         ...(trace === undefined ? {} : { trace_id: trace.id }),
         method,
-        route: route ?? null,
+        route: route?.path ?? null,
         status,
         ms: Math.round((performance.now() - this.#start) * 10) / 10,
         bytes: this.#bytes,
@@ -43,29 +38,27 @@ export class RequestLine {
   }
 }
 
+interface Written {
+  readonly status: number;
+  readonly line: RequestLine | undefined;
+}
+
 /** The response is sent, or was cut. */
-export const logEnd = (
-  core: EdgeCore,
-  exchange: Exchange,
-  route: ServedRoute | undefined,
-  { status, line }: { readonly status: number; readonly line: RequestLine | undefined },
-  cut?: CutReason,
-): void => {
-  if (cut !== undefined) core.cuts[cut]++;
+export const logEnd = (exchange: HttpExchange, { status, line }: Written, cut?: CutReason): void => {
+  if (cut !== undefined) exchange.core.cuts[cut]++;
   exchange.trace?.end(status, cut);
-  line?.write(exchange, route?.path, status, cut);
+  line?.write(exchange, status, cut);
 };
 
 /** What a client can read in its error response is logged only where the cause is ours; a cut stream always is. */
 export const logFailure = (
-  { log }: Exchange,
-  route: ServedRoute | undefined,
+  exchange: HttpExchange,
   error: ApiError,
   thrown: unknown,
   streaming: boolean,
 ): void => {
   if (error.kind === 'internal' || streaming)
-    log.error({ err: thrown, route: route?.path ?? null }, 'request failed');
+    exchange.log.error({ err: thrown, route: exchange.route?.path ?? null }, 'request failed');
   else if (error.status >= 500 && error.cause !== undefined)
-    log.warn({ err: error.cause, message: error.message }, 'request failed');
+    exchange.log.warn({ err: error.cause, message: error.message }, 'request failed');
 };

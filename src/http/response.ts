@@ -2,69 +2,41 @@
 import type { Observer, Subscription } from 'rxjs';
 import { type ApiError, asApiError, errorJson, fail } from '../errors.ts';
 import { unindexed } from '../indexed-list.ts';
-import { clientLeft } from '../metrics/route-stats.ts';
+import { clientClosedRequest } from '../metrics/route-stats.ts';
 import type { Reply, WholeReply } from '../ports/exchange.ts';
-import type { Channel, ChannelOwner } from './channel.ts';
-import type { CutReason, EdgeCore, OpenResponse } from './edge-core.ts';
-import type { HttpExchange } from './http-exchange.ts';
+import type { ChannelOwner } from './channel.ts';
+import type { CutReason, OpenResponse } from './edge-core.ts';
 import { ReplyWriter } from './reply-writer.ts';
-import type { RequestBody } from './request-body.ts';
 import { logEnd, logFailure } from './response-log.ts';
-import type { ServedRoute } from './route-table.ts';
 
-/** None of its methods throws: an error that reaches RxJS or the server's library ends the process. */
-export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
+/** None of these methods throws: an error that reaches RxJS or the server's library ends the process. */
+export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwner, OpenResponse {
   slot = unindexed;
-  readonly #core: EdgeCore;
-  readonly #channel: Channel;
-  readonly #exchange: HttpExchange;
-  readonly #body: RequestBody | undefined;
-  readonly #route: ServedRoute | undefined;
-  readonly #writer: ReplyWriter;
   /** Undefined until `subscribe` has returned, which replies may precede. */
   #subscription: Subscription | undefined;
   /** Nothing more of the pipeline is wanted. */
   #detached = false;
-
-  constructor(
-    core: EdgeCore,
-    channel: Channel,
-    exchange: HttpExchange,
-    body: RequestBody | undefined,
-    route: ServedRoute | undefined,
-  ) {
-    this.#core = core;
-    this.#channel = channel;
-    this.#exchange = exchange;
-    this.#body = body;
-    this.#route = route;
-    this.#writer = new ReplyWriter(core, channel, exchange, body, route?.stats ?? core.unrouted, this);
-  }
 
   attach(subscription: Subscription): void {
     this.#subscription = subscription;
     if (this.#detached) this.#unsubscribe();
   }
 
-  get full(): boolean {
-    return this.#writer.full;
-  }
-
   get bufferedReply(): number {
-    return this.#writer.phase === 'over' ? 0 : this.#channel.buffered;
+    return this.phase === 'over' ? 0 : this.exchange.channel.buffered;
   }
 
   get bufferedBody(): number {
-    return this.#body?.buffered ?? 0;
+    return this.exchange.upload?.buffered ?? 0;
   }
 
   // ── from the pipeline ────────────────────────────────────────────────────────────────────────────
 
   next(reply: Reply): void {
-    const { phase } = this.#writer;
+    const { phase } = this;
     if (this.#detached || phase === 'ended' || phase === 'over') return;
     try {
-      this.#writer.write(reply);
+      this.write(reply);
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -72,7 +44,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   complete(): void {
     try {
-      this.#writer.end();
+      this.end();
     } catch (thrown) {
       this.failed(thrown);
     }
@@ -82,10 +54,10 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   error(thrown: unknown): void {
     try {
       const error = asApiError(thrown);
-      const { phase } = this.#writer;
-      logFailure(this.#exchange, this.#route, error, thrown, phase === 'streaming');
+      const { phase } = this;
+      logFailure(this.exchange, error, thrown, phase === 'streaming');
       if (phase === 'streaming') this.#cut('failed');
-      else if (phase === 'waiting') this.#writer.whole(this.#errorReply(error));
+      else if (phase === 'waiting') this.whole(this.#errorReply(error));
     } catch (another) {
       this.#giveUp(another);
     }
@@ -97,7 +69,7 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
       kind: 'whole',
       status: error.status,
       headers: { 'content-type': 'application/json', ...error.headers },
-      body: errorJson(error, this.#exchange.dialect, this.#exchange.id),
+      body: errorJson(error, this.exchange.dialect, this.exchange.id),
     };
   }
 
@@ -105,42 +77,42 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   data(chunk: Uint8Array, last: boolean): void {
     try {
-      this.#body?.push(chunk, last);
+      this.exchange.upload?.push(chunk, last);
     } catch (thrown) {
       this.failed(thrown);
     }
   }
 
   moving(): void {
-    this.#writer.touched = this.#core.now;
+    this.touched = this.exchange.core.now;
   }
 
   writable(): void {
     try {
-      this.#writer.resume();
+      this.resume();
     } catch (thrown) {
       this.failed(thrown);
     }
   }
 
   sent(): void {
-    if (this.#writer.phase === 'over') return;
-    this.#writer.phase = 'over';
+    if (this.phase === 'over') return;
+    this.phase = 'over';
     // A stream of known length is sent with its last byte: its source may still be paused, and has to complete.
-    if (this.#writer.full) this.writable();
+    if (this.full) this.writable();
     this.#logEnd();
-    this.#leave();
+    this.#remove();
   }
 
   gone(): void {
-    if (this.#writer.phase === 'over') return;
-    if (this.#writer.status === 0) (this.#route?.stats ?? this.#core.unrouted).count(clientLeft);
-    this.#end('client left');
+    if (this.phase === 'over') return;
+    if (this.status === 0) this.exchange.stats.count(clientClosedRequest);
+    this.#end('client disconnected');
   }
 
   /** Something threw outside of the pipeline. */
   failed(thrown: unknown): void {
-    if (this.#writer.phase === 'waiting') this.error(thrown);
+    if (this.phase === 'waiting') this.error(thrown);
     else this.#giveUp(thrown);
   }
 
@@ -155,23 +127,24 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   }
 
   #checkTimeouts(): void {
-    const { limits, now } = this.#core;
-    const { phase, full, touched } = this.#writer;
+    const { core, channel, upload } = this.exchange;
+    const { limits, now } = core;
+    const { phase, full, touched } = this;
     if (phase === 'waiting') {
-      const late = this.#body?.lateness(now, limits);
+      const late = upload?.lateness(now, limits);
       if (late !== undefined) this.error(fail('invalid_request', late));
     } else if (full || phase === 'ended') {
-      if (now - touched >= limits.stalledReaderMs) this.#cut('reader stalled');
-      else this.#channel.excuse();
-    } else this.#writer.keepAlive(limits.keepAliveMs);
+      if (now - touched >= limits.stalledReaderMs) this.#cut('client stalled');
+      else channel.excuse();
+    } else this.keepAlive(limits.keepAliveMs);
   }
 
   shutDown(): void {
-    const { phase } = this.#writer;
-    const { stream } = this.#exchange;
+    const { phase } = this;
+    const { stream } = this.exchange;
     if (phase === 'waiting') this.error(shuttingDown());
     else if (phase === 'over') this.detach();
-    else if (phase === 'ended' || stream === undefined) this.#cut('shutting down');
+    else if (phase === 'ended' || stream === undefined) this.#cut('shutdown');
     else
       try {
         stream.error(shuttingDown());
@@ -185,27 +158,27 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
   /** Not even an error can be sent. */
   #giveUp(thrown: unknown): void {
     this.#logError(thrown, 'request failed');
-    if (this.#writer.phase !== 'over') this.#cut('failed');
+    if (this.phase !== 'over') this.#cut('failed');
   }
 
   #cut(reason: CutReason): void {
-    this.#writer.phase = 'over';
-    this.#channel.destroy();
+    this.phase = 'over';
+    this.exchange.channel.destroy();
     this.#end(reason);
   }
 
   #end(reason: CutReason): void {
-    this.#writer.phase = 'over';
+    this.phase = 'over';
     this.#detached = true;
     this.#unsubscribe();
     this.#logEnd(reason);
-    this.#leave();
+    this.#remove();
   }
 
   detach(): void {
     this.#detached = true;
     this.#unsubscribe();
-    this.#leave();
+    this.#remove();
   }
 
   #unsubscribe(): void {
@@ -220,21 +193,23 @@ export class Response implements Observer<Reply>, ChannelOwner, OpenResponse {
 
   #logEnd(cut?: CutReason): void {
     try {
-      logEnd(this.#core, this.#exchange, this.#route, this.#writer, cut);
+      logEnd(this.exchange, this, cut);
     } catch (thrown) {
       this.#logError(thrown, 'request line failed');
     }
   }
 
   #logError(thrown: unknown, message: string): void {
-    this.#exchange.log.error({ err: thrown, route: this.#route?.path ?? null }, message);
+    const { log, route } = this.exchange;
+    log.error({ err: thrown, route: route?.path ?? null }, message);
   }
 
   /** Open until both the pipeline and the socket are done with it. */
-  #leave(): void {
-    if (this.#writer.phase !== 'over' || !this.#detached) return;
-    this.#core.open.delete(this);
-    if (this.#core.draining && this.#core.open.size === 0) this.#core.drained();
+  #remove(): void {
+    if (this.phase !== 'over' || !this.#detached) return;
+    const { core } = this.exchange;
+    core.open.delete(this);
+    if (core.draining && core.open.size === 0) core.drained();
   }
 }
 

@@ -1,32 +1,24 @@
-/** One request of uWebSockets.js as a channel. What the library does by itself, and what is worked around, is said here. */
+/** A channel on uWebSockets.js, with workarounds for what the library does by itself. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Head, HeaderName, ReplyBody, WholeReply } from '../ports/exchange.ts';
 import { keptHeaders } from '../ports/request-headers.ts';
-import { bytesOf, sizeOf, writeTo } from './answer-bytes.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { statusLine } from './common-headers.ts';
 import { firstHeader, HeadLines } from './head-lines.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
+import { bytesOf, sizeOf, writeTo } from './reply-bytes.ts';
 
 /** The library takes names as bytes faster than as strings. */
-const encodedNames = new Map<HeaderName, Uint8Array>();
-const encoded = (name: HeaderName): Uint8Array => {
-  let bytes = encodedNames.get(name);
-  if (bytes === undefined) {
-    bytes = Buffer.from(name);
-    encodedNames.set(name, bytes);
-  }
-  return bytes;
-};
+const encoded: { [name in HeaderName]?: Uint8Array } = {};
 
 /** From the version for Node 22 on, no bytes of a known length are the end of a body. */
 const emptyIsNoEnd = Number(process.versions.modules) < 127;
 
 /**
- * Texts go to the library as bytes, in memory that is used again: it copies what it cannot send at once. Given a text it
- * goes through it twice, and from the version for Node 22 on writes Latin-1 characters as they lie in memory.
+ * Text goes to the library as bytes, in reused memory: it copies what it cannot send at once. It reads a string twice,
+ * and from the version for Node 22 on writes Latin-1 characters as they are in memory.
  */
 const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
 const headLines = new HeadLines();
@@ -56,16 +48,16 @@ export class UwsChannel implements Channel {
   #contentType: string | undefined;
   #receiving = false;
   #query: string | undefined;
-  /** Inside a callback of the library, where writes are packed together without being told to. */
+  /** Inside a callback of the library, where writes are corked by themselves. */
   #corked = true;
   /** The response object may not be touched any more. */
   #over = false;
-  /** Bytes that wait for room. */
+  /** Bytes that wait for room in the socket. */
   #rest: Pieces | undefined;
-  /** A large answer that is on its way. */
+  /** A large response that is on its way. */
   #large: Buffer | undefined;
   #ending = false;
-  /** Bytes of the whole body, of a stream that knows. */
+  /** Bytes of the body, for a stream of known length. */
   #length: number | undefined;
 
   constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
@@ -85,11 +77,14 @@ export class UwsChannel implements Channel {
       this.#contentType ??= this.#request?.getHeader(contentType);
       return this.#contentType ?? '';
     }
-    if (this.#request !== undefined) return this.#request.getHeader(encoded(name));
+    if (this.#request !== undefined) {
+      encoded[name] ??= Buffer.from(name);
+      return this.#request.getHeader(encoded[name]);
+    }
     return this.#kept?.[kept.findIndex((each) => each.name === name)] ?? '';
   }
 
-  /** The request object dies now: what may still be asked of it is copied, and the rest of its life is listened to. */
+  /** The request object is invalid from now on: what may still be read is copied, and later events are subscribed to. */
   leaveHandler(): void {
     const request = this.#request;
     this.#corked = false;
@@ -121,7 +116,7 @@ export class UwsChannel implements Channel {
     this.#corked = false;
   }
 
-  /** The library has said `100 Continue` by itself. */
+  /** The library has sent `100 Continue` by itself. */
   askForBody(): void {}
 
   pauseBody(): void {
@@ -133,8 +128,8 @@ export class UwsChannel implements Channel {
   }
 
   /**
-   * The library ends a connection whose reader has been full, or whose body came with less than 16 KB/s, for 10 s.
-   * Pausing stops that clock (and every event), resuming starts it anew.
+   * The library closes a connection whose socket was full, or whose body came with less than 16 KB/s, for 10 s.
+   * Pausing stops that clock (and every event), resuming restarts it.
    */
   excuse(): void {
     if (this.#over) return;
@@ -142,23 +137,23 @@ export class UwsChannel implements Channel {
     this.#response.resume();
   }
 
-  answer(answer: WholeReply, frame: Frame): void {
+  answer(reply: WholeReply, frame: Frame): void {
     this.#cork(() => {
       const response = this.#response;
-      // 200 is what it says by itself.
-      if (answer.status !== 200) response.writeStatus(statusLine(answer.status));
-      response.writeHeader(firstHeader, headLines.of(answer.headers, frame.requestId));
-      if (frame.unread) this.#linger(answer, frame);
+      // 200 is the library's default.
+      if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
+      response.writeHeader(firstHeader, headLines.of(reply.headers, frame.requestId));
+      if (frame.unread) this.#linger(reply, frame);
       else if (frame.bodiless) this.#endWithoutBody(frame);
-      else if (sizeOf(answer.body) > pieceBytes) this.#endLarge(bytesOf(answer.body));
+      else if (sizeOf(reply.body) > pieceBytes) this.#endLarge(bytesOf(reply.body));
       else {
-        response.end(shortUtf8(answer.body), frame.close);
+        response.end(shortUtf8(reply.body), frame.close);
         this.#finish();
       }
     });
   }
 
-  /** Told a length here, the library waits for a body that never comes; so it is written as a header. */
+  /** Given a length, the library waits for a body that never comes; so it is written as a header. */
   #endWithoutBody(frame: Frame): void {
     if (frame.length !== undefined) this.#response.writeHeader('content-length', String(frame.length));
     if (frame.close) this.#response.writeHeader('connection', 'close');
@@ -166,7 +161,7 @@ export class UwsChannel implements Channel {
     this.#finish();
   }
 
-  /** Only what the socket takes is handed over, and the rest when it has room. */
+  /** Writes what the socket takes, and the rest when it has room. */
   #endLarge(body: Buffer): void {
     this.#large = body;
     const send = (from: number): boolean => {
@@ -186,9 +181,9 @@ export class UwsChannel implements Channel {
     });
   }
 
-  /** Written as part of the head, the answer is whole and the response still open. */
-  #linger(answer: WholeReply, frame: Frame): void {
-    const body = bytesOf(answer.body);
+  /** Written as part of the head, the response is complete and still open. */
+  #linger(reply: WholeReply, frame: Frame): void {
+    const body = bytesOf(reply.body);
     const text = frame.bodiless ? '' : body.toString();
     this.#response.writeHeader('connection', utf8(`close\r\ncontent-length: ${body.length}\r\n\r\n${text}`));
     const { owner } = this;
@@ -204,7 +199,7 @@ export class UwsChannel implements Channel {
       response.writeHeader(firstHeader, headLines.of(head.headers, frame.requestId));
       if (frame.close) response.writeHeader('connection', 'close');
       this.#length = head.length;
-      // The library holds the end of the head back until there are bytes to write, be they none of a known length.
+      // The library holds the end of the head back until there are bytes to write, even if none of a known length.
       if (bytes !== undefined) room = this.#send(bytes);
       // Where no bytes would be the end, the head waits for the first of them.
       else if (head.length === 0 || (head.length !== undefined && emptyIsNoEnd))
@@ -214,7 +209,7 @@ export class UwsChannel implements Channel {
     return room;
   }
 
-  /** On its own: the library keeps the function, and with it all that is in sight of where it was made. */
+  /** A method of its own: the library keeps the function, and with it everything in its scope. */
   #awaitRoom(): void {
     if (!this.#over) this.#response.onWritable(() => this.#writable());
   }
@@ -246,7 +241,7 @@ export class UwsChannel implements Channel {
     return this.#length === undefined ? this.#response.write(piece) : this.#sendSized(piece);
   }
 
-  /** What the socket does not take of a body of known length is not kept by the library, and the last byte ends it. */
+  /** The library does not buffer a body of known length beyond what the socket takes; the last byte ends the response. */
   #sendSized(piece: Buffer): boolean {
     const before = this.#response.getWriteOffset();
     const [room, done] = this.#response.tryEnd(piece, this.#length ?? 0);
@@ -262,7 +257,7 @@ export class UwsChannel implements Channel {
     this.owner?.moving();
     this.#cork(() => {
       try {
-        // Even with nothing to add this sends what the library keeps: with a handler for room it does not by itself.
+        // Even with nothing to add this sends what the library has buffered: with an onWritable handler it does not by itself.
         if (!this.#sendRest() || this.#over) return;
         if (this.#ending) this.#end();
         else this.owner?.writable();
@@ -279,7 +274,7 @@ export class UwsChannel implements Channel {
     else this.#cork(() => this.#end());
   }
 
-  /** It cannot be told here to close the connection: it would write that header into the stream. */
+  /** Without `closeConnection`: the library would write that header into the stream. */
   #end(): void {
     this.#response.end();
     this.#finish();
@@ -298,7 +293,7 @@ export class UwsChannel implements Channel {
     this.#response.close();
   }
 
-  /** The library keeps this until the connection's next request: no longer with all that belongs to the last one. */
+  /** The library keeps this object until the connection's next request; without its owner it keeps no more than that. */
   #finish(): void {
     const { owner } = this;
     this.#over = true;

@@ -1,18 +1,4 @@
-/**
- * Starts uWebSockets.js: its requests in, channels out. This file and its channel are all that knows the library.
- *
- * What version 20.41 was seen to do by itself, and cannot be told otherwise:
- * - A head has 10 to 14 s to arrive, and a connection may be idle as long; then it is closed without a word.
- * - A first line that arrives in pieces, HTTP/1.0 and anything that is no HTTP are answered 505; contradictory or
- *   unreadable lengths and chunks 400; heads over UWS_HTTP_MAX_HEADERS_SIZE 431, if they come in several pieces (what
- *   one read of the socket holds, half a megabyte, is not measured). These answers are HTML and not ours.
- * - A head that breaks the grammar, has no host or over 100 headers is taken for one that is not complete.
- * - `Expect: 100-continue` is answered at once, before our handler is asked.
- * - A second request on a connection whose first is not answered yet ends the connection: no pipelining but of
- *   requests that are answered in the same turn.
- * - Of two `content-length` the first counts.
- * What is worked around is said where that is done.
- */
+/** The HTTP edge on uWebSockets.js. */
 
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
@@ -20,6 +6,19 @@ import { setUnlessSet } from '../environment.ts';
 import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeLimits } from './limits.ts';
 import { UwsChannel } from './uws-channel.ts';
+
+/*
+ * What version 20.41 does by itself, and what cannot be configured:
+ * - A head has 10 to 14 s to arrive, and a connection may be idle as long; then it is closed without a response.
+ * - A first line that arrives in several reads, HTTP/1.0 and anything that is not HTTP get 505; contradictory or
+ *   unreadable lengths and chunks 400; heads over UWS_HTTP_MAX_HEADERS_SIZE 431, if they arrive in several reads (what
+ *   one read of the socket holds, half a megabyte, is not measured). These responses are HTML and not ours.
+ * - A head that breaks the grammar, has no host or over 100 headers is taken for an incomplete one.
+ * - `Expect: 100-continue` is answered at once, before our handler is called.
+ * - A second request on a connection whose first has no response yet closes the connection: only requests that are
+ *   answered in the same tick can be pipelined.
+ * - Of two `content-length` headers the first counts.
+ */
 
 export type UwsLibrary = typeof import('uWebSockets.js');
 
@@ -29,7 +28,7 @@ export const loadUws = (limits: EdgeLimits): UwsLibrary => {
   return createRequire(import.meta.url)('uWebSockets.js') as UwsLibrary;
 };
 
-/** Undefined when the address cannot be had: the library does not say why. */
+/** Undefined when the address cannot be used: the library does not say why. */
 export const startUws = async (library: UwsLibrary, options: ServerOptions): Promise<Server | undefined> => {
   const { tls, limits, handle } = options;
   const app =
@@ -41,11 +40,11 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
     try {
       handle(channel);
     } finally {
-      // The process is ended for a handler that neither answers nor listens for the client's leaving.
+      // The library ends the process if a handler neither responds nor subscribes to `onAborted`.
       channel.leaveHandler();
     }
   };
-  // Most requests: what is known need not be asked of the library, and each question costs.
+  // Most requests: their method is known here and need not be read from the library, which is slow.
   app.get('/*', handler('GET'));
   app.post('/*', handler('POST'));
   app.any('/*', handler());
@@ -73,7 +72,7 @@ export const startUws = async (library: UwsLibrary, options: ServerOptions): Pro
   };
 };
 
-/** Shared: the system spreads connections over all processes that listen so. Not so, a second one is refused. */
+/** Shared: the system distributes connections over all processes that listen so. Exclusive: a second one is refused. */
 const sharedPort = 0;
 const exclusivePort = 1;
 
@@ -82,6 +81,6 @@ const listening = (
   { host, port, shared }: ServerOptions,
 ): Promise<us_listen_socket | false> =>
   new Promise((resolve) => {
-    // Its typings leave out the overload with host, port and options, which it has.
+    // Its typings lack the overload with host, port and options.
     Reflect.apply(app.listen, app, [host, port, shared === true ? sharedPort : exclusivePort, resolve]);
   });

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobRecord } from '../../schemas/jobs.ts';
+import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
@@ -177,16 +178,16 @@ export class Rendering {
   }
 }
 
-const minBackoffMs = 100;
-const maxBackoffMs = 2_000;
+const storeBackoff = exponentialBackoff({ first: 100, most: 2_000 });
 
 /** Retries with exponential backoff while a store is unavailable. */
 const retryUnavailable = async <T>(work: () => Promise<T>, maxMs: number): Promise<T> => {
   const deadline = Date.now() + maxMs;
-  for (let backoff = minBackoffMs; ; backoff = Math.min(2 * backoff, maxBackoffMs)) {
+  for (let retry = 1; ; retry++) {
     try {
       return await work();
     } catch (error) {
+      const backoff = storeBackoff(retry);
       const isTransient = error instanceof ApiError && error.kind === 'unavailable';
       if (!isTransient || Date.now() + backoff > deadline) throw error;
       await delay(backoff);

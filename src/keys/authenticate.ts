@@ -1,33 +1,33 @@
-/** A secret in; the caller it belongs to out, from memory when it was seen lately. */
+/** Finds the caller of an API key, from a cache with bounded staleness. */
 import { from, mergeMap, Observable, of, throwError } from 'rxjs';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { State } from '../ports/state.ts';
-import { hashSecret, longestSecret } from './secret.ts';
+import { hashSecret, maxSecretLength } from './secret.ts';
 
-/** Milliseconds, counted from the start of the reading that an answer rests on. */
+/** Milliseconds since the read that a cached verdict rests on began. */
 export interface Staleness {
-  /** From here on a request for the key starts another reading, which nobody waits for. */
+  /** From here on a request starts another read in the background. */
   readonly refresh: number;
-  /** From here on requests wait for that reading: what was revoked before is refused. */
+  /** From here on requests wait for that read: a key revoked before it is refused. */
   readonly limit: number;
   /**
-   * While the store does not answer, keys found active before are believed for so long. Nobody can revoke a key in
-   * a store that is down; only a replica that alone is cut off from it can so serve a revoked one, and no longer.
+   * While the store is unavailable, keys found active before are accepted for so long. Nobody can revoke a key in a
+   * store that is down; only a replica that alone has lost its connection can accept a revoked one, and no longer.
    */
   readonly outage: number;
 }
 
-const usual: Staleness = { refresh: 1_000, limit: 2_000, outage: 30_000 };
+const defaultStaleness: Staleness = { refresh: 1_000, limit: 2_000, outage: 30_000 };
 
 export interface AuthenticatorSettings {
-  /** Milliseconds that only go forward. */
+  /** Monotonic milliseconds. */
   readonly now?: () => number;
   readonly staleness?: Staleness;
-  /** How many active and how many refused secrets are remembered. Apart, so that a flood of wrong ones ousts no good one. */
-  readonly remembered?: { readonly active: number; readonly refused: number };
+  /** Cached active and refused secrets; separate, so that a flood of wrong ones evicts no good one. */
+  readonly cached?: { readonly active: number; readonly refused: number };
 }
 
 interface Verdict {
@@ -42,14 +42,14 @@ export const createAuthenticator = (
   state: State,
   {
     now = () => performance.now(),
-    staleness = usual,
-    remembered = { active: 10_000, refused: 2_000 },
+    staleness = defaultStaleness,
+    cached = { active: 10_000, refused: 2_000 },
   }: AuthenticatorSettings = {},
 ): Keys['authenticate'] => {
   const active = new Map<string, Verdict>();
   const refused = new Map<string, Verdict>();
-  /** One reading per secret, however many requests wait for it. */
-  const readings = new Map<string, Promise<Verdict['answer']>>();
+  /** One read per secret, however many requests wait for it. */
+  const reads = new Map<string, Promise<Verdict['answer']>>();
 
   const read = async (secret: string): Promise<Verdict['answer']> => {
     const readAt = now();
@@ -64,27 +64,27 @@ export const createAuthenticator = (
         refreshAt: readAt + staleness.refresh,
         goodUntil: readAt + staleness.limit,
       };
-      if (verdict.active) remember(active, secret, verdict, remembered.active);
-      else remember(refused, secret, verdict, remembered.refused);
+      if (verdict.active) remember(active, secret, verdict, cached.active);
+      else remember(refused, secret, verdict, cached.refused);
       return verdict.answer;
     } catch (error) {
       const verdict = active.get(secret);
       const at = now();
-      const believedUntil = (verdict?.readAt ?? Number.NEGATIVE_INFINITY) + staleness.outage;
-      if (verdict === undefined || at >= believedUntil) return unavailable(error);
+      const acceptedUntil = (verdict?.readAt ?? Number.NEGATIVE_INFINITY) + staleness.outage;
+      if (verdict === undefined || at >= acceptedUntil) return unavailable(error);
       verdict.refreshAt = at + staleness.refresh;
-      verdict.goodUntil = Math.min(at + staleness.limit, believedUntil);
+      verdict.goodUntil = Math.min(at + staleness.limit, acceptedUntil);
       return verdict.answer;
     } finally {
-      readings.delete(secret);
+      reads.delete(secret);
     }
   };
 
-  const reading = (secret: string): Promise<Verdict['answer']> => {
-    let current = readings.get(secret);
+  const shareRead = (secret: string): Promise<Verdict['answer']> => {
+    let current = reads.get(secret);
     if (current === undefined) {
       current = read(secret);
-      readings.set(secret, current);
+      reads.set(secret, current);
     }
     return current;
   };
@@ -94,12 +94,12 @@ export const createAuthenticator = (
     if (verdict !== undefined) {
       const at = now();
       if (at < verdict.goodUntil) {
-        if (at >= verdict.refreshAt) void reading(secret);
+        if (at >= verdict.refreshAt) void shareRead(secret);
         return verdict.answer;
       }
     }
-    if (secret.length > longestSecret) return invalid;
-    return from(reading(secret)).pipe(
+    if (secret.length > maxSecretLength) return invalid;
+    return from(shareRead(secret)).pipe(
       mergeMap((answer) => (answer instanceof Observable ? answer : of(answer))),
     );
   };
@@ -114,9 +114,9 @@ const findCaller = async (state: State, secret: string): Promise<Caller | undefi
     : undefined;
 };
 
-/** The one not read for longest goes first: a key in use is read again, and so moved back, every second or two. */
-const remember = (verdicts: Map<string, Verdict>, secret: string, verdict: Verdict, most: number): void => {
-  if (verdicts.size >= most)
+/** Evicts the one not read for longest: a key in use is read again, and so moved back, every second or two. */
+const remember = (verdicts: Map<string, Verdict>, secret: string, verdict: Verdict, max: number): void => {
+  if (verdicts.size >= max)
     for (const oldest of verdicts.keys()) {
       verdicts.delete(oldest);
       break;

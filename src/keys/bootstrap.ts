@@ -1,24 +1,24 @@
-/** An empty store, or one key that must exist, in; a first key that works out. */
+/** Creates the first key of a store, or the one from the configuration. */
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import type { State } from '../ports/state.ts';
 import { newKey, newSubscription, setStatus } from './manage.ts';
-import { hashSecret, longestSecret, newSecret } from './secret.ts';
+import { hashSecret, maxSecretLength, newSecret } from './secret.ts';
 
-/** The same on every replica, so that replicas that start together make one. */
+/** The same on every replica, so that replicas that start together create one. */
 const subscription = 'sub_default';
 
 /**
- * Without `wanted`: makes a key when the store has none, and gives its secret, this once. Replicas that start
- * together on an empty store may each make one; all of them work.
- * With `wanted`: sees to it that this key exists in the default subscription and is active; gives it back if it
- * was made now. A key that was revoked stays so: that is an error for the operator to read.
+ * Without `wanted`: creates a key when the store has none, and returns its secret, this once. Replicas that start
+ * together on an empty store may each create one; all of them work.
+ * With `wanted`: ensures that this key exists in the default subscription and is active; returns it if it was created
+ * now. A revoked key stays revoked: that is an error for the operator.
  */
 export const ensureBootstrapKey = async (state: State, wanted?: string): Promise<string | undefined> => {
   if (wanted === undefined) {
     const [any] = await state.list('key', { limit: 1, order: 'asc' });
     if (any !== undefined) return undefined;
-  } else if (!/^[\x21-\x7e]+$/.test(wanted) || wanted.length < 16 || wanted.length > longestSecret) {
-    throw new Error(`The bootstrap key must be 16 to ${longestSecret} visible ASCII characters.`);
+  } else if (!/^[\x21-\x7e]+$/.test(wanted) || wanted.length < 16 || wanted.length > maxSecretLength) {
+    throw new Error(`The bootstrap key must be 16 to ${maxSecretLength} visible ASCII characters.`);
   }
   await ensureSubscription(state);
   const secret = wanted ?? newSecret();

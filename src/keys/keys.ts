@@ -1,4 +1,4 @@
-/** The State port in; API keys out: who a secret belongs to, and their administration. */
+/** API keys: authentication and management. */
 import type { Keys } from '../ports/keys.ts';
 import type { State } from '../ports/state.ts';
 import { type AuthenticatorSettings, createAuthenticator } from './authenticate.ts';

@@ -1,4 +1,4 @@
-/** Keys and subscriptions as their administrator sees them: made, listed, suspended, resumed, closed. */
+/** Manages keys and subscriptions: create, list, suspend, resume, close. */
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
@@ -101,7 +101,7 @@ export const newKey = (secret: string, subscription: string, name: string): KeyR
   display: displaySecret(secret),
 });
 
-/** Sets the status by compare-and-set, trying again when another process was quicker. */
+/** Sets the status by compare-and-set, and retries when another process was faster. */
 export const setStatus = async <T extends KeyRecord | SubscriptionRecord>(
   state: State,
   kind: 'key' | 'subscription',
@@ -129,7 +129,7 @@ const missing = (kind: string, reference: string): never => {
 
 const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** What a table on a terminal can show in a line. */
+/** Fits into one line of a table on a terminal. */
 const checkedName = (name: string): string => {
   if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(name) || name.trim() !== name)
     throw fail('invalid_request', 'name must be 1 to 100 printable characters without spaces at the ends');

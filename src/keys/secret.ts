@@ -1,4 +1,4 @@
-/** Secrets of API keys: made, hashed for storage, shortened for display. */
+/** Secrets of API keys: generated, hashed for storage, shortened for display. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const prefix = 'sk-sluice-';
@@ -7,7 +7,7 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const digits = 43;
 
 /** Longest secret that is looked at: more cannot be a key. */
-export const longestSecret = 512;
+export const maxSecretLength = 512;
 
 /** 256 random bits in letters and digits, so that a double click selects all of it. */
 export const newSecret = (): string => {

@@ -1,6 +1,5 @@
-/** What engines and their replicas are doing in; their metrics out. Labels are the names and addresses of the configuration. */
-import type { MetricFamily } from './exposition.ts';
-import type { Sample } from './histogram.ts';
+/** Metric families of engines and their replicas, labelled with the names and addresses of the configuration. */
+import { gauge, type MetricFamily, type Sample } from './exposition.ts';
 
 export interface EngineState {
   /** Calls that wait for a replica. */
@@ -22,44 +21,36 @@ export const engineFamilies = (
         value: value(replica),
       })),
     );
+  const up = Object.entries(health).map(([engine, state]) => ({
+    labels: { engine },
+    value: state === 'ok' ? 1 : 0,
+  }));
   return [
-    {
-      name: 'sluice_engine_up',
-      help: '1 while an engine has a replica that answers.',
-      type: 'gauge',
-      samples: Object.entries(health).map(([engine, word]) => ({
-        labels: { engine },
-        value: word === 'ok' ? 1 : 0,
-      })),
-    },
-    {
-      name: 'sluice_engine_waiting',
-      help: 'Calls that wait for a replica of the engine.',
-      type: 'gauge',
-      samples: each(({ waiting }) => waiting),
-    },
-    {
-      name: 'sluice_engine_held_bytes',
-      help: 'Bytes of running answers that were read from the engine and wait for slow readers.',
-      type: 'gauge',
-      samples: each(({ heldBytes }) => heldBytes),
-    },
-    {
-      name: 'sluice_replica_up',
-      help: '0 while the circuit breaker of a replica is open or half-open.',
-      type: 'gauge',
-      samples: replicas(({ circuit }) => (circuit === 'closed' ? 1 : 0)),
-    },
-    {
-      name: 'sluice_replica_in_flight',
-      help: 'Calls that run on a replica.',
-      type: 'gauge',
-      samples: replicas(({ busy }) => busy),
-    },
+    gauge('sluice_engine_up', '1 while an engine has a replica that responds.', up),
+    gauge(
+      'sluice_engine_waiting',
+      'Calls that wait for a replica of the engine.',
+      each(({ waiting }) => waiting),
+    ),
+    gauge(
+      'sluice_engine_held_bytes',
+      'Bytes of running responses that were read from the engine and wait for slow clients.',
+      each(({ heldBytes }) => heldBytes),
+    ),
+    gauge(
+      'sluice_replica_up',
+      '0 while the circuit breaker of a replica is open or half-open.',
+      replicas(({ circuit }) => (circuit === 'closed' ? 1 : 0)),
+    ),
+    gauge(
+      'sluice_replica_in_flight',
+      'Calls that run on a replica.',
+      replicas(({ busy }) => busy),
+    ),
   ];
 };
 
-/** An address may stand in a row more than once, to be asked more often; samples must still be told apart. */
+/** A row may list an address more than once, as a weight; its samples still need different labels. */
 const nameOf = ({ replicas }: EngineState, index: number): string => {
   const url = replicas[index]?.url ?? '';
   const before = replicas.slice(0, index).filter((other) => other.url === url).length;

@@ -1,12 +1,13 @@
-/** What a gateway holds in; its metrics out, gathered when somebody asks. */
+/** Collects the metric families of a process when they are scraped. */
 import type { AdmissionStats } from '../ports/admission.ts';
+import type { SpanStats } from '../ports/trace.ts';
 import type { UsageLog } from '../ports/usage.ts';
-import type { MetricFamily } from './exposition.ts';
+import { counter, gauge, histogram, type MetricFamily } from './exposition.ts';
 import { Operations } from './operations.ts';
-import { gauge, watchProcess } from './process.ts';
+import { watchProcess } from './process.ts';
 
 export interface Metrics {
-  /** The log, counted as it passes. */
+  /** The same log, with every event counted. */
   counted(usage: UsageLog): UsageLog;
   watch(source: () => readonly MetricFamily[]): void;
   families(): readonly MetricFamily[];
@@ -36,44 +37,34 @@ export const createMetrics = (): Metrics => {
   };
 };
 
-const operationFamilies = (operations: Operations): readonly MetricFamily[] => [
-  {
-    name: 'sluice_operations_total',
-    help: 'Billable operations that ended, by route, model and outcome.',
-    type: 'counter',
-    samples: operations.ended(),
-  },
-  {
-    name: 'sluice_tokens_total',
-    help: 'Tokens by kind; failed operations are not billed for theirs.',
-    type: 'counter',
-    samples: operations.tokens(),
-  },
-  {
-    name: 'sluice_cost_dollars_total',
-    help: 'What operations cost, as far as they are billed; the ledger is exact, this is not.',
-    type: 'counter',
-    samples: operations.costs(),
-  },
-  {
-    name: 'sluice_queue_wait_seconds',
-    help: 'Time an operation waited for a slot.',
-    type: 'histogram',
-    samples: operations.histogram('sluice_queue_wait_seconds', 'queued'),
-  },
-  {
-    name: 'sluice_first_token_seconds',
-    help: 'Time from admission until the first token, the wait included.',
-    type: 'histogram',
-    samples: operations.histogram('sluice_first_token_seconds', 'firstToken'),
-  },
-  {
-    name: 'sluice_operation_seconds',
-    help: 'Time until an operation ended, the wait included.',
-    type: 'histogram',
-    samples: operations.histogram('sluice_operation_seconds', 'total'),
-  },
-];
+const operationFamilies = (operations: Operations): readonly MetricFamily[] => {
+  const duration = (name: string, help: string, which: 'queued' | 'firstToken' | 'total') =>
+    histogram(name, help, operations.histogram(name, which));
+  return [
+    counter(
+      'sluice_operations_total',
+      'Billable operations that ended, by route, model and outcome.',
+      operations.ended(),
+    ),
+    counter(
+      'sluice_tokens_total',
+      'Tokens by kind; failed operations are not billed for theirs.',
+      operations.tokens(),
+    ),
+    counter(
+      'sluice_cost_dollars_total',
+      'Cost of billed operations; the ledger is exact, this is not.',
+      operations.costs(),
+    ),
+    duration('sluice_queue_wait_seconds', 'Time an operation waited for a slot.', 'queued'),
+    duration(
+      'sluice_first_token_seconds',
+      'Time from admission until the first token, the wait included.',
+      'firstToken',
+    ),
+    duration('sluice_operation_seconds', 'Time until an operation ended, the wait included.', 'total'),
+  ];
+};
 
 export const admissionFamilies = (stats: AdmissionStats): readonly MetricFamily[] => [
   gauge('sluice_admission_running', 'Operations that hold a slot.', stats.running),
@@ -83,22 +74,26 @@ export const admissionFamilies = (stats: AdmissionStats): readonly MetricFamily[
     '1 while limits are counted over all replicas, as far as they share a service.',
     stats.shared ? 1 : 0,
   ),
-  {
-    name: 'sluice_admission_refused_total',
-    help: 'Operations refused with 429, by what was full.',
-    type: 'counter',
-    samples: [
-      { labels: { full: 'window' }, value: stats.refusedByRate },
-      { labels: { full: 'queue' }, value: stats.refusedByQueue },
-    ],
-  },
-  {
-    name: 'sluice_admission_tokens_total',
-    help: 'Tokens that slots were released with, by kind.',
-    type: 'counter',
-    samples: [
-      { labels: { kind: 'prompt' }, value: stats.promptTokens },
-      { labels: { kind: 'completion' }, value: stats.completionTokens },
-    ],
-  },
+  counter('sluice_admission_refused_total', 'Operations refused with 429, by what was full.', [
+    { labels: { full: 'window' }, value: stats.refusedByRate },
+    { labels: { full: 'queue' }, value: stats.refusedByQueue },
+  ]),
+  counter('sluice_admission_tokens_total', 'Tokens that slots were released with, by kind.', [
+    { labels: { kind: 'prompt' }, value: stats.promptTokens },
+    { labels: { kind: 'completion' }, value: stats.completionTokens },
+  ]),
 ];
+
+/** None where tracing is off. */
+export const spanFamilies = (stats: SpanStats | undefined): readonly MetricFamily[] =>
+  stats === undefined
+    ? []
+    : [
+        counter('sluice_spans_exported_total', 'Spans that the collector accepted.', stats.exported),
+        counter(
+          'sluice_spans_dropped_total',
+          'Spans that the collector refused, or could not take in time.',
+          stats.dropped,
+        ),
+        gauge('sluice_spans_queued', 'Spans that wait to be sent.', stats.queued),
+      ];

@@ -1,9 +1,10 @@
-/** Usage events in; what was asked for, by route and model, and how long it took out. */
+/** Counts billable operations by route and model: outcomes, tokens, cost, durations. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import { Histogram, type Sample } from './histogram.ts';
+import type { Sample } from './exposition.ts';
+import { Histogram } from './histogram.ts';
 
-/** Pairs of route and model that are told apart; what comes beyond is counted together. */
-const mostPairs = 500;
+/** Pairs of route and model with labels of their own; the rest is counted as `other`. */
+const maxPairs = 500;
 
 interface Stats {
   readonly labels: { readonly route: string; readonly model: string };
@@ -20,7 +21,7 @@ export class Operations {
   #pairs = 0;
 
   add(event: UsageEvent): void {
-    const stats = this.#figuresOf(event.route, event.model);
+    const stats = this.#statsOf(event.route, event.model);
     stats.outcomes[event.outcome]++;
     const { quantities } = event;
     stats.tokens.prompt += quantities.prompt_tokens;
@@ -57,11 +58,11 @@ export class Operations {
     return [...this.#models.values()].flatMap((routes) => [...routes.values()]);
   }
 
-  #figuresOf(route: string, model: string): Stats {
+  #statsOf(route: string, model: string): Stats {
     let routes = this.#models.get(model);
     const known = routes?.get(route);
     if (known !== undefined) return known;
-    if (this.#pairs >= mostPairs && model !== 'other') return this.#figuresOf('other', 'other');
+    if (this.#pairs >= maxPairs && model !== 'other') return this.#statsOf('other', 'other');
     if (routes === undefined) {
       routes = new Map();
       this.#models.set(model, routes);

@@ -1,17 +1,14 @@
-/** The parts that gateways and workers both have in; their metrics out. */
-
+/** Metric families of the parts that gateways, workers and billing share. */
 import type { Engines } from '../ports/engine.ts';
-import type { Reading } from '../ports/events.ts';
+import type { Reading, ReadingStats } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { type EngineState, engineFamilies } from './engine-families.ts';
-import type { MetricFamily } from './exposition.ts';
-import { gauge } from './process.ts';
-import { readingFamilies } from './reading-families.ts';
+import { counter, gauge, type MetricFamily } from './exposition.ts';
 
 export interface Service {
   readonly engines: Pick<Engines, 'health'> & { stats(): ReadonlyMap<string, EngineState> };
   readonly accounts: {
-    /** Bytes of usage on disk that are not shipped yet; whether more may come. */
+    /** `lag`: bytes of usage on disk that are not shipped yet. */
     readonly usage: { lag(): number } & Pick<UsageLog, 'ensureOpen'>;
     readonly reading: Pick<Reading, 'stats'> | undefined;
   };
@@ -20,7 +17,7 @@ export interface Service {
     readonly sending: number;
     readonly ended: { readonly delivered: number; readonly failed: number };
   };
-  /** Renders at once. */
+  /** Concurrent renders. */
   readonly slots: number;
 }
 
@@ -42,15 +39,42 @@ export const serviceFamilies = ({
   gauge('sluice_renders', 'Videos and songs that this process renders.', jobs.rendering()),
   gauge('sluice_render_slots', 'Videos and songs that it may render at once.', slots),
   gauge('sluice_webhook_attempts', 'Webhook deliveries under way.', sender.sending),
-  {
-    name: 'sluice_webhook_attempts_ended_total',
-    help: 'Attempts to deliver a webhook that ended, by outcome; failed ones are tried again.',
-    type: 'counter',
-    samples: Object.entries(sender.ended).map(([outcome, value]) => ({ labels: { outcome }, value })),
-  },
+  counter(
+    'sluice_webhook_attempts_ended_total',
+    'Attempts to deliver a webhook that ended, by outcome; failed ones are tried again.',
+    Object.entries(sender.ended).map(([outcome, value]) => ({ labels: { outcome }, value })),
+  ),
 ];
 
-/** It says no by throwing: the disk is full, or too much waits to be shipped. */
+/** None where usage goes straight into the ledger, without Kafka. */
+export const readingFamilies = (stats: ReadingStats | undefined): readonly MetricFamily[] =>
+  stats === undefined
+    ? []
+    : [
+        gauge('sluice_usage_reading', '1 while usage is read from Kafka.', stats.reading ? 1 : 0),
+        gauge(
+          'sluice_kafka_lag_messages',
+          'Usage in Kafka that is not in the ledger yet, by partition; none while Kafka does not respond.',
+          stats.lag.map(({ partition, messages }) => ({
+            labels: { partition: String(partition) },
+            value: messages,
+          })),
+        ),
+        counter('sluice_usage_batches_total', 'Batches of usage that the ledger took.', stats.batches),
+        counter('sluice_usage_messages_total', 'Messages of these batches.', stats.messages),
+        counter(
+          'sluice_usage_dead_letters_total',
+          'Messages that cannot be counted, dead-lettered for inspection.',
+          stats.deadLetters,
+        ),
+        counter(
+          'sluice_usage_retries_total',
+          'Retries of batches that the ledger did not take.',
+          stats.retries,
+        ),
+      ];
+
+/** `ensureOpen` throws when the disk is full, or when too much waits to be shipped. */
 const isOpen = (usage: Pick<UsageLog, 'ensureOpen'>): boolean => {
   try {
     usage.ensureOpen();

@@ -2,8 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { exponentialBackoff } from '../backoff.ts';
-import { type MetricFamily, merged } from '../metrics/exposition.ts';
-import { counter } from '../metrics/process.ts';
+import { counter, type MetricFamily, merged } from '../metrics/exposition.ts';
 import { Child, type Ready } from './child.ts';
 
 const backoff = exponentialBackoff({ first: 500, most: 30_000 });

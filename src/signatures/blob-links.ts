@@ -1,4 +1,4 @@
-/** A store in; links to files out that expire and cannot be altered, good on every replica. */
+/** Signed links to files that expire, valid on every replica. */
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { State } from '../ports/state.ts';
 import { readInstallationKey } from './installation-key.ts';

@@ -1,4 +1,4 @@
-/** A store and a purpose in; the key of that purpose out, made at first use and the same on every replica. */
+/** Secret keys of an installation by purpose, created at first use and shared by all replicas. */
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** A store in; signatures of thoughts out that only this installation can make, the same on every replica. */
+/** Signs reasoning text with a key that all replicas of an installation share. */
 import { createHmac, type Hmac, type KeyObject } from 'node:crypto';
 import { defer, from, map, type Observable, of, tap } from 'rxjs';
 import { fromJsonText, type JsonText } from '../ports/chat.ts';

@@ -1,4 +1,4 @@
-/** Finished spans in; batches of them at a collector out, later and never at the cost of a request. */
+/** Sends finished spans to a collector in batches, in the background. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { exponentialBackoff } from '../backoff.ts';
@@ -7,27 +7,27 @@ import { exportRequest, type Resource } from './otlp-json.ts';
 import type { Span } from './span.ts';
 
 export interface ExporterOptions {
-  /** Whole address, path and all. */
+  /** The collector's address, with its path. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly resource: Resource;
   readonly version: string;
   readonly log: Logger;
-  /** Milliseconds that a span waits for others at most. */
+  /** Longest time a span waits for its batch. */
   readonly everyMs?: number;
-  /** Milliseconds before a batch is tried again; twice as long each time. */
-  readonly pauseMs?: number;
+  /** First backoff before a batch is retried; it doubles each time. */
+  readonly backoffMs?: number;
 }
 
-const mostQueued = 4096;
-/** Few enough that making their text does not hold up the event loop. */
+const maxQueued = 4096;
+/** Small enough that serializing it does not block the event loop. */
 const batchSize = 128;
-const mostTries = 4;
-const longestPause = 30_000;
-/** At the end of the process nobody waits longer. */
-const lastPatience = 2_000;
-const again = new Set([429, 502, 503, 504]);
+const maxTries = 4;
+const maxBackoffMs = 30_000;
+/** The end of the process waits no longer for the last batches. */
+const closeTimeoutMs = 2_000;
+const retriable = new Set([429, 502, 503, 504]);
 
 export class Exporter {
   readonly #options: ExporterOptions;
@@ -37,7 +37,7 @@ export class Exporter {
   #sending: Promise<void> | undefined;
   #exported = 0;
   #dropped = 0;
-  #complained = false;
+  #warned = false;
 
   constructor(options: ExporterOptions) {
     this.#options = options;
@@ -45,7 +45,7 @@ export class Exporter {
   }
 
   add(span: Span): void {
-    if (this.#queue.length >= mostQueued) this.#dropped++;
+    if (this.#queue.length >= maxQueued) this.#dropped++;
     else if (this.#queue.push(span) % batchSize === 0) setImmediate(() => this.#send());
   }
 
@@ -53,10 +53,10 @@ export class Exporter {
     return { exported: this.#exported, dropped: this.#dropped, queued: this.#queue.length };
   }
 
-  /** What is left is sent once more, and lost where that fails. */
+  /** Sends what is left once; drops it where that fails. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const late = setTimeout(() => this.#closing.abort(), lastPatience);
+    const late = setTimeout(() => this.#closing.abort(), closeTimeoutMs);
     this.#send();
     await this.#sending;
     clearTimeout(late);
@@ -78,26 +78,29 @@ export class Exporter {
     }
   }
 
-  /** How many were lost. */
+  /** Returns how many were dropped. */
   async #deliver(batch: readonly Span[]): Promise<number> {
-    const { resource, version, pauseMs = 1_000 } = this.#options;
+    const { resource, version, backoffMs = 1_000 } = this.#options;
     const body = exportRequest(batch, resource, version);
     for (let tries = 1; ; tries++) {
-      const answer = await this.#post(body);
-      if (typeof answer === 'number') {
-        this.#complained = false;
-        return Math.min(answer, batch.length);
+      const result = await this.#post(body);
+      if (typeof result === 'number') {
+        this.#warned = false;
+        return Math.min(result, batch.length);
       }
-      if (!answer.again || tries === mostTries || this.#closing.signal.aborted) {
-        this.#complain(answer.why);
+      if (!result.retry || tries === maxTries || this.#closing.signal.aborted) {
+        this.#warn(result.why);
         return batch.length;
       }
-      const pause = Math.min(answer.afterMs ?? exponentialBackoff({ first: pauseMs })(tries), longestPause);
-      await delay(pause, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      const backoff = Math.min(
+        result.afterMs ?? exponentialBackoff({ first: backoffMs })(tries),
+        maxBackoffMs,
+      );
+      await delay(backoff, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
   }
 
-  /** How many it rejected; or why it took none. */
+  /** How many it rejected, or why it took none. */
   async #post(body: string): Promise<number | Refusal> {
     const { url, headers, timeoutMs } = this.#options;
     try {
@@ -113,36 +116,36 @@ export class Exporter {
       const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
       return {
         why: `it answered ${response.status}`,
-        again: again.has(response.status),
+        retry: retriable.has(response.status),
         afterMs: seconds >= 0 ? seconds * 1000 : undefined,
       };
     } catch (error) {
-      return { why: reasonOf(error), again: true, afterMs: undefined };
+      return { why: reasonOf(error), retry: true, afterMs: undefined };
     }
   }
 
-  /** Once, until it goes well again. */
-  #complain(why: string): void {
-    if (this.#complained) return;
-    this.#complained = true;
+  /** Once, until a batch succeeds again. */
+  #warn(why: string): void {
+    if (this.#warned) return;
+    this.#warned = true;
     this.#options.log.warn({ collector: this.#options.url, why }, 'spans cannot be sent to the collector');
   }
 }
 
 interface Refusal {
   readonly why: string;
-  readonly again: boolean;
+  readonly retry: boolean;
   readonly afterMs: number | undefined;
 }
 
-/** A collector may take a part of what it was sent. */
+/** A collector may accept a part of a batch. */
 const rejectedIn = (text: string): number => {
   try {
-    const answer = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;
-    const rejected = Number(answer?.partialSuccess?.rejectedSpans ?? 0);
+    const response = JSON.parse(text) as { partialSuccess?: { rejectedSpans?: unknown } } | null;
+    const rejected = Number(response?.partialSuccess?.rejectedSpans ?? 0);
     return Number.isFinite(rejected) && rejected > 0 ? rejected : 0;
   } catch {
-    // Not JSON, as of a proxy: it was taken all the same.
+    // Not JSON, from a proxy, say: the batch was accepted all the same.
     return 0;
   }
 };

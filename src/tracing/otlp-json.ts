@@ -1,9 +1,9 @@
-/** Spans in; an ExportTraceServiceRequest of the OpenTelemetry protocol as JSON out. */
+/** Serializes spans as an ExportTraceServiceRequest of the OpenTelemetry protocol, in JSON. */
 import type { Span, SpanValue } from './span.ts';
 
 export type Resource = Readonly<Record<string, SpanValue>>;
 
-/** Of the protocol's enumerations. */
+/** Enumerations of the protocol. */
 const kinds = { server: 2, client: 3 } as const;
 const [unset, error] = [0, 2];
 
@@ -34,11 +34,11 @@ const spanJson = (span: Span): object => ({
 const attributes = (values: Readonly<Record<string, SpanValue>>): readonly object[] =>
   Object.entries(values).map(([key, value]) => ({ key, value: anyValue(value) }));
 
-/** Whole numbers of 64 bits are strings in this JSON. */
+/** 64-bit integers are strings in this JSON. */
 const anyValue = (value: SpanValue): object => {
   if (typeof value === 'string') return { stringValue: value };
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 };
 
-/** Exact to the microsecond, which is what the clock tells. */
+/** Exact to the microsecond, like the clock. */
 const nanoseconds = (milliseconds: number): string => `${Math.round(milliseconds * 1000)}000`;

@@ -1,14 +1,14 @@
-/** A trace's id and what its parent decided in; whether we record it out. */
+/** Decides which traces are recorded. */
 import { sampledFlag, type TraceParent } from './trace-context.ts';
 
 export interface SamplerSettings {
-  /** Part of the traces that begin here, 0 to 1. */
+  /** Fraction of the traces that begin here, 0 to 1. */
   readonly ratio: number;
   /** A trace that began elsewhere is recorded where its parent was. */
   readonly parentBased: boolean;
 }
 
-/** Digits at the end of an id, which are random in every id: 52 bits, all of them exact in a number. */
+/** The last digits of an id are random in every id: 52 bits, exact in a number. */
 const digits = 13;
 
 export const isSampled = (

@@ -1,4 +1,4 @@
-/** The standard variables of OpenTelemetry in; where spans go and which are recorded out. */
+/** Reads the standard variables of OpenTelemetry. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ConfigError, type Environment, flag, integer, oneOf, text, url } from '../environment.ts';
@@ -10,7 +10,7 @@ export const tracingSettings = (env: Environment): TracingSettings | undefined =
   const address = collector(env);
   if (address === undefined || flag(env, 'OTEL_SDK_DISABLED')) return undefined;
   if (oneOf(env, 'OTEL_TRACES_EXPORTER', ['otlp', 'none'], 'otlp') === 'none') return undefined;
-  // Collectors read JSON where they read protobuf; gRPC is another port and another protocol.
+  // Collectors accept JSON where they accept protobuf; gRPC is another port and another protocol.
   for (const name of ['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'])
     oneOf(env, name, ['http/json', 'http/protobuf'], 'http/json');
   return {
@@ -34,7 +34,7 @@ export const tracingSettings = (env: Environment): TracingSettings | undefined =
   };
 };
 
-/** The address of traces is taken as it is; the one of everything has their path below it. */
+/** The traces endpoint is used as it is; the common one gets the path of traces appended. */
 const collector = (env: Environment): string | undefined => {
   const [own, common] = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
   const base = url(env, common, ['http:', 'https:']);
@@ -67,7 +67,7 @@ const ratioOf = (env: Environment, name: (typeof samplers)[number]): number => {
   return ratio;
 };
 
-/** `name=value,name=value`, values percent-encoded. What is wrong with a secret is told without it. */
+/** `name=value,name=value`, values percent-encoded. Errors do not repeat values, which may be secret. */
 const pairs = (env: Environment, name: string): Readonly<Record<string, string>> => {
   const entries = (text(env, name) ?? '')
     .split(',')

@@ -1,4 +1,5 @@
-/** One stretch of work, as it is recorded and sent. */
+/** A span as it is recorded, and random ids for spans and traces. */
+import { randomFillSync } from 'node:crypto';
 
 export interface SpanEvent {
   readonly name: string;
@@ -11,7 +12,7 @@ export type SpanValue = string | number;
 export class Span {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: it is the first of its trace. */
+  /** Empty: it is the root of its trace. */
   readonly parentId: string;
   readonly state: string;
   readonly name: string;
@@ -32,5 +33,23 @@ export class Span {
   }
 }
 
-/** Unix milliseconds that never go back and know fractions. */
+/** Unix milliseconds with a fraction, monotonic. */
 export const wallClock = (): number => performance.timeOrigin + performance.now();
+
+/** Random bytes, fetched many at a time. */
+const pool = Buffer.alloc(4096);
+let used = pool.length;
+
+const digits = (bytes: number): string => {
+  if (used + bytes > pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  used += bytes;
+  const text = pool.toString('hex', used - bytes, used);
+  // All zeros is an invalid id.
+  return /^0+$/.test(text) ? digits(bytes) : text;
+};
+
+export const newTraceId = (): string => digits(16);
+export const newSpanId = (): string => digits(8);

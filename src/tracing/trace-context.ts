@@ -1,4 +1,4 @@
-/** The headers `traceparent` and `tracestate` in; what they say by the rules of W3C Trace Context, and lines to send on, out. */
+/** Parses and writes `traceparent` and `tracestate` by the rules of W3C Trace Context. */
 import type { Trace } from '../ports/trace.ts';
 
 export interface TraceParent {
@@ -10,37 +10,37 @@ export interface TraceParent {
 export const sampledFlag = 1;
 const randomFlag = 2;
 
-/** A later version may say more after a dash; what is known of it stands where it always stood. */
+/** A later version may add fields after a dash; the known ones keep their positions. */
 const format = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
-const longestParent = 256;
+const maxParentLength = 256;
 
-/** Undefined when it is missing or wrong: then a new trace begins, and `tracestate` means nothing. */
+/** Undefined when it is missing or invalid: then a new trace begins, and `tracestate` is ignored. */
 export const readParent = (text: string): TraceParent | undefined => {
-  if (text === '' || text.length > longestParent) return undefined;
+  if (text === '' || text.length > maxParentLength) return undefined;
   const [, version, traceId, spanId, flags, more] = format.exec(text) ?? [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return undefined;
   if (version === '00' && more !== undefined) return undefined;
   return { traceId, spanId, flags: Number.parseInt(flags, 16) };
 };
 
-const longestState = 512;
-const mostMembers = 32;
+const maxStateLength = 512;
+const maxMembers = 32;
 const member =
   /^(?:[a-z][_a-z\d\-*/]{0,255}|[a-z\d][_a-z\d\-*/]{0,240}@[a-z][_a-z\d\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 
-/** As much of it as may be sent on, the newest first; empty when it is wrong. */
+/** As much of it as may be propagated, the newest first; empty when it is invalid. */
 export const readState = (text: string): string => {
   if (text === '') return '';
   const members = text
-    .split(',', mostMembers + 1)
+    .split(',', maxMembers + 1)
     .map((each) => each.trim())
     .filter((each) => each !== '');
-  if (members.length > mostMembers || !members.every((each) => member.test(each))) return '';
+  if (members.length > maxMembers || !members.every((each) => member.test(each))) return '';
   if (new Set(members.map(keyOf)).size < members.length) return '';
   let kept = '';
   for (const each of members) {
     const next = kept === '' ? each : `${kept},${each}`;
-    if (next.length > longestState) break;
+    if (next.length > maxStateLength) break;
     kept = next;
   }
   return kept;
@@ -54,8 +54,8 @@ export const contextLines = ({ traceId, spanId, flags }: TraceParent, state: str
   return state === '' ? parent : `${parent}tracestate: ${state}\r\n`;
 };
 
-/** A client's trace that we take no part in; undefined when there is none. */
-export const passedOn = (traceparent: string, tracestate: string): Trace | undefined => {
+/** A client's trace that is propagated but not recorded; undefined when there is none. */
+export const propagated = (traceparent: string, tracestate: string): Trace | undefined => {
   const parent = readParent(traceparent);
   if (parent === undefined) return undefined;
   return {

@@ -1,16 +1,15 @@
-/** Requests in; for each of them its trace out, recorded and sent to a collector where it is sampled. */
+/** Traces requests and their engine calls, and exports the sampled ones. */
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { CallSpan, Trace, TracedCall, TracedRequest, Tracing } from '../ports/trace.ts';
 import { Exporter } from './exporter.ts';
 import type { Resource } from './otlp-json.ts';
-import { newSpanId, newTraceId } from './random-ids.ts';
 import { isSampled, type SamplerSettings } from './sampler.ts';
-import { Span, wallClock } from './span.ts';
-import { contextLines, passedOn, readParent, readState, sampledFlag } from './trace-context.ts';
+import { newSpanId, newTraceId, Span, wallClock } from './span.ts';
+import { contextLines, propagated, readParent, readState, sampledFlag } from './trace-context.ts';
 
 export interface TracingSettings {
-  /** The collector's whole address. */
+  /** The collector's address, with its path. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -22,7 +21,7 @@ export interface TracingOptions {
   readonly version: string;
   readonly log: Logger;
   readonly everyMs?: number;
-  readonly pauseMs?: number;
+  readonly backoffMs?: number;
 }
 
 export const createTracing = (settings: TracingSettings, options: TracingOptions): Tracing => {
@@ -34,7 +33,7 @@ export const createTracing = (settings: TracingSettings, options: TracingOptions
       const parent = readParent(request.traceparent);
       const traceId = parent?.traceId ?? newTraceId();
       if (!isSampled(sampler, traceId, parent))
-        return passedOn(request.traceparent, request.tracestate) ?? unrecorded(traceId);
+        return propagated(request.traceparent, request.tracestate) ?? unrecorded(traceId);
       const trace = new RequestTrace(request, { traceId, parentId: parent?.spanId ?? '' }, exporter, running);
       running.set(request.id, trace);
       return trace;
@@ -52,7 +51,7 @@ export const createTracing = (settings: TracingSettings, options: TracingOptions
   };
 };
 
-/** The log can still bring together what belongs together, and engines are told not to record it. */
+/** Not sampled: the id still correlates log lines, and the flags keep engines from recording. */
 const unrecorded = (traceId: string): Trace => ({
   id: traceId,
   lines: contextLines({ traceId, spanId: newSpanId(), flags: 0 }, ''),
@@ -60,7 +59,7 @@ const unrecorded = (traceId: string): Trace => ({
   end: () => undefined,
 });
 
-/** Whatever else a client calls a method is its own affair. */
+/** Any other method is recorded as `_OTHER`, which bounds the names. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 class RequestTrace implements Trace {
@@ -97,7 +96,7 @@ class RequestTrace implements Trace {
     return new EngineSpan(this.#span, call, this.#exporter);
   }
 
-  /** What it was asked for and what that took, once it is known. */
+  /** Adds model, tokens and cost, once they are known. */
   used(event: UsageEvent): void {
     const { attributes, events } = this.#span;
     const { prompt_tokens, completion_tokens } = event.quantities;
@@ -113,7 +112,7 @@ class RequestTrace implements Trace {
   }
 
   end(status: number, cut: string | undefined): void {
-    // Once, whatever else goes wrong with it.
+    // Only once.
     if (!this.#running.delete(this.#requestId)) return;
     const span = this.#span;
     if (status > 0) span.attributes['http.response.status_code'] = status;

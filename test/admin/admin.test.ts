@@ -2,10 +2,10 @@
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { watchEventLoop } from '../../src/metrics/event-loop.ts';
 import { exposition, merged } from '../../src/metrics/exposition.ts';
 import { Histogram } from '../../src/metrics/histogram.ts';
 import { Operations } from '../../src/metrics/operations.ts';
+import { watchEventLoop } from '../../src/metrics/process.ts';
 import { usageEvent } from '../billing/usage-events.ts';
 import { startGateway } from '../gateway.ts';
 

@@ -6,9 +6,8 @@ import t from 'tap';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
-import { exposition } from '../../src/metrics/exposition.ts';
-import { counter } from '../../src/metrics/process.ts';
-import { readingFamilies } from '../../src/metrics/reading-families.ts';
+import { counter, exposition } from '../../src/metrics/exposition.ts';
+import { readingFamilies } from '../../src/metrics/service-families.ts';
 import { startGateway } from '../gateway.ts';
 
 const place = Type.Integer({ minimum: 0, maximum: 1_000 });

@@ -100,7 +100,7 @@ models:
           gateway,
           (value) =>
             value(responses('/chat/completions', 'POST', 499)) === 1 &&
-            value('sluice_http_cut_total{reason="client left"}') === 1 &&
+            value('sluice_http_cut_total{reason="client disconnected"}') === 1 &&
             value('sluice_http_held_bytes{what="request bodies"}') === 0,
         ),
       );

@@ -43,9 +43,9 @@ t.test('readiness asks all at once, and waits for none too long', async (t) => {
   );
   const reasons = ['silent: no answer for 20 ms', 'thrown: full', 'rejected: away'];
   t.strictSame(await readiness.unready(), ['process: starting', ...reasons]);
-  readiness.enter();
+  readiness.started();
   t.strictSame(await readiness.unready(), reasons);
-  readiness.leave();
+  readiness.stopping();
   t.strictSame(await readiness.unready(), ['process: shutting down', ...reasons]);
 });
 

@@ -5,10 +5,10 @@ import { pino } from 'pino';
 import t from 'tap';
 import { loadConfig } from '../../src/config.ts';
 import { Exporter } from '../../src/tracing/exporter.ts';
-import { newSpanId, newTraceId } from '../../src/tracing/random-ids.ts';
+
 import { isSampled } from '../../src/tracing/sampler.ts';
-import { Span } from '../../src/tracing/span.ts';
-import { passedOn, readParent, readState } from '../../src/tracing/trace-context.ts';
+import { newSpanId, newTraceId, Span } from '../../src/tracing/span.ts';
+import { propagated, readParent, readState } from '../../src/tracing/trace-context.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { servers } from '../http/servers.ts';
@@ -50,7 +50,7 @@ t.test('the header of states', async (t) => {
 t.test('whatever a client sends, the lines are whole', async (t) => {
   const whole = /^traceparent: [\da-f-]{55}\r\n(tracestate: [\x20-\x7e]+\r\n)?$/;
   const property = fc.property(fc.string({ unit: 'binary' }), fc.string(), (more, state) =>
-    [passedOn(`01-${traceId}-${parentId}-ff-${more}`, state), passedOn(more, state)].every(
+    [propagated(`01-${traceId}-${parentId}-ff-${more}`, state), propagated(more, state)].every(
       (trace) => trace === undefined || whole.test(trace.lines),
     ),
   );
@@ -224,7 +224,7 @@ t.test('a collector that is slow, refuses or is away costs spans and nothing els
   const collector = await startCollector();
   const lines: unknown[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const settings = { headers: {}, timeoutMs: 1_000, resource: {}, version: '1', log, pauseMs: 1 };
+  const settings = { headers: {}, timeoutMs: 1_000, resource: {}, version: '1', log, backoffMs: 1 };
   const run = async (url: string, count: number) => {
     const exporter = new Exporter({ ...settings, url });
     for (let n = 0; n < count; n++) exporter.add(span());

@@ -188,7 +188,7 @@ t.test(
 
 t.test('memory is bounded, and wrong keys do not oust good ones', async (t) => {
   const { store, keys, admin, subscription, secret, caller } = await setUp({
-    remembered: { active: 2, refused: 2 },
+    cached: { active: 2, refused: 2 },
   });
   await callerOf(keys, secret);
   for (let wrong = 0; wrong < 10; wrong++) await t.rejects(callerOf(keys, `wrong-${wrong}`), invalidKey);

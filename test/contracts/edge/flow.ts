@@ -221,7 +221,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
       t.ok(connection.total < 30_000_000, path);
     }
     t.equal(stream.state.left, 1);
-    t.match(log, [{ cut: 'reader stalled' }, { cut: 'reader stalled' }]);
+    t.match(log, [{ cut: 'client stalled' }, { cut: 'client stalled' }]);
   });
 
   await t.test('silent streams carry comments, where they have one', async (t) => {

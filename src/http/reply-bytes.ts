@@ -1,7 +1,7 @@
-/** The body of an answer, in one piece or several, in; its size and its bytes out. */
+/** The size and the bytes of a reply body, in one piece or several. */
 import type { ReplyBody } from '../ports/exchange.ts';
 
-/** Characters of what is text, bytes of the rest: no less than a third of the bytes that it takes. */
+/** Characters of text, bytes of the rest: at least a third of its bytes. */
 export const sizeOf = (body: ReplyBody): number => {
   if (!isPieces(body)) return body.length;
   let size = 0;
@@ -24,7 +24,7 @@ export const bytesOf = (body: ReplyBody): Buffer => {
     : Buffer.from(body.buffer, body.byteOffset, body.length);
 };
 
-/** Writes it there, where there is room for three times its size; gives the number of bytes. */
+/** Writes it into memory of three times its size; returns the number of bytes. */
 export const writeTo = (memory: Buffer, body: ReplyBody): number => {
   if (!isPieces(body)) return writePiece(memory, body, 0);
   let at = 0;

@@ -1,7 +1,7 @@
 /** GET /audio/voices: a model in; the voices it speaks with out. Without one, those of every speech model. */
 import { defer, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { voicesOf } from '../../src/catalog/voices.ts';
+import { voicesOf } from '../../src/catalog/entry.ts';
 import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 

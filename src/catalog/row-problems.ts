@@ -4,8 +4,7 @@ import type { ConfigFile } from '../../schemas/config-file.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';
-import { nearest } from './nearest.ts';
-import type { Path, Problem } from './problems.ts';
+import { nearest, type Path, type Problem } from './problems.ts';
 
 type Report = (path: Path, says: string) => void;
 

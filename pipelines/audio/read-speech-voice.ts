@@ -2,7 +2,7 @@
 import { map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';
-import { voicesOf } from '../../src/catalog/voices.ts';
+import { voicesOf } from '../../src/catalog/entry.ts';
 import { fail } from '../../src/errors.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechVoice } from '../../src/ports/speech.ts';

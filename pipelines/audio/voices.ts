@@ -1,6 +1,6 @@
 /** GET /audio/voices: the voices of one speech model, or of all of them. */
 import type { Model } from '../../schemas/catalog.ts';
-import { voicesOf } from '../../src/catalog/voices.ts';
+import { voicesOf } from '../../src/catalog/entry.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import { type Exchange, jsonReply, type KeyedPipeline, type Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -2,8 +2,7 @@
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import { type ApiError, type ErrorKind, fail } from '../errors.ts';
 import type { Catalog, ResolvedModel } from '../ports/catalog.ts';
-import type { CatalogConfig } from './catalog-config.ts';
-import { indexModels, type ModelIndex, type ServedIds } from './model-index.ts';
+import { type CatalogConfig, indexModels, type ModelIndex, type ServedIds } from './model-index.ts';
 import { parseName } from './model-names.ts';
 
 /**

@@ -1,8 +1,8 @@
 /** The catalog of a gateway without a `sluice.yaml`: a model of each kind on the simulator. */
 import type { ModelRow, VideoCapabilities } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
-import type { CatalogConfig } from './catalog-config.ts';
 import { defaultImage, editImage } from './image-models.ts';
+import type { CatalogConfig } from './model-index.ts';
 import { resolveRow } from './resolve-row.ts';
 
 /** 2026-01-01, so that the same release answers the same everywhere. */

@@ -1,12 +1,11 @@
-/** A model of the catalog → what clients read about it, in the public shape and in the messages format. */
+/** Model entries as clients read them, in the public format and the messages format. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { MessagesModel, ModelEntry } from '../../schemas/model-entry.ts';
-import { voicesOf } from './voices.ts';
 
 type ReasoningRow = NonNullable<Model['reasoning']>;
 type PublicReasoning = NonNullable<ModelEntry['reasoning']>;
 
-/** Models never change once loaded, so each is rendered once and its text goes with it. */
+/** Models never change once loaded, so each is rendered once. */
 const texts = new WeakMap<Model, string>();
 
 export const entryText = (model: Model): string => {
@@ -65,7 +64,7 @@ export const messagesModel = (model: Model, id: string): MessagesModel => ({
   retires_at: null,
 });
 
-/** A reader of entries that knows token limits only refuses limits without them; a model without tokens has none. */
+/** Some clients know token limits only and reject limits without them. */
 const requestLimits = (model: Model): ModelEntry['per_request_limits'] =>
   model.per_request_limits === undefined
     ? null
@@ -75,9 +74,21 @@ const requestLimits = (model: Model): ModelEntry['per_request_limits'] =>
         ...model.per_request_limits,
       };
 
-/** What the engine is told stays inside. */
+/** Without what only the engine gets. */
 const publicReasoning = ({ wire: _, ...shown }: ReasoningRow): PublicReasoning => shown;
 
 const authorOf = (id: string): string => (id.includes('/') ? id.slice(0, id.indexOf('/')) : 'sluice');
 
 const detailsPath = (id: string): string => `/v1/model/${id.includes('/') ? '' : 'sluice/'}${id}`;
+
+export interface Voice {
+  readonly id: string;
+  readonly kind: 'builtin' | 'design' | 'clone';
+}
+
+/** Every value of `voice`: its speakers, the default one first, and what it can make of a description or a clip. */
+export const voicesOf = ({ voices = [], capabilities }: Model): readonly Voice[] => [
+  ...voices.map((id): Voice => ({ id, kind: 'builtin' })),
+  ...(capabilities?.speech?.design === true ? [{ id: 'design', kind: 'design' } as const] : []),
+  ...(capabilities?.speech?.clone === true ? [{ id: 'clone', kind: 'clone' } as const] : []),
+];

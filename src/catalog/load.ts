@@ -1,18 +1,18 @@
-/** A `sluice.yaml` in; a checked CatalogConfig out, or an error that names line, column and field of every mistake. */
+/** Loads and checks `sluice.yaml` and the served list; errors name line, column and field of every mistake. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import Value from 'typebox/value';
 import { ConfigFile } from '../../schemas/config-file.ts';
-import type { CatalogConfig } from './catalog-config.ts';
-import { CatalogFileError, CatalogUnreadableError, type Problem } from './problems.ts';
+import type { CatalogConfig, ServedIds } from './model-index.ts';
+import { CatalogFileError, CatalogUnreadableError, type Problem, schemaProblems } from './problems.ts';
 import { resolveRow } from './resolve-row.ts';
 import { rowProblems } from './row-problems.ts';
-import { schemaProblems } from './schema-problems.ts';
 import { parseYaml, type YamlSource } from './yaml-source.ts';
 
 /** Thousands of models fit; a file that is larger is not a catalog. */
 const maxBytes = 4 * 1024 * 1024;
-/** More mistakes than these tell nobody anything. */
+const maxServedListBytes = 1024 * 1024;
+/** Mistakes that are reported at once. */
 const maxProblems = 20;
 
 export const loadCatalogFile = (path: string): CatalogConfig =>
@@ -53,8 +53,18 @@ const orderOf = (place: string): number => {
   return (line ?? 0) * 100_000 + (column ?? 0);
 };
 
-/** A whole text file of at most so many bytes. Anything else about it than its words is a CatalogUnreadableError. */
-export const readBounded = (path: string, limit: number): string => {
+/**
+ * The models that are deployed now: one id a line, `#` begins a comment. Throws a CatalogFileError when the file cannot
+ * be read. Ids without a row are ignored.
+ */
+export const readServedIds = (config: CatalogConfig): ServedIds => {
+  if (config.servedList === undefined) return undefined;
+  const lines = readBounded(config.servedList, maxServedListBytes).split('\n');
+  return new Set(lines.map((line) => line.replace(/#.*$/, '').trim()).filter((id) => id !== ''));
+};
+
+/** Reads a text file of limited size. A file that cannot be read is a CatalogUnreadableError. */
+const readBounded = (path: string, limit: number): string => {
   const shown = shownPath(path);
   let file: number | undefined;
   try {

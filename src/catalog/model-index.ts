@@ -1,11 +1,23 @@
-/** A configuration and what of it is deployed → the lookups every request makes, built once. */
+/** Builds the lookups of models that requests use from a configuration and its served models. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
+import type { EngineRow } from '../../schemas/engines.ts';
 import { imageSpecOf } from '../images/spec.ts';
 import { validMusicSpec } from '../music/spec.ts';
 import type { ResolvedModel } from '../ports/catalog.ts';
 import { validVideoSpec } from '../video/spec.ts';
-import type { CatalogConfig } from './catalog-config.ts';
 import { aliasPrefix } from './model-names.ts';
+
+/** A checked configuration: engines as rows, models with every default, default models. */
+export interface CatalogConfig {
+  /** Rows by name; the built-in `simulator` needs none. */
+  readonly engines: Readonly<Record<string, EngineRow>>;
+  /** In the order they are written: the order of every list. */
+  readonly models: readonly Model[];
+  /** Ids of the models used when a request names none; the first served one of a kind where a kind is missing. */
+  readonly defaults: Readonly<Partial<Record<ModelKind, string>>>;
+  /** File that names the models deployed right now; undefined: all rows are. */
+  readonly servedList: string | undefined;
+}
 
 /** Ids that are deployed now; undefined: every row. */
 export type ServedIds = ReadonlySet<string> | undefined;

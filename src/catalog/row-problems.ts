@@ -5,8 +5,7 @@ import { SIMULATOR } from '../../schemas/engines.ts';
 import { wires } from '../engines/wires.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';
-import { nearest } from './nearest.ts';
-import type { Path, Problem } from './problems.ts';
+import { nearest, type Path, type Problem } from './problems.ts';
 
 type Report = (path: Path, says: string) => void;
 

@@ -2,11 +2,10 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
 import { createCatalog, type LiveCatalog } from './catalog.ts';
-import type { CatalogConfig } from './catalog-config.ts';
 import { defaultCatalog } from './default-catalog.ts';
-import { loadCatalogFile } from './load.ts';
+import { loadCatalogFile, readServedIds } from './load.ts';
+import type { CatalogConfig } from './model-index.ts';
 import { CatalogFileError, CatalogUnreadableError } from './problems.ts';
-import { readServedIds } from './served-list.ts';
 
 export interface OpenCatalog {
   readonly catalog: LiveCatalog;

@@ -5,11 +5,11 @@ import Value from 'typebox/value';
 import type { Model, ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import { MessagesModel, ModelEntry } from '../../schemas/model-entry.ts';
 import { createCatalog } from '../../src/catalog/catalog.ts';
-import type { CatalogConfig } from '../../src/catalog/catalog-config.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { messagesModel, modelEntry } from '../../src/catalog/entry.ts';
 import { defaultImage } from '../../src/catalog/image-models.ts';
 import { kindDefaults } from '../../src/catalog/kind-defaults.ts';
+import type { CatalogConfig } from '../../src/catalog/model-index.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { ApiError } from '../../src/errors.ts';
 

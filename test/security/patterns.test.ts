@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const trusted: Readonly<Record<string, string>> = {
   'src/config.ts': 'settings',
   'src/engines/dispatch.ts': 'addresses of engines',
-  'src/catalog/served-list.ts': 'a file of the operator',
+  'src/catalog/load.ts': 'a file of the operator',
   'src/adapters/redis.ts': 'words of the Redis client',
   'src/adapters/blobs/s3-client.ts': 'an address in the settings',
   'src/adapters/events/kafka-client.ts': 'words of the Kafka client',

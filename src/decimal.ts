@@ -1,4 +1,4 @@
-/** Decimal numbers as text ↔ whole numbers of a small unit: sums and products of whole numbers are exact anywhere. */
+/** Exact decimal arithmetic on whole numbers of a small unit. */
 
 export interface Scaled {
   readonly units: bigint;

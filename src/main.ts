@@ -1,7 +1,7 @@
 /** Starts a gateway: opens its parts in order, listens, and closes them in reverse. */
 import type { Logger } from 'pino';
 import { routes } from '../pipelines/routes.ts';
-import { embedItems } from '../pipelines/vector-stores/embed-items.ts';
+import { embedItems } from '../pipelines/vector-stores/embed.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openState } from './adapters/state/open.ts';

@@ -1,4 +1,4 @@
-/** Texts in; the number of their tokens, or the texts cut by tokens, out: at once when they are short, on a thread when not. */
+/** Counts the tokens of texts, or cuts texts by tokens: in line when they are short, else on a thread. */
 import { from, type Observable } from 'rxjs';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { countTokens } from '../../src/tokens/count.ts';

@@ -40,8 +40,8 @@ export const record = <Framed extends FramedReply = Reply>(
 ): Transform<Framed, Framed, Metered> =>
   transform((next, metered) => new ReplyRecorder(next as Observer<FramedReply>, usage, metered));
 
-/** The same for what is not sent to a client. */
-export const recordParts = <Part>(usage: UsageLog): Transform<Part, Part, Metered> =>
+/** The same for values that no client reads. */
+export const recordValue = <Part>(usage: UsageLog): Transform<Part, Part, Metered> =>
   transform((next, metered) => new Recorder(next, usage, metered));
 
 /** What the log says of a client that closed the connection; no response carries it. */
@@ -49,6 +49,7 @@ const clientClosed = 499;
 
 class Recorder<Part> implements PartObserver<Part> {
   protected readonly receiver: Observer<Part>;
+  protected last: Part | undefined;
   readonly #usage: UsageLog;
   protected readonly metered: Metered;
   #ended = false;
@@ -60,7 +61,8 @@ class Recorder<Part> implements PartObserver<Part> {
   }
 
   next(part: Part): void {
-    this.receiver.next(part);
+    if (this.last !== undefined) this.receiver.next(this.last);
+    this.last = part;
   }
 
   complete(): void {
@@ -84,6 +86,7 @@ class Recorder<Part> implements PartObserver<Part> {
   }
 
   protected completed(): void {
+    if (this.last !== undefined) this.receiver.next(this.last);
     this.receiver.complete();
   }
 
@@ -98,24 +101,20 @@ class Recorder<Part> implements PartObserver<Part> {
 }
 
 class ReplyRecorder extends Recorder<FramedReply> {
-  #last: FramedReply | undefined;
-
   override next(reply: FramedReply): void {
     const isLast = reply.kind === 'whole' || reply.kind === 'paced' || orElseOf(reply) !== undefined;
-    if (isLast) this.#last = reply;
+    if (isLast) this.last = reply;
     else this.receiver.next(reply);
   }
 
   protected override completed(): void {
-    const last = this.#last;
-    if (last?.kind === 'bytes') this.receiver.next({ kind: 'bytes', bytes: last.bytes });
-    else if (last !== undefined) this.receiver.next(last);
-    this.receiver.complete();
+    if (this.last?.kind === 'bytes') this.last = { kind: 'bytes', bytes: this.last.bytes };
+    super.completed();
   }
 
   /** A stream that has begun can only say so inside. */
   protected override failed(error: unknown): void {
-    const orElse = orElseOf(this.#last);
+    const orElse = orElseOf(this.last);
     if (orElse === undefined) this.receiver.error(error);
     else {
       // The edge sees a stream that ends well: what was not expected is logged here.

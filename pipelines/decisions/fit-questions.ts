@@ -1,43 +1,31 @@
-/** A task in; the same out when the model can read state, question and options at once. 422 names the question that is too long. */
-import {
-  concat,
-  concatMap,
-  from,
-  ignoreElements,
-  map,
-  type Observable,
-  type OperatorFunction,
-  of,
-  switchMap,
-} from 'rxjs';
+/** Refuses questions that are too long for the model beside the state: 422 names the question. */
+import { concat, concatMap, from, ignoreElements, map, type Observable, of, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { countTexts } from '../core/count-texts.ts';
+import type { Step } from '../core/stage.ts';
 import { subject } from '../core/validation/explain-schema.ts';
 import type { DecisionTask } from './read-request.ts';
 
-export const fitDecisionQuestions = (offload: Offload): OperatorFunction<DecisionTask, DecisionTask> =>
-  switchMap((task) => {
+export const fitQuestions =
+  (offload: Offload): Step<DecisionTask, DecisionTask, unknown> =>
+  (task) => {
     const { model, call } = task;
     const limit = model.context_length ?? Number.POSITIVE_INFINITY;
     const bytes = call.questions.map(({ prompt }) => Buffer.byteLength(prompt));
     // Bytes bound tokens from above: most requests are never counted.
-    if (Buffer.byteLength(call.context) + Math.max(...bytes) <= limit) return of(task);
+    if (Buffer.byteLength(call.context) + Math.max(...bytes) <= limit) return task;
     return countTexts(offload, [call.context], model.tokenizer).pipe(
       switchMap((context) => {
-        const doubtful = call.questions.flatMap((_, index) =>
-          context + (bytes[index] ?? 0) > limit ? [index] : [],
+        const doubtful = [...bytes.keys()].filter((index) => context + (bytes[index] ?? 0) > limit);
+        const checks = from(doubtful).pipe(
+          concatMap((index) => check(offload, task, index, context, limit)),
+          ignoreElements(),
         );
-        return concat(
-          from(doubtful).pipe(
-            concatMap((index) => check(offload, task, index, context, limit)),
-            ignoreElements(),
-          ),
-          of(task),
-        );
+        return concat(checks, of(task));
       }),
     );
-  });
+  };
 
 const check = (
   offload: Offload,

@@ -1,33 +1,32 @@
-/** Metered decisions in, in any order; one JSON answer out when they have all come. */
-import { map, type OperatorFunction, toArray } from 'rxjs';
+/** Frames decisions as one JSON object. */
 import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
-import { type Exchange, jsonReply, type Reply } from '../../src/ports/exchange.ts';
-import type { CountedDecision } from './call.ts';
+import type { Decided } from '../../src/ports/decision.ts';
+import { type Exchange, jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
+import type { Counted } from '../core/count-inputs.ts';
+import { gather } from '../core/transforms.ts';
 import type { DecisionTask } from './read-request.ts';
 
-export const frameDecisions =
-  (exchange: Exchange, task: DecisionTask): OperatorFunction<CountedDecision, Reply> =>
-  (source) =>
-    source.pipe(
-      toArray(),
-      map((decisions) => jsonReply(response(exchange, task, decisions))),
-    );
+interface Request {
+  readonly exchange: Pick<Exchange, 'id'>;
+  readonly task: DecisionTask;
+}
 
-const response = (
-  exchange: Exchange,
-  { model, asked }: DecisionTask,
-  decisions: readonly CountedDecision[],
-): DecisionsResponse => {
-  const answers = new Map(decisions.map(({ question, logprobs }) => [question, logprobs]));
-  return {
+const replyOf = (decisions: readonly Counted<Decided>[], { exchange, task }: Request): WholeReply => {
+  const logprobs = new Map(decisions.map((decided) => [decided.question, decided.logprobs]));
+  const answers = task.asked.map(({ id, question }, index) => [
+    id,
+    answer(question, probabilities(logprobs.get(index) ?? [])),
+  ]);
+  const response: DecisionsResponse = {
     id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
-    model: model.id,
-    answers: Object.fromEntries(
-      asked.map(({ id, question }, index) => [id, answer(question, probabilities(answers.get(index) ?? []))]),
-    ),
+    model: task.model.id,
+    answers: Object.fromEntries(answers),
     usage: { input_tokens: decisions.reduce((sum, { tokens }) => sum + tokens, 0), output_tokens: 0 },
   };
+  return jsonReply(response);
 };
+
+export const frameDecisions = gather(replyOf);
 
 const answer = (question: Question, likely: readonly number[]): DecisionAnswer => {
   switch (question.type) {

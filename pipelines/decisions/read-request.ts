@@ -1,9 +1,8 @@
-/** A checked decisions request beside its model in; the call for the engine out, and what its answers are called. */
+/** Reads a decisions request into the call for its engine, and writes the prompts of its questions. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { DecisionsRequest, Question } from '../../schemas/systemone.ts';
 import type { AllowedAnswer, DecisionCall, DecisionQuestion } from '../../src/ports/decision.ts';
 import type { Asked } from '../core/resolve-model.ts';
-import { contextOf, numberLabels, optionLabels, questionPrompt } from './prompt.ts';
 
 export interface DecisionTask {
   readonly model: Model;
@@ -70,3 +69,44 @@ const words = (value: unknown): string => (typeof value === 'string' ? value : J
 /** Long base64 in a large request comes as its bytes. */
 const asText = (_key: string, value: unknown): unknown =>
   value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
+
+/** What the model reads before every question; the same words are counted and billed. */
+const contextOf = (state: string): string =>
+  `Read the state, then answer the question about it.\n\nState:\n${state}\n\n`;
+
+/** All but the prompt, which is made of it. */
+const questionPrompt = ({ type, instructions, answers }: Omit<DecisionQuestion, 'prompt'>): string => {
+  const question = `Question: ${instructions}\n`;
+  switch (type) {
+    case 'noul':
+      return `${question}${meanings(answers)}Answer yes or no.\nAnswer:`;
+    case 'choice':
+      return `${question}Options:\n${list(answers)}Answer with the sign before the best option.\nAnswer:`;
+    case 'score':
+      return `${question}Levels, lowest first:\n${list(answers)}Answer with the number of the level that fits.\nAnswer:`;
+  }
+};
+
+const meanings = (answers: readonly AllowedAnswer[]): string =>
+  answers
+    .filter(({ description }) => description !== undefined)
+    .map(({ name, description }) => `${name}: ${description}\n`)
+    .join('');
+
+const list = (answers: readonly AllowedAnswer[]): string =>
+  answers
+    .map(
+      ({ label, name, description }) =>
+        `${label.trim()}. ${name}${description === undefined ? '' : `: ${description}`}\n`,
+    )
+    .join('');
+
+const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+/** What the model generates for each of so many answers: one letter where there are enough of them. */
+const optionLabels = (count: number): readonly string[] =>
+  count <= letters.length ? [...letters.slice(0, count)].map((letter) => ` ${letter}`) : numberLabels(count);
+
+/** From ten on a line end closes the number: 1 is the beginning of 10. */
+const numberLabels = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, index) => ` ${index + 1}${count > 9 ? '\n' : ''}`);

@@ -1,7 +1,8 @@
-/** Decision questions: the rows of the route table. */
+/** Route of decisions. */
+import { json } from '../../schemas/openapi.ts';
+import { DecisionsRequest, DecisionsResponse } from '../../schemas/systemone.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { decisionDocs } from './docs.ts';
 import { systemOne } from './systemone.ts';
 
 export const decisionsRoutes = (ports: Ports): readonly Route[] => [
@@ -11,6 +12,12 @@ export const decisionsRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: systemOne(ports),
-    doc: decisionDocs.decide,
+    doc: {
+      tag: 'Decisions',
+      summary: 'Questions about a state, each answered as a probability distribution',
+      body: json(DecisionsRequest),
+      answer: json(DecisionsResponse),
+      errors: [404, 413, 422, 429, 502, 529],
+    },
   },
 ];

@@ -1,40 +1,80 @@
-/** POST /systemone: a state and typed questions about it in; a probability distribution for each out. */
-import { map } from 'rxjs';
+/** POST /systemone: typed questions about a state, each answered by a probability distribution. */
 import { DecisionsRequest } from '../../schemas/systemone.ts';
+import { parseName } from '../../src/catalog/model-names.ts';
+import { ApiError, type ErrorKind } from '../../src/errors.ts';
+import type { Catalog } from '../../src/ports/catalog.ts';
+import type { Decided } from '../../src/ports/decision.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admit } from '../core/admit.ts';
-import { meterInput } from '../core/meter-input.ts';
-import { parseJson } from '../core/parse-json.ts';
+import { callEngine } from '../core/call-engine.ts';
+import { compose } from '../core/compose.ts';
+import { countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
+import { count, record } from '../core/meter.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import type { Asked } from '../core/resolve-model.ts';
+import type { Step } from '../core/stage.ts';
+import { mapErrors } from '../core/transforms.ts';
 import { validate } from '../core/validate.ts';
-import { type CountedDecision, callDecisions } from './call.ts';
-import { decisionFailures } from './failures.ts';
-import { fitDecisionQuestions } from './fit-questions.ts';
+import { fitQuestions } from './fit-questions.ts';
 import { frameDecisions } from './frame.ts';
-import { readDecisionRequest } from './read-request.ts';
-import { resolveDecisionModel } from './resolve-model.ts';
+import { type DecisionTask, readDecisionRequest } from './read-request.ts';
 
-const route = '/systemone';
 const decisionsRequest = validate(DecisionsRequest, 'unprocessable');
 
-export const systemOne =
-  (ports: Ports): KeyedPipeline =>
-  (exchange, caller) =>
-    // 413 422
-    parseJson(ports.offload, exchange, 'unprocessable').pipe(
-      map(decisionsRequest), // 422 names the field
-      resolveDecisionModel(ports.catalog), // 404 422
-      map(readDecisionRequest),
-      fitDecisionQuestions(ports.offload), // 422 when a question is too long for the model
-      // 429 after waiting its turn; all questions are one request
-      admit(ports.admission, exchange, caller, (task, lease) =>
-        callDecisions(ports, exchange, caller, task).pipe(
-          decisionFailures(), // as the event is to have them
-          meterInput(ports.usage, { exchange, caller, route, task, lease }, countOf), // one usage event, however it ends
-          frameDecisions(exchange, task), // likelihoods → one JSON answer
-        ),
+export const systemOne = (ports: Ports): KeyedPipeline =>
+  compose(
+    receiveJson('unprocessable'), // 413 422
+    parseJson(ports.offload, 'unprocessable'), // 422 says where
+    decisionsRequest, // 422 names the field
+    resolveDecisionModel(ports.catalog), // 404 422
+    readDecisionRequest,
+    fitQuestions(ports.offload), // 422 when a question is too long for the model
+    // 429 after waiting its turn; all questions are one request
+    admit(
+      ports.admission,
+      inputAccount('/systemone', () => 1),
+      compose(
+        callEngine(ports, 'decide'), // 502 529
+        countTokens(ports.offload, uncounted), // what the engine did not count
+        mapErrors(decisionError), // to the statuses that the usage event has
+        count(),
+        frameDecisions, // likelihoods → one JSON object
+        record(ports.usage), // one usage event, however it ends
       ),
-      decisionFailures(), // 422 502 529
-    );
+    ),
+    mapErrors(decisionError), // 422 502 529
+  );
 
-const countOf = ({ tokens }: CountedDecision) => ({ tokens, inputs: 1 });
+const resolveDecisionModel =
+  (catalog: Catalog): Step<DecisionsRequest, Asked<DecisionsRequest>, unknown> =>
+  (body) => ({ body, ...catalog.resolve(fullId(catalog, body.model), 'decision', 'unprocessable') });
+
+/** Some clients leave the author's part out: where one public model is meant by the rest, it is that one. */
+const fullId = (catalog: Catalog, id: string): string => {
+  if (id.includes('/') || catalog.find(id) !== undefined) return id;
+  const { name } = parseName(id);
+  const [meant, ...others] = catalog
+    .inService()
+    .filter((model) => !model.private && model.id.slice(model.id.indexOf('/') + 1) === name);
+  return meant === undefined || others.length > 0 ? id : meant.id;
+};
+
+const uncounted = ({ question, tokens }: Decided, { call }: DecisionTask): Uncounted | undefined =>
+  tokens === undefined
+    ? { texts: [call.context, call.questions[question]?.prompt ?? ''], tokens: 0 }
+    : undefined;
+
+const kinds: Partial<Record<ErrorKind, ErrorKind>> = {
+  invalid_request: 'unprocessable',
+  unavailable: 'overloaded',
+  timeout: 'engine_unreachable',
+};
+
+/** An error in the statuses of this route: 422 for the request, 529 for a busy model, 502 for a broken one. */
+export const decisionError = (error: ApiError): ApiError => {
+  const kind = kinds[error.kind];
+  return kind === undefined
+    ? error
+    : new ApiError(kind, error.message, { headers: error.headers, cause: error.cause });
+};

@@ -1,38 +1,41 @@
-/** POST /embeddings: texts or token ids in; a vector for each out, in their order. */
-import { map } from 'rxjs';
+/** POST /embeddings: texts or token ids, answered by a vector for each in their order. */
 import { EmbeddingsFields } from '../../schemas/embeddings.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admit } from '../core/admit.ts';
-import { meterInput } from '../core/meter-input.ts';
-import { parseJson } from '../core/parse-json.ts';
+import { callEngine } from '../core/call-engine.ts';
+import { compose } from '../core/compose.ts';
+import { count, record } from '../core/meter.ts';
+import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
-import { type CountedEmbedded, callEmbeddings } from './call.ts';
-import { fitEmbeddingInputs } from './fit-inputs.ts';
+import { countEmbedded, embeddingAccount } from './count.ts';
+import { fitInputs } from './fit-inputs.ts';
 import { frameEmbeddings } from './frame.ts';
 import { readEmbeddingRequest } from './read-request.ts';
 
-const route = '/embeddings';
 const embeddingsFields = validate(EmbeddingsFields);
 
-export const embeddings =
-  (ports: Ports): KeyedPipeline =>
-  (exchange, caller) =>
-    // 400 413
-    parseJson(ports.offload, exchange).pipe(
-      map(embeddingsFields), // 400 names the field
-      resolveModel(ports.catalog, 'embedding'), // 404
-      map(readEmbeddingRequest), // 400 names the field
-      fitEmbeddingInputs(ports.offload), // inputs that are too long are cut
-      // 429 after waiting its turn; the slot is held while the rest runs
-      admit(ports.admission, exchange, caller, (task, lease) =>
-        // 502 503 504
-        callEmbeddings(ports, exchange, caller, task).pipe(
-          meterInput(ports.usage, { exchange, caller, route, task, lease }, countOf), // one usage event, however it ends
-          frameEmbeddings(exchange, task), // vectors → one JSON answer
-        ),
+export const embeddings = (ports: Ports): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    embeddingsFields, // 400 names the field
+    resolveModel(ports.catalog, 'embedding'), // 404
+    readEmbeddingRequest, // 400 names the field
+    fitInputs(ports.offload), // inputs that are too long are cut
+    // 429 after waiting its turn; the slot is held while the rest runs
+    admit(
+      ports.admission,
+      embeddingAccount('/embeddings'),
+      compose(
+        callEngine(ports, 'embed'), // 502 503 504
+        countEmbedded(ports.offload), // what the engine did not count
+        count(),
+        frameEmbeddings, // vectors → one JSON object
+        record<FramedReply>(ports.usage), // one usage event, however it ends
+        writePaced, // as fast as the client reads
       ),
-    );
-
-const countOf = ({ tokens, vectors }: CountedEmbedded) => ({ tokens, inputs: vectors.length });
+    ),
+  );

@@ -1,13 +1,15 @@
-/** A task in; the same out, with every input that is longer than the model reads cut to what it does. */
-import { map, type OperatorFunction, of, switchMap } from 'rxjs';
+/** Cuts inputs that are longer than the model reads. */
+import { map, of } from 'rxjs';
 import type { EmbeddingInput } from '../../src/ports/embedding.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes } from '../../src/tokens/prompt.ts';
 import { cutTexts } from '../core/count-texts.ts';
+import type { Step } from '../core/stage.ts';
 import type { EmbeddingTask } from './read-request.ts';
 
-export const fitEmbeddingInputs = (offload: Offload): OperatorFunction<EmbeddingTask, EmbeddingTask> =>
-  switchMap((task) => {
+export const fitInputs =
+  (offload: Offload): Step<EmbeddingTask, EmbeddingTask, unknown> =>
+  (task) => {
     const { model, call } = task;
     const limit = model.context_length ?? Number.POSITIVE_INFINITY;
     // Bytes bound tokens from above: most texts are never counted.
@@ -15,10 +17,10 @@ export const fitEmbeddingInputs = (offload: Offload): OperatorFunction<Embedding
       (input): input is string => typeof input === 'string' && !fitsBytes([input], limit),
     );
     if (long.length === 0 && call.inputs.every((input) => typeof input === 'string' || input.length <= limit))
-      return of(task);
+      return task;
     const cut = long.length === 0 ? of(long) : cutTexts(offload, long, model.tokenizer, limit);
     return cut.pipe(map((shorter) => replaced(task, long, shorter, limit)));
-  });
+  };
 
 const replaced = (
   { model, call }: EmbeddingTask,

@@ -1,16 +1,20 @@
-/** GET /embeddings/models: a page in; the embedding models out. */
-import { defer, of } from 'rxjs';
-import type { Pipeline } from '../../src/ports/exchange.ts';
+/** GET /embeddings/models: a page of the embedding models. */
+import type { Catalog } from '../../src/ports/catalog.ts';
+import type { Pipeline, WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { listAnswer } from '../models/model-list.ts';
-import { readPage } from '../models/model-query.ts';
+import { compose } from '../core/compose.ts';
+import { listReply } from '../models/list.ts';
+import { type ListQuery, readListQuery } from '../models/query.ts';
 
-export const embeddingModels =
-  (ports: Ports): Pipeline =>
-  (exchange) =>
-    defer(() => {
-      const query = new URLSearchParams(exchange.query);
-      const page = readPage(query); // 400 offset, limit
-      const models = ports.catalog.list().filter((model) => model.kind === 'embedding'); // 502 503
-      return of(listAnswer(models, { path: '/embeddings/models', query, page }));
-    });
+export const embeddingModels = ({ catalog }: Ports): Pipeline =>
+  compose(
+    readListQuery, // 400 offset, limit
+    replyModels(catalog), // 502 503
+  );
+
+const replyModels =
+  (catalog: Catalog) =>
+  ({ query, page }: ListQuery): WholeReply => {
+    const models = catalog.list().filter(({ kind }) => kind === 'embedding');
+    return listReply(models, { path: '/embeddings/models', query, page });
+  };

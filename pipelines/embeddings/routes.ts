@@ -1,8 +1,9 @@
-/** Embeddings: the rows of the route table. */
+/** Routes of embeddings. */
+import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.ts';
+import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
+import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { modelDocs } from '../models/docs.ts';
 import type { Route } from '../route.ts';
-import { embeddingDocs } from './docs.ts';
 import { embeddings } from './embeddings.ts';
 import { embeddingModels } from './models.ts';
 
@@ -11,9 +12,14 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
     method: 'GET',
     path: '/embeddings/models',
     access: 'public',
-    bodyLimit: 0,
     pipeline: embeddingModels(ports),
-    doc: modelDocs.embedding,
+    doc: {
+      tag: 'Models',
+      summary: 'Embedding models',
+      query: PageQuery,
+      answer: json(ModelList),
+      errors: [400, 502, 503],
+    },
   },
   {
     method: 'POST',
@@ -21,6 +27,12 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: embeddings(ports),
-    doc: embeddingDocs.create,
+    doc: {
+      tag: 'Embeddings',
+      summary: 'A vector for each input, in input order',
+      body: json(EmbeddingsRequest),
+      answer: json(EmbeddingsResponse),
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
 ];

@@ -21,7 +21,7 @@ import { modelsCount, modelsList } from './list.ts';
 const tag = 'Models';
 
 /** Any version header means the messages format. */
-const modelDialect = (header: Exchange['header']): ErrorDialect =>
+export const modelDialect = (header: Exchange['header']): ErrorDialect =>
   header('anthropic-version') === '' ? 'envelope' : 'messages';
 
 export const modelsRoutes = (ports: Ports): readonly Route[] => [

@@ -1,6 +1,7 @@
-/** A draft of a chat call in; the same out, with the items of a vector store that fit its last question put before the conversation. 400 429 502 503. */
-import { defer, map, type Observable, type OperatorFunction, of, switchMap } from 'rxjs';
+/** Adds the items of a vector store that are nearest to a conversation to its prompt. */
+import { from, map, type Observable, of } from 'rxjs';
 import type { ChatMessage } from '../../src/ports/chat.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { FoundItem } from '../../src/ports/vector-stores.ts';
@@ -8,10 +9,10 @@ import { fitsBytes, promptTexts } from '../../src/tokens/prompt.ts';
 import type { ChatFraming } from '../chat/read-request.ts';
 import type { ChatDraft } from '../conversation/chat-task.ts';
 import { countPrompt } from '../conversation/fit-context.ts';
-import { contextQuery } from './context-query.ts';
-import { embedQuery, type QueryPorts } from './embed-query.ts';
-import type { Errand } from './embed-texts.ts';
-import { fenceItems } from './fence-items.ts';
+import { type Composed, compose } from '../core/compose.ts';
+import type { Step } from '../core/stage.ts';
+import { type EmbedRequest, embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
+import { contextQuery, fenceItems } from './rag-prompt.ts';
 import { resultJson } from './shapes.ts';
 
 /** Items looked at, and how near they must be at all. */
@@ -23,47 +24,71 @@ const mostTokens = 4096;
 const share = 4;
 /** Of a model whose row does not say. */
 const usualWindow = 32_768;
-/** Kept free around the items for the words that fence them. */
+/** Kept free around the items for the text that fences them. */
 const fenceTokens = 256;
 
+type Draft = ChatDraft<ChatFraming>;
+type StorePorts = Pick<Ports, 'vectorStores'>;
+
+/** A draft of a chat call, and the id of the vector store that it is to know. */
+export interface RagDraft {
+  readonly draft: Draft;
+  readonly collection: string;
+}
+
+interface Question extends ToEmbed {
+  readonly draft: Draft;
+}
+
+interface Found {
+  readonly draft: Draft;
+  readonly items: readonly FoundItem[];
+}
+
 export const addContext = (
-  ports: QueryPorts & Pick<Ports, 'vectorStores'>,
-  errand: Errand,
-  store: string,
-): OperatorFunction<ChatDraft<ChatFraming>, ChatDraft<ChatFraming>> =>
-  switchMap((draft) =>
-    found(ports, errand, store, contextQuery(draft.call.messages)).pipe(
-      switchMap((items) =>
-        roomFor(ports.offload, draft).pipe(map((room) => withContext(draft, fitting(items, room)))),
-      ),
-    ),
+  ports: QueryPorts & StorePorts,
+  route: string,
+): Composed<RagDraft, Draft, KeyedRequest> =>
+  compose(
+    readQuestion(ports), // 400 when there is no such vector store
+    findItems(ports, route), // 429, and 502 503 when the question cannot be embedded
+    insertItems(ports.offload),
   );
 
-/** Embedding the question is billed by itself, under a name that is not the answer's. */
-const found = (
-  ports: QueryPorts & Pick<Ports, 'vectorStores'>,
-  errand: Errand,
-  id: string,
-  query: string,
-): Observable<readonly FoundItem[]> => {
-  const { exchange, caller } = errand;
-  const { log, backpressure, trace } = exchange;
-  const own = { id: `${exchange.id}_query`, log, backpressure, trace };
-  return defer(() => ports.vectorStores.get(caller.subscription, id, 'collection')).pipe(
-    switchMap((store) =>
-      query === ''
-        ? of([])
-        : embedQuery(ports, { ...errand, exchange: own }, store, [query]).pipe(
-            switchMap((vectors) =>
-              ports.vectorStores.search(store, vectors, {
-                limit: maxItems,
-                minimum: leastSimilarity,
-              }),
-            ),
-          ),
-    ),
-  );
+const readQuestion =
+  ({ vectorStores }: StorePorts) =>
+  ({ draft, collection }: RagDraft, { caller }: KeyedRequest): Observable<Question> => {
+    const query = contextQuery(draft.call.messages);
+    return from(vectorStores.get(caller.subscription, collection, 'collection')).pipe(
+      map((store) => ({ draft, store, texts: query === '' ? [] : [query] })),
+    );
+  };
+
+const findItems = (ports: QueryPorts & StorePorts, route: string): Step<Question, Found, KeyedRequest> => {
+  const find = compose(embedAs<Question>('search_query', ports, route), searchItems(ports));
+  return (question, request) =>
+    question.texts.length === 0
+      ? { draft: question.draft, items: [] }
+      : find(question, embedRequest(request));
 };
+
+/** Embedding the question is billed by itself, under an id that is not that of the completion. */
+const embedRequest = ({ exchange, caller }: KeyedRequest): EmbedRequest => {
+  const { id, log, backpressure, trace } = exchange;
+  return { exchange: { id: `${id}_query`, log, backpressure, trace }, caller };
+};
+
+const searchItems =
+  ({ vectorStores }: StorePorts) =>
+  ({ draft, store, vectors }: WithVectors<Question>): Observable<Found> =>
+    from(vectorStores.search(store, vectors, { limit: maxItems, minimum: leastSimilarity })).pipe(
+      map((items) => ({ draft, items })),
+    );
+
+const insertItems =
+  (offload: Offload) =>
+  ({ draft, items }: Found): Observable<Draft> =>
+    roomFor(offload, draft).pipe(map((room) => withContext(draft, fitting(items, room))));
 
 /** Tokens that items may take: never so many that the conversation has no room for its answer. */
 const roomFor = (offload: Offload, { model, call }: ChatDraft<unknown>): Observable<number> => {
@@ -93,7 +118,7 @@ const fitting = (items: readonly FoundItem[], room: number): readonly FoundItem[
   return chosen;
 };
 
-const withContext = (draft: ChatDraft<ChatFraming>, items: readonly FoundItem[]): ChatDraft<ChatFraming> => {
+const withContext = (draft: Draft, items: readonly FoundItem[]): Draft => {
   const messages = withSystemText(draft.call.messages, fenceItems(items));
   return {
     ...draft,

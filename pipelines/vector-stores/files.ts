@@ -1,48 +1,74 @@
-/** Files of a vector store: list, get and delete. */
-import { defer, map, switchMap } from 'rxjs';
-import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
+/** Files of a vector store: add, list, get and delete. */
+import { from, map, type Observable, switchMap } from 'rxjs';
+import {
+  type Exchange,
+  jsonReply,
+  type KeyedPipeline,
+  type KeyedRequest,
+  type WholeReply,
+} from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { RecordPage } from '../../src/ports/vector-stores.ts';
+import { compose } from '../core/compose.ts';
 import { listJson, readPage } from './page.ts';
+import { type ReceivedUpload, receiveUpload } from './receive-upload.ts';
 import { fileJson } from './shapes.ts';
+import { findStore, type InStore, inStore, withStore } from './stores.ts';
 
-type Needed = Pick<Ports, 'vectorStores'>;
+type FilePorts = Pick<Ports, 'vectorStores'>;
+
+/** POST /vector_store/{id}/files: a file in a form; in progress in its answer where it is large. */
+export const vectorStoreAddFile = (
+  ports: Pick<Ports, 'vectorStores' | 'blobs' | 'catalog' | 'usage'>,
+): KeyedPipeline =>
+  compose(
+    ensureUsage(ports), // 503 while what it costs could not be kept
+    findStore(ports), // 400 when there is none
+    receiveUpload(ports), // 400 413
+    addFile(ports), // 400 when it cannot be read
+  );
+
+const ensureUsage =
+  ({ usage }: Pick<Ports, 'usage'>) =>
+  (exchange: Exchange): Exchange => {
+    usage.ensureOpen();
+    return exchange;
+  };
+
+const addFile =
+  ({ vectorStores }: FilePorts) =>
+  ({ store, upload }: ReceivedUpload, { caller }: KeyedRequest): Observable<WholeReply> =>
+    from(vectorStores.add(store, upload, caller)).pipe(
+      // The first file may have settled how long the vectors are.
+      switchMap(async (view) => fileJson(await vectorStores.get(caller.subscription, store.id, 'id'), view)),
+      map((file) => jsonReply(file, 201)),
+    );
 
 /** GET /vector_store/{id}/files */
-export const vectorStoreFiles =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  (exchange, { subscription }) =>
-    defer(() => {
-      const page = readPage(new URLSearchParams(exchange.query)); // 400 names the parameter
-      return defer(() => vectorStores.get(subscription, exchange.params.id ?? '', 'id')).pipe(
-        switchMap(async (store) => {
-          const views = await vectorStores.files(store, { ...page, limit: page.limit + 1 });
-          return jsonReply(
-            listJson(
-              views.map((view) => fileJson(store, view)),
-              page,
-            ),
-          );
-        }),
-      );
-    });
+export const vectorStoreFiles = (ports: FilePorts): KeyedPipeline =>
+  compose(
+    readPage, // 400 names the parameter
+    withStore(ports), // 400 when there is none
+    listFiles(ports),
+  );
+
+const listFiles =
+  ({ vectorStores }: FilePorts) =>
+  ({ store, ...page }: RecordPage & InStore): Observable<WholeReply> =>
+    from(vectorStores.files(store, { ...page, limit: page.limit + 1 })).pipe(
+      map((views) => views.map((view) => fileJson(store, view))),
+      map((files) => jsonReply(listJson(files, page))),
+    );
 
 /** GET /vector_store/{id}/files/{fileid} */
-export const vectorStoreFile =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  ({ params: { id = '', fileid = '' } }, { subscription }) =>
-    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
-      switchMap(async (store) => ({
-        store,
-        view: await vectorStores.file(store, fileid, 'fileid'),
-      })),
-      map(({ store, view }) => jsonReply(fileJson(store, view))),
-    );
+export const vectorStoreFile = (ports: FilePorts): KeyedPipeline =>
+  inStore(ports, async (store, { fileid = '' }) =>
+    jsonReply(fileJson(store, await ports.vectorStores.file(store, fileid, 'fileid'))),
+  );
 
-/** DELETE /vector_store/{id}/files/{fileid}: its items go too; one that is still being read is stopped. */
-export const vectorStoreFileDelete =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  ({ params: { id = '', fileid = '' } }, { subscription }) =>
-    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
-      switchMap((store) => vectorStores.removeFile(store, fileid)),
-      map(() => jsonReply({ id: fileid, object: 'vector_store.file.deleted', deleted: true })),
-    );
+/** DELETE /vector_store/{id}/files/{fileid}: with its items; ingestion is stopped. */
+export const vectorStoreFileDelete = (ports: FilePorts): KeyedPipeline =>
+  inStore(ports, async (store, { fileid: id = '' }) => {
+    await ports.vectorStores.removeFile(store, id);
+    return jsonReply({ id, object: 'vector_store.file.deleted', deleted: true });
+  });

@@ -1,93 +1,102 @@
-/** Items of a vector store: list, get, describe anew, delete. */
-import { defer, map, switchMap } from 'rxjs';
+/** Items of a vector store: list, get, update and delete. */
+import { from, map, type Observable } from 'rxjs';
 import { UpdateItem } from '../../schemas/vector-store.ts';
-import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
+import {
+  jsonReply,
+  type KeyedPipeline,
+  type KeyedRequest,
+  type WholeReply,
+} from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Item } from '../../src/ports/vectors.ts';
-import { parseJson } from '../core/parse-json.ts';
+import type { Item, ItemPage } from '../../src/ports/vectors.ts';
+import { compose } from '../core/compose.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { embedDocument, type QueryPorts } from './embed-query.ts';
-import { cursor, listJson, readLimit, readOrder } from './page.ts';
+import { embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
+import { listJson, readItemPage } from './page.ts';
 import { itemJson } from './shapes.ts';
+import { type InStore, inStore, withStore } from './stores.ts';
 
-type Needed = Pick<Ports, 'vectorStores'>;
+type ItemPorts = Pick<Ports, 'vectorStores'>;
+type PageInStore = ItemPage & InStore;
 
 const updateItem = validate(UpdateItem);
-const itemRoute = '/vector_store/{id}/items/{itemid}';
 
-/** GET /vector_store/{id}/items: by file and place. */
-export const vectorStoreItems =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  (exchange, { subscription }) =>
-    defer(() => {
-      const query = new URLSearchParams(exchange.query);
-      const limit = readLimit(query); // 400 names the parameter
-      const { file_id: file } = cursor(query, 'file_id');
-      const page = {
-        ...cursor(query, 'after'),
-        order: readOrder(query, 'asc'),
-        ...(file === undefined ? {} : { file }),
-      };
-      return defer(() => vectorStores.get(subscription, exchange.params.id ?? '', 'id')).pipe(
-        switchMap(async (store) => {
-          if (file !== undefined) await vectorStores.file(store, file, 'file_id');
-          const items = await vectorStores.items(store, { ...page, limit: limit + 1 });
-          const entries = items.map((item) => itemJson(store.id, item));
-          return jsonReply(listJson(entries, { ...page, limit }));
-        }),
-      );
-    });
+/** GET /vector_store/{id}/items: in the order of files and of their text. */
+export const vectorStoreItems = (ports: ItemPorts): KeyedPipeline =>
+  compose(
+    readItemPage, // 400 names the parameter
+    withStore(ports), // 400 when there is none
+    findFile(ports), // 400 when there is none
+    listItems(ports),
+  );
+
+const findFile =
+  ({ vectorStores }: ItemPorts): Step<PageInStore, PageInStore, unknown> =>
+  (page) =>
+    page.file === undefined
+      ? page
+      : from(vectorStores.file(page.store, page.file, 'file_id')).pipe(map(() => page));
+
+const listItems =
+  ({ vectorStores }: ItemPorts) =>
+  ({ store, ...page }: PageInStore): Observable<WholeReply> =>
+    from(vectorStores.items(store, { ...page, limit: page.limit + 1 })).pipe(
+      map((items) => items.map((item) => itemJson(store.id, item))),
+      map((items) => jsonReply(listJson(items, page))),
+    );
 
 /** GET /vector_store/{id}/items/{itemid} */
-export const vectorStoreItem =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  ({ params: { id = '', itemid = '' } }, { subscription }) =>
-    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
-      switchMap((store) => vectorStores.item(store, itemid)),
-      map((item) => jsonReply(itemJson(id, item))),
-    );
+export const vectorStoreItem = (ports: ItemPorts): KeyedPipeline =>
+  inStore(ports, async (store, { itemid = '' }) =>
+    jsonReply(itemJson(store.id, await ports.vectorStores.item(store, itemid))),
+  );
 
-/** PATCH /vector_store/{id}/items/{itemid}: a description in; the item out, found by it from now on. */
-export const vectorStoreItemUpdate =
-  (ports: QueryPorts & Needed): KeyedPipeline =>
-  (exchange, caller) => {
-    const { vectorStores, offload } = ports;
-    const { id = '', itemid = '' } = exchange.params;
-    // 400 413
-    return parseJson(offload, exchange).pipe(
-      map(updateItem), // 400 names the field
-      switchMap(async ({ description }) => {
-        const store = await vectorStores.get(caller.subscription, id, 'id'); // 400
-        return { description, store, item: await vectorStores.item(store, itemid) }; // 400
-      }),
-      switchMap(({ description, store, item }) =>
-        // 429 502 503
-        embedDocument(
-          ports,
-          { exchange, caller, route: itemRoute },
-          store,
-          embeddedText(description, item),
-        ).pipe(
-          switchMap(async ([vector = new Float32Array()]) =>
-            vectorStores.describe(store, itemid, { description, vector }),
-          ),
-        ),
-      ),
-      map((item) => jsonReply(itemJson(id, item), 202)),
+/** PATCH /vector_store/{id}/items/{itemid}: a description, which search finds the item by from then on. */
+export const vectorStoreItemUpdate = (ports: QueryPorts & ItemPorts): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    updateItem, // 400 names the field
+    withStore(ports), // 400 when there is none
+    readItemText(ports), // 400 when there is none
+    embedAs('search_document', ports, '/vector_store/{id}/items/{itemid}'), // 429 502 503
+    describeItem(ports),
+  );
+
+interface Update {
+  readonly description: string;
+}
+
+type Described = Update & ToEmbed;
+
+const readItemText =
+  ({ vectorStores }: ItemPorts) =>
+  ({ store, description }: Update & InStore, { exchange }: KeyedRequest): Observable<Described> =>
+    from(vectorStores.item(store, exchange.params.itemid ?? '')).pipe(
+      map((item) => ({ store, description, texts: [embeddedText(description, item)] })),
     );
-  };
 
 /** What an item is found by: its description, and still its text. */
 const embeddedText = (description: string, { text }: Item): string =>
   description.trim() === '' ? text : `${description}\n\n${text}`;
 
-/** DELETE /vector_store/{id}/items/{itemid} */
-export const vectorStoreItemDelete =
-  ({ vectorStores }: Needed): KeyedPipeline =>
-  ({ params: { id = '', itemid = '' } }, { subscription }) =>
-    defer(() => vectorStores.get(subscription, id, 'id')).pipe(
-      switchMap((store) => vectorStores.removeItem(store, itemid)),
-      map(() => nothing),
+const describeItem =
+  ({ vectorStores }: ItemPorts) =>
+  (
+    { store, description, vectors: [vector = new Float32Array()] }: WithVectors<Described>,
+    { exchange }: KeyedRequest,
+  ): Observable<WholeReply> =>
+    from(vectorStores.describe(store, exchange.params.itemid ?? '', { description, vector })).pipe(
+      map((item) => jsonReply(itemJson(store.id, item), 202)),
     );
 
-const nothing: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };
+/** DELETE /vector_store/{id}/items/{itemid} */
+export const vectorStoreItemDelete = (ports: ItemPorts): KeyedPipeline =>
+  inStore(ports, async (store, { itemid = '' }) => {
+    await ports.vectorStores.removeItem(store, itemid);
+    return noContent;
+  });
+
+const noContent: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };

@@ -1,18 +1,36 @@
-/** The query of a list of vector stores, files or items → the page it asks for; entries of it → the list as clients see it. What is wrong is a 400 that names it. */
+/** Reads the page that a list is asked for, and renders the list: a 400 names the parameter. */
 import { fail } from '../../src/errors.ts';
+import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
+import type { ItemPage } from '../../src/ports/vectors.ts';
 
 const usualLimit = 20;
 const mostLimit = 100;
 
-export const readPage = (query: URLSearchParams): RecordPage => ({
-  limit: readLimit(query),
-  order: readOrder(query, 'desc'),
-  ...cursor(query, 'after'),
-  ...cursor(query, 'before'),
-});
+/** Of vector stores or files. */
+export const readPage = (exchange: Pick<Exchange, 'query'>): RecordPage => {
+  const query = new URLSearchParams(exchange.query);
+  return {
+    limit: readLimit(query),
+    order: readOrder(query, 'desc'),
+    ...cursor(query, 'after'),
+    ...cursor(query, 'before'),
+  };
+};
 
-export const readLimit = (query: URLSearchParams): number => {
+export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
+  const query = new URLSearchParams(exchange.query);
+  const limit = readLimit(query);
+  const { file_id: file } = cursor(query, 'file_id');
+  return {
+    limit,
+    ...cursor(query, 'after'),
+    order: readOrder(query, 'asc'),
+    ...(file === undefined ? {} : { file }),
+  };
+};
+
+const readLimit = (query: URLSearchParams): number => {
   const text = query.get('limit');
   const limit = text === null ? usualLimit : /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > mostLimit)
@@ -20,14 +38,14 @@ export const readLimit = (query: URLSearchParams): number => {
   return limit;
 };
 
-export const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
+const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
   const order = query.get('order') ?? usual;
   if (order !== 'asc' && order !== 'desc') throw fail('invalid_request', 'order must be asc or desc');
   return order;
 };
 
 /** Ids of ours are short; an empty one counts as none. */
-export const cursor = <Name extends string>(
+const cursor = <Name extends string>(
   query: URLSearchParams,
   name: Name,
 ): { readonly [name in Name]?: string } => {
@@ -36,7 +54,7 @@ export const cursor = <Name extends string>(
   return id === '' ? {} : ({ [name]: id } as { readonly [name in Name]: string });
 };
 
-/** One entry more than asked for tells that there are more; it stands on the side that the page goes on to. */
+/** One entry more than asked for means that there are more; it stands on the side that the page goes on to. */
 export const listJson = <Entry extends { readonly id: string }>(
   entries: readonly Entry[],
   { limit, after, before }: Pick<RecordPage, 'limit' | 'after' | 'before'>,

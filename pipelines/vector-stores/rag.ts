@@ -1,50 +1,57 @@
-/** POST /chat/completions/RAG: a conversation and a vector store in; an answer that knows the store's items out, and the items with it. */
-import { of, switchMap } from 'rxjs';
+/** POST /chat/completions/RAG: a chat completion whose model is given fitting items of a vector store. */
+import { map, Observable } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-store-chat.ts';
-import type { KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { frameChat } from '../chat/frame.ts';
-import { type ChatFraming, readChatRequest } from '../chat/read-request.ts';
-import { answering } from '../conversation/answering.ts';
-import { callEngine } from '../conversation/call-engine.ts';
+import { readChatRequest } from '../chat/read-request.ts';
+import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
-import { meter } from '../conversation/meter.ts';
-import { settleFailures } from '../conversation/settle-failures.ts';
+import type { MediaReaders } from '../conversation/read-media.ts';
+import { settle } from '../conversation/settle.ts';
 import { admit } from '../core/admit.ts';
-import { parseJson } from '../core/parse-json.ts';
-import { resolveModel } from '../core/resolve-model.ts';
-import { step } from '../core/step.ts';
+import { callEngine } from '../core/call-engine.ts';
+import { compose } from '../core/compose.ts';
+import { record } from '../core/meter.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import { type Asked, resolveModel } from '../core/resolve-model.ts';
+import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { addContext } from './add-context.ts';
+import { addContext, type RagDraft } from './add-context.ts';
 
 const route = '/chat/completions/RAG';
-const check = step(validate(RagRequest));
+const ragRequest = validate(RagRequest);
 
-export const chatCompletionsRag = (ports: Ports): KeyedPipeline => {
-  const findModel = resolveModel<RagRequest>(ports.catalog, 'chat');
-  const read = readChatRequest(ports);
-  const fit = step(fitContext<ChatFraming>(ports.offload));
-  const answer = answering<ChatFraming>(
-    route,
-    callEngine(ports), // 502 503 504 before the first token
-    settleFailures, // after it, a failure is a part of the answer
-    meter(ports.usage), // one usage event, however it ends
-    frameChat, // parts → one JSON object or chunks
-  );
-  return (exchange, caller) =>
-    // 400 413
-    parseJson(ports.offload, exchange).pipe(
-      check, // 400 names the field
-      findModel, // 404
-      switchMap((asked) =>
-        of(asked).pipe(
-          step((request) => read(request, { exchange })), // 400 names the field
-          // 400 without such a vector store, 502 503 when the question cannot be embedded
-          addContext(ports, { exchange, caller, route }, asked.body.collection),
-        ),
+export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    ragRequest, // 400 names the field
+    resolveModel(ports.catalog, 'chat'), // 404
+    readRagRequest(ports), // 400 names the field
+    addContext(ports, route), // 400 429 502 503
+    fitContext(ports.offload), // 400 when the prompt alone fills the window
+    // 429 after waiting its turn; the slot is held while the rest runs
+    admit(
+      ports.admission,
+      tokenAccount(route),
+      compose(
+        callEngine(ports, 'chat'), // 502 503 504 before the first token
+        settle, // an end that comes too early is a failure
+        countTokens, // the engine's numbers, else our own
+        frameChat, // parts → one JSON object or chunks
+        record(ports.usage), // one usage event, however it ends
       ),
-      fit, // 400 when the prompt alone fills the window
-      // 429 after waiting its turn; the slot is held while the rest runs
-      admit(ports.admission, exchange, caller, (task, lease) => answer(task, lease, { exchange, caller })),
-    );
+    ),
+  );
+
+const readRagRequest = (readers: MediaReaders): Step<Asked<RagRequest>, RagDraft, KeyedRequest> => {
+  const read = readChatRequest(readers);
+  return (asked, request) => {
+    const { collection } = asked.body;
+    const draft = read(asked, request);
+    return draft instanceof Observable
+      ? draft.pipe(map((read) => ({ draft: read, collection })))
+      : { draft, collection };
+  };
 };

@@ -1,25 +1,28 @@
-/** A form with a file for a vector store in; the file safe in Blobs and known to be readable out. Its bytes pass through as fast as they can be written. 400 413. */
+/** Receives the form with a file for a vector store, and stores the file while it arrives: 400 413. */
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';
 import Type from 'typebox';
 import type { Model } from '../../schemas/catalog.ts';
 import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
+import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
+import type { InStore } from './stores.ts';
 
 /** Bytes of a file, and of the form around it. */
 export const maxUpload = 100 * 1024 * 1024;
 export const maxForm = maxUpload + 1024 * 1024;
-/** An upload that nobody took over is gone after this long. */
+/** Uploads of gateways that died meanwhile expire after this long. */
 const keptMs = 7 * 24 * 3600 * 1000;
 
 const formRules = { required: ['file'], maxParts: 32, maxFieldBytes: 64 * 1024, maxFileBytes: maxUpload };
@@ -31,12 +34,17 @@ interface Form {
   readonly attributes?: unknown;
 }
 
-export const receiveUpload = (
-  { blobs }: Pick<Ports, 'blobs'>,
-  exchange: Exchange,
-  model: Model | undefined,
-): Observable<Upload> =>
-  defer(() => {
+export interface ReceivedUpload extends InStore {
+  readonly upload: Upload;
+}
+
+export const receiveUpload =
+  ({
+    blobs,
+    catalog,
+  }: Pick<Ports, 'blobs' | 'catalog'>): Step<VectorStoreRecord, ReceivedUpload, KeyedRequest> =>
+  (store, { exchange }) => {
+    const model = catalog.find(store.model);
     const file = newFileId();
     const blob = blobOf(file);
     let handedOver = false;
@@ -44,26 +52,16 @@ export const receiveUpload = (
       mergeMap((part) => received(blobs, part, blob)),
       reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
       map((form) => {
-        const { chunking_strategy, attributes } = formFields(withoutFile(form));
-        if (form.file === undefined) throw fail('invalid_request', 'file is required');
-        const upload = {
-          ...form.file,
-          file,
-          blob,
-          chunking: readChunking(chunking_strategy, model),
-          attributes: attributes ?? {},
-        };
+        const upload = { file, blob, ...readForm(form, model) };
         handedOver = true;
-        return upload;
+        return { store, upload };
       }),
       finalize(() => {
         if (handedOver) return;
-        blobs
-          .remove(blob)
-          .catch((error) => exchange.log.warn({ err: error }, 'a refused upload was not removed'));
+        blobs.remove(blob).catch((error) => exchange.log.warn({ err: error }, 'rejected upload not removed'));
       }),
     );
-  });
+  };
 
 const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Observable<Form> => {
   if (part.kind === 'file') {
@@ -113,7 +111,11 @@ const formFields = validate(
   }),
 );
 
-const withoutFile = ({ file: _, ...fields }: Form): Omit<Form, 'file'> => fields;
+const readForm = ({ file, ...fields }: Form, model: Model | undefined): Omit<Upload, 'file' | 'blob'> => {
+  const { chunking_strategy, attributes } = formFields(fields);
+  if (file === undefined) throw fail('invalid_request', 'file is required');
+  return { ...file, chunking: readChunking(chunking_strategy, model), attributes: attributes ?? {} };
+};
 
 const parsed = (text: string, field: string): unknown => {
   try {

@@ -1,15 +1,47 @@
-/** The rows of the route table for vector stores: under the contract's name, and under the one that OpenAI's clients use. */
-
+/** Routes of vector stores, under the name of the contract and the one that OpenAI's clients use. */
+import type { TObject, TSchema } from 'typebox';
+import { json, type RouteDoc } from '../../schemas/openapi.ts';
+import {
+  AddFileForm,
+  CreateVectorStore,
+  ItemPageQuery,
+  PageQuery,
+  SearchPage,
+  SearchQueryRequest,
+  SearchRequest,
+  UpdateItem,
+  VectorStore,
+  VectorStoreDeleted,
+  VectorStoreFile,
+  VectorStoreFileDeleted,
+  VectorStoreFileList,
+  VectorStoreItem,
+  VectorStoreItemList,
+  VectorStoreList,
+} from '../../schemas/vector-store.ts';
+import { RagChunk, RagCompletion, RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Route } from '../route.ts';
-import { vectorStoreAddFile } from './add-file.ts';
-import { vectorStoreDocs } from './docs.ts';
-import { vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './files.ts';
+import { vectorStoreAddFile, vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './files.ts';
 import { vectorStoreItem, vectorStoreItemDelete, vectorStoreItems, vectorStoreItemUpdate } from './items.ts';
 import { chatCompletionsRag } from './rag.ts';
 import { maxForm } from './receive-upload.ts';
-import { vectorStoreCreate, vectorStoreDelete, vectorStoreGet, vectorStoreList } from './records.ts';
 import { readInputSearch, readQuerySearch, vectorStoreSearch } from './search.ts';
+import { vectorStoreCreate, vectorStoreDelete, vectorStoreGet, vectorStoreList } from './stores.ts';
+
+const tag = 'Vector stores';
+
+/** What is stored, looked at, paged through or deleted. */
+const stored = (summary: string, answer: TSchema, query?: TObject): RouteDoc => ({
+  tag,
+  summary,
+  ...(query === undefined ? {} : { query }),
+  answer: json(answer),
+  errors: [400, 503],
+});
+
+/** Takes a text that is embedded. */
+const embeds = { tag, errors: [400, 413, 429, 502, 503] } as const;
 
 const jsonLimit = 1024 * 1024;
 
@@ -21,15 +53,19 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreSearch(ports, readInputSearch),
-    doc: vectorStoreDocs.search,
+    doc: {
+      ...embeds,
+      summary: 'The items nearest in meaning to a text, best first',
+      body: json(SearchRequest),
+      answer: json(SearchPage),
+    },
   },
   {
     method: 'GET',
     path: '/vector_store/{id}/items/{itemid}',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItem(ports),
-    doc: vectorStoreDocs.item,
+    doc: stored('One item of a vector store', VectorStoreItem),
   },
   {
     method: 'PATCH',
@@ -37,23 +73,27 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreItemUpdate(ports),
-    doc: vectorStoreDocs.updateItem,
+    doc: {
+      ...embeds,
+      summary: 'A new description of an item, which search finds it by from now on',
+      body: json(UpdateItem),
+      status: 202,
+      answer: json(VectorStoreItem),
+    },
   },
   {
     method: 'DELETE',
     path: '/vector_store/{id}/items/{itemid}',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItemDelete(ports),
-    doc: vectorStoreDocs.removeItem,
+    doc: { tag, summary: 'An item deleted', status: 204, errors: [400, 503] },
   },
   {
     method: 'GET',
     path: '/vector_store/{id}/items',
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreItems(ports),
-    doc: vectorStoreDocs.items,
+    doc: stored('Items of a vector store', VectorStoreItemList, ItemPageQuery),
   },
   ...commonRoutes(ports, '/vector_stores'),
   {
@@ -62,7 +102,12 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreSearch(ports, readQuerySearch),
-    doc: vectorStoreDocs.searchQuery,
+    doc: {
+      ...embeds,
+      summary: 'The same search with the field names of the OpenAI API',
+      body: json(SearchQueryRequest),
+      answer: json(SearchPage),
+    },
   },
   {
     method: 'POST',
@@ -71,7 +116,13 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     // Images, sound and documents come as base64.
     bodyLimit: 128 * 1024 * 1024,
     pipeline: chatCompletionsRag(ports),
-    doc: vectorStoreDocs.chat,
+    doc: {
+      tag: 'Chat',
+      summary: 'A chat completion whose model is given items of a vector store that fit the conversation',
+      body: json(RagRequest),
+      answer: { ...json(RagCompletion), 'text/event-stream': RagChunk },
+      errors: [400, 404, 413, 429, 502, 503, 504],
+    },
   },
 ];
 
@@ -82,31 +133,35 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreCreate(ports),
-    doc: vectorStoreDocs.create,
+    doc: {
+      tag,
+      summary: 'A new vector store',
+      body: json(CreateVectorStore),
+      status: 201,
+      answer: json(VectorStore),
+      errors: [400, 404, 413, 503],
+    },
   },
   {
     method: 'GET',
     path,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreList(ports),
-    doc: vectorStoreDocs.list,
+    doc: stored("The subscription's vector stores", VectorStoreList, PageQuery),
   },
   {
     method: 'GET',
     path: `${path}/{id}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreGet(ports),
-    doc: vectorStoreDocs.get,
+    doc: stored('One vector store', VectorStore),
   },
   {
     method: 'DELETE',
     path: `${path}/{id}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreDelete(ports),
-    doc: vectorStoreDocs.remove,
+    doc: stored('A vector store deleted with everything in it', VectorStoreDeleted),
   },
   {
     method: 'POST',
@@ -114,30 +169,34 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     access: 'key',
     bodyLimit: maxForm,
     pipeline: vectorStoreAddFile(ports),
-    doc: vectorStoreDocs.addFile,
+    doc: {
+      tag,
+      summary: 'A file read, split into items, embedded and added; large ones after the answer',
+      body: { 'multipart/form-data': AddFileForm },
+      status: 201,
+      answer: json(VectorStoreFile),
+      errors: [400, 413, 503],
+    },
   },
   {
     method: 'GET',
     path: `${path}/{id}/files`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFiles(ports),
-    doc: vectorStoreDocs.files,
+    doc: stored('Files of a vector store', VectorStoreFileList, PageQuery),
   },
   {
     method: 'GET',
     path: `${path}/{id}/files/{fileid}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFile(ports),
-    doc: vectorStoreDocs.file,
+    doc: stored('One file of a vector store', VectorStoreFile),
   },
   {
     method: 'DELETE',
     path: `${path}/{id}/files/{fileid}`,
     access: 'key',
-    bodyLimit: 0,
     pipeline: vectorStoreFileDelete(ports),
-    doc: vectorStoreDocs.removeFile,
+    doc: stored('A file deleted with its items', VectorStoreFileDeleted),
   },
 ];

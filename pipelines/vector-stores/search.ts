@@ -1,13 +1,15 @@
-/** POST /vector_store/{id}/search: a text in; the items nearest to it out, best first. OpenAI's clients call it `query`. */
-import { defer, map, switchMap } from 'rxjs';
+/** POST /vector_store/{id}/search: the items nearest to a text, best first. OpenAI's clients call it `query`. */
+import { from, map, type Observable } from 'rxjs';
 import { type SearchPage, SearchQueryRequest, SearchRequest } from '../../schemas/vector-store.ts';
 import { fail } from '../../src/errors.ts';
-import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
+import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { type JsonObject, parseJson } from '../core/parse-json.ts';
+import { compose } from '../core/compose.ts';
+import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
-import { embedQuery, type QueryPorts } from './embed-query.ts';
+import { embedAs, type QueryPorts, type WithVectors } from './embed.ts';
 import { resultJson } from './shapes.ts';
+import { type InStore, withStore } from './stores.ts';
 
 interface Search {
   readonly texts: readonly string[];
@@ -16,33 +18,22 @@ interface Search {
 }
 
 const usualResults = 10;
-const route = '/vector_store/{id}/search';
 
 const searchRequest = validate(SearchRequest);
 const searchQueryRequest = validate(SearchQueryRequest);
 
-export const vectorStoreSearch =
-  (
-    ports: QueryPorts & Pick<Ports, 'vectorStores'>,
-    readSearch: (body: JsonObject) => Search,
-  ): KeyedPipeline =>
-  (exchange, caller) =>
-    // 400 413
-    parseJson(ports.offload, exchange).pipe(
-      map(readSearch), // 400 names the field
-      switchMap((search) =>
-        // 400 when there is none
-        defer(() => ports.vectorStores.get(caller.subscription, exchange.params.id ?? '', 'id')).pipe(
-          switchMap((store) =>
-            // 429 502 503
-            embedQuery(ports, { exchange, caller, route }, store, search.texts).pipe(
-              switchMap((vectors) => ports.vectorStores.search(store, vectors, optionsOf(search))),
-            ),
-          ),
-          map((found) => jsonReply(pageOf(search, found.map(resultJson)))),
-        ),
-      ),
-    );
+export const vectorStoreSearch = (
+  ports: QueryPorts & Pick<Ports, 'vectorStores'>,
+  readSearch: (body: JsonObject) => Search,
+): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    readSearch, // 400 names the field
+    withStore(ports), // 400 when there is none
+    embedAs('search_query', ports, '/vector_store/{id}/search'), // 429 502 503
+    searchItems(ports),
+  );
 
 export const readInputSearch = (body: JsonObject): Search => {
   const { input, max_num_results, score_threshold } = searchRequest(body);
@@ -73,11 +64,23 @@ const filled = (text: string, field: string): string => {
   return text;
 };
 
-/** Every score is at least 0. */
-const optionsOf = ({ limit, threshold = 0 }: Search) =>
-  threshold > 0 ? { limit, minimum: threshold } : { limit };
+const searchItems =
+  ({ vectorStores }: Pick<Ports, 'vectorStores'>) =>
+  ({
+    store,
+    vectors,
+    texts,
+    limit,
+    threshold = 0,
+  }: WithVectors<Search & InStore>): Observable<WholeReply> => {
+    // Every score is at least 0.
+    const options = threshold > 0 ? { limit, minimum: threshold } : { limit };
+    return from(vectorStores.search(store, vectors, options)).pipe(
+      map((found) => jsonReply(pageOf(texts, found.map(resultJson)))),
+    );
+  };
 
-const pageOf = ({ texts }: Search, data: SearchPage['data']): SearchPage => ({
+const pageOf = (texts: readonly string[], data: SearchPage['data']): SearchPage => ({
   object: 'vector_store.search_results.page',
   search_query: [...texts],
   data,

@@ -1,4 +1,4 @@
-/** Records of vector stores, files and items in; the JSON objects that clients see out. */
+/** Renders vector stores, files and items as the JSON objects that clients see. */
 import type {
   SearchResult,
   VectorStore,
@@ -76,7 +76,7 @@ export const itemJson = (store: string, item: Item): VectorStoreItem => ({
   updated_at: seconds(item.updatedAt),
 });
 
-/** What points away from the query is as far from it as what has nothing to do with it. */
+/** A vector that points away from the query counts as unrelated to it. */
 export const scoreOf = (similarity: number): number => Math.min(1, Math.max(0, similarity));
 
 export const resultJson = (found: FoundItem): SearchResult => ({

@@ -1,4 +1,4 @@
-/** Quantities and prices in, money out, as exact decimals: no float ever touches an amount. */
+/** Computes costs from quantities and prices as exact decimals, without floats. */
 import type { Model } from '../../schemas/catalog.ts';
 import { add, formatScaled, multiply, rescale, type Scaled, toScaled } from '../decimal.ts';
 import type { TokenUsage } from '../ports/chat.ts';

@@ -1,4 +1,4 @@
-/** Times as people and programs write them in; Unix milliseconds out. */
+/** Parses times as people and programs write them into Unix milliseconds. */
 
 const day = 86_400_000;
 const date = /^\d{4}-\d{2}-\d{2}$/;

@@ -1,4 +1,4 @@
-/** Messages of the usage topic in; their events in the ledger, and those that can never be counted, with the reason, out. */
+/** Inserts messages of the usage topic into the ledger; returns those it rejects, with the reason. */
 import { Compile } from 'typebox/compile';
 import { UsageEvent } from '../../schemas/usage-event.ts';
 import { ApiError } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** A journal folder in; its events out to the Events port, in order; the cursor moves only when they are acknowledged. */
+/** Ships the events of a journal in order; its cursor moves only when they are acknowledged. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -19,13 +19,13 @@ export interface ShipperOptions {
   readonly end: () => Cursor;
   /** What was just written, at hand. */
   readonly recent?: Recent<UsageEvent>;
-  /** Told the size of each segment that was shipped whole and removed. */
+  /** Called with the size of each segment that was shipped and removed. */
   readonly released?: (bytes: number) => void;
-  /** Told when everything up to the end was shipped. */
+  /** Called when everything up to the end was shipped. */
   readonly emptied?: () => void;
   /** Bytes of journal per publication. */
   readonly batchBytes?: number;
-  /** Milliseconds between looks at a journal that had nothing new. */
+  /** Milliseconds between polls of a journal without new events. */
   readonly idleMs?: number;
 }
 
@@ -54,7 +54,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   let cleanTo = -1;
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
-  /** The next look is not for a while, and nothing speaks against an earlier one. */
+  /** Waiting for the next poll, which may be moved forward. */
   let idle = true;
   let running: Promise<void> | undefined;
   let stopped = false;
@@ -119,7 +119,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       options.emptied?.();
     } catch (error) {
       const pause = backoff(++failures);
-      log.warn({ err: error, retryMs: pause }, 'usage cannot be shipped now; it is kept in the journal');
+      log.warn({ err: error, retryMs: pause }, 'usage shipping failed; events stay in the journal');
       schedule(pause);
     }
   };
@@ -132,7 +132,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
     }, ms).unref();
   };
 
-  /** In a turn of its own: those whose events have just been kept are told first. */
+  /** In a tick of its own: writers of the latest events are notified first. */
   const hurry = (): void => {
     if (!idle) return;
     idle = false;
@@ -158,7 +158,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
 const setAside = (folder: string, damaged: readonly Buffer[], log: Logger): void => {
   const file = join(folder, '..', 'damaged.log');
   for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
-  log.error({ lines: damaged.length, file }, 'journal: lines that do not read were set aside');
+  log.error({ lines: damaged.length, file }, 'journal: damaged lines set aside');
 };
 
 const message = (json: string): EventMessage => ({
@@ -166,7 +166,7 @@ const message = (json: string): EventMessage => ({
   value: json,
 });
 
-/** Its JSON is made only for those who ask: what is kept of an event that waits is copied by the garbage collection. */
+/** Its JSON is built on demand: strings that wait with an event would be copied by the garbage collector. */
 class RecentMessage implements EventMessage {
   readonly event: UsageEvent;
 

@@ -1,4 +1,4 @@
-/** The UsageLog of a running gateway: events go to a journal of this process and are shipped from there, as are those of processes that died. */
+/** The UsageLog of a gateway: journals events, and ships them, also those of dead processes. */
 import { mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { EMPTY, type Observable } from 'rxjs';
@@ -77,8 +77,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     journal.claimed.lock.release();
   };
 
-  const complain = (error: unknown): void =>
-    log.warn({ err: error }, 'journal: a folder of a process that ended cannot be used now');
+  const complain = (error: unknown): void => log.warn({ err: error }, 'journal adoption failed');
 
   adopt();
   const adopting = setInterval(() => {
@@ -110,7 +109,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
         } catch (error) {
           await journal.shipper.stop();
           journal.claimed.lock.release();
-          log.warn({ err: error }, 'usage that could not be shipped stays in the journal for the next start');
+          log.warn({ err: error }, 'usage shipping failed at shutdown; events stay in the journal');
         }
       }
     },
@@ -126,6 +125,6 @@ const shipAbandoned = (
   const last = listSegments(path).at(-1);
   if (last !== undefined) mendTail(path, last, log);
   const end = last === undefined ? start : { segment: last, offset: segmentBytes(path, last) };
-  log.info({ folder: path }, 'shipping the journal of a process that ended without doing so');
+  log.info({ folder: path }, 'adopted the journal of a dead process');
   return startShipper({ folder: path, events, log, end: () => end, emptied });
 };

@@ -1,4 +1,4 @@
-/** Totals and events of the ledger in; the rows that people and programs are shown out. */
+/** Formats totals and events of the ledger as rows of the API and the CLI. */
 import type { UsageRequestRow, UsageTotalRow } from '../../schemas/usage.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { UsageGroup, UsageTotal } from '../ports/ledger.ts';

@@ -1,4 +1,4 @@
-/** Journals, Kafka and the ledger in; a report out of what each has and what is missing or differs. */
+/** Compares journals, Kafka and the ledger; reports what is missing or differs. */
 import { readFileSync } from 'node:fs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Ledger } from '../ports/ledger.ts';

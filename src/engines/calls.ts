@@ -1,6 +1,6 @@
 /** Sends the requests of one engine's operations and reads their responses. */
 import { Observable, type Subscriber } from 'rxjs';
-import { type ApiError, asApiError, fail } from '../errors.ts';
+import { asApiError, fail } from '../errors.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { EngineRequest } from './dispatch.ts';
 import type { EngineHead, EngineReader, ReadError } from './http-call.ts';
@@ -33,7 +33,7 @@ export class EngineCalls {
 
   /** One request to the least busy replica, its response decoded whole. */
   decoded<Result>(request: WireRequest, flow: Flow, decoder: BodyDecoder<Result>): Observable<Result> {
-    return this.read(request, flow, {}, (subscriber) => new BodyReader(decoder, subscriber));
+    return this.read(request, flow, {}, (subscriber) => bodyReader(decoder, subscriber));
   }
 
   /** One request to the least busy replica. */
@@ -55,11 +55,8 @@ export class EngineCalls {
 
   /** A whole response of one replica: for what only that one knows. */
   ask(replica: Replica, method: EngineRequest['method'], request: ReplicaRequest, flow: Flow) {
-    return this.#readFrom<Buffer>(
-      replica,
-      { method, streams: false, ...request },
-      flow,
-      (subscriber) => new BodyReader(new WholeBody(), subscriber, longestRecord),
+    return this.#readFrom<Buffer>(replica, { method, streams: false, ...request }, flow, (subscriber) =>
+      bodyReader(wholeBody(), subscriber, longestRecord),
     );
   }
 
@@ -102,65 +99,50 @@ const longestBody = 256 * 1024 * 1024;
 /** Bytes of a job's record. */
 const longestRecord = 4 * 1024 * 1024;
 
-export class BodyReader<Result> implements EngineReader {
-  readonly #decoder: BodyDecoder<Result> & { head?(head: EngineHead): void };
-  readonly #subscriber: Subscriber<Result>;
-  readonly #limit: number;
-  #bytes = 0;
-
-  constructor(
-    decoder: BodyDecoder<Result> & { head?(head: EngineHead): void },
-    subscriber: Subscriber<Result>,
-    limit = longestBody,
-  ) {
-    this.#decoder = decoder;
-    this.#subscriber = subscriber;
-    this.#limit = limit;
-  }
-
-  head(head: EngineHead): void {
-    this.#decoder.head?.(head);
-  }
-
-  bytes(bytes: Buffer): void {
-    this.#bytes += bytes.length;
-    if (this.#bytes > this.#limit) {
-      this.#subscriber.error(fail('engine_unreachable', 'The engine sent too long an answer'));
-      return;
-    }
+/** A reader of limited length; what its methods throw is emitted as an error. */
+export const limitedReader = <Out>(
+  subscriber: Subscriber<Out>,
+  limit: number,
+  { head, bytes, end }: Pick<EngineReader, 'head' | 'end'> & { bytes(bytes: Buffer): void },
+): EngineReader => {
+  let received = 0;
+  const guarded = (work: () => void): void => {
     try {
-      this.#decoder.push(Buffer.from(bytes));
+      work();
     } catch (thrown) {
-      this.#subscriber.error(asApiError(thrown));
+      subscriber.error(asApiError(thrown));
     }
-  }
+  };
+  return {
+    head,
+    bytes: (read) =>
+      guarded(() => {
+        received += read.length;
+        if (received > limit) throw fail('engine_unreachable', 'The engine sent too long an answer');
+        bytes(read);
+      }),
+    end: () => guarded(end),
+    error: (error) => subscriber.error(error),
+  };
+};
 
-  end(): void {
-    let result: Result;
-    try {
-      result = this.#decoder.end();
-    } catch (thrown) {
-      this.#subscriber.error(asApiError(thrown));
-      return;
-    }
-    this.#subscriber.next(result);
-    this.#subscriber.complete();
-  }
-
-  error(error: ApiError): void {
-    this.#subscriber.error(error);
-  }
-}
+/** Emits what a decoder makes of a response. */
+export const bodyReader = <Result>(
+  decoder: BodyDecoder<Result> & { head?(head: EngineHead): void },
+  subscriber: Subscriber<Result>,
+  limit = longestBody,
+): EngineReader =>
+  limitedReader(subscriber, limit, {
+    head: (head) => decoder.head?.(head),
+    bytes: (bytes) => decoder.push(Buffer.from(bytes)),
+    end: () => {
+      subscriber.next(decoder.end());
+      subscriber.complete();
+    },
+  });
 
 /** The bytes as they are. */
-export class WholeBody implements BodyDecoder<Buffer> {
-  readonly #pieces: Buffer[] = [];
-
-  push(bytes: Buffer): void {
-    this.#pieces.push(bytes);
-  }
-
-  end(): Buffer {
-    return Buffer.concat(this.#pieces);
-  }
-}
+export const wholeBody = (): BodyDecoder<Buffer> => {
+  const pieces: Buffer[] = [];
+  return { push: (bytes) => pieces.push(bytes), end: () => Buffer.concat(pieces) };
+};

@@ -10,8 +10,7 @@ import {
   type ReadError,
 } from './http-call.ts';
 import { Connections } from './http1/connections.ts';
-import { outgoing } from './http1/outgoing.ts';
-import { fixedLines, requestStart } from './http1/request-head.ts';
+import { fixedLines, outgoing, requestStart } from './http1/request.ts';
 import type { OutgoingBody } from './outgoing-body.ts';
 
 export interface EngineRequest {

@@ -4,7 +4,7 @@ import { fail } from '../errors.ts';
 import { plainMedia } from '../media/media-data.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Media, MediaData } from '../ports/media.ts';
-import { BodyReader, type EngineCalls, WholeBody } from './calls.ts';
+import { bodyReader, type EngineCalls, wholeBody } from './calls.ts';
 import type { EngineHead } from './http-call.ts';
 import { mostImageBytes } from './wire.ts';
 
@@ -41,25 +41,20 @@ const fileBehind = (
       streams: false,
       readError: (status: number) => ({ status, message: undefined }),
     } as const;
-    const reader = new BodyReader(new FileDecoder(), subscriber, mostImageBytes);
+    const reader = bodyReader(fileDecoder(), subscriber, mostImageBytes);
     const call = own.replica.dispatch.send(request, flow, reader);
     return () => call.close();
   });
 };
 
-class FileDecoder {
-  readonly #body = new WholeBody();
-  #type = '';
-
-  head({ contentType }: EngineHead): void {
-    this.#type = contentType;
-  }
-
-  push(bytes: Buffer): void {
-    this.#body.push(bytes);
-  }
-
-  end(): MediaData {
-    return plainMedia(this.#body.end(), this.#type);
-  }
-}
+const fileDecoder = () => {
+  const body = wholeBody();
+  let type = '';
+  return {
+    ...body,
+    head: ({ contentType }: EngineHead): void => {
+      type = contentType;
+    },
+    end: (): MediaData => plainMedia(body.end(), type),
+  };
+};

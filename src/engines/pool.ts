@@ -125,7 +125,7 @@ export class ReplicaPool {
   /** `retry-after`: when the queue should have been served. Cooldowns are short. */
   refusal(): EngineError {
     const slots = this.#concurrency * this.replicas.filter((replica) => !replica.ejected).length;
-    const wait = this.#pace.turn(this.#queue.size + 1, Math.max(1, slots), performance.now());
+    const wait = this.#pace.estimate(this.#queue.size + 1, Math.max(1, slots), performance.now());
     return new EngineError(
       'unavailable',
       this.health() === 'ok' ? 'The model is busy, try again' : 'The model is unavailable, try again',

@@ -41,7 +41,7 @@ export class Replica {
   }
 
   get cooldownMs(): number {
-    return this.#cooldowns;
+    return this.#cooldowns === 0 ? 0 : cooldown(this.#cooldowns);
   }
 
   canTake(now: number, concurrency: number): boolean {

@@ -1,5 +1,5 @@
 /** Runs the batches of one request concurrently and emits their results as they arrive. */
-import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { Observable, Subscription } from 'rxjs';
 import { asApiError } from '../errors.ts';
 
 export interface BatchRules<Batch, Result> {
@@ -18,83 +18,58 @@ export const runBatches = <Batch, Result>(
   rules: BatchRules<Batch, Result>,
 ): Observable<Result> =>
   new Observable((subscriber) => {
-    const run = new Run(batches, rules, subscriber);
-    run.startNext();
-    return () => run.stop();
-  });
+    /** In reverse: the next one is at the end. */
+    const waiting = [...batches].reverse();
+    const running = new Set<Subscription>();
+    let { width } = rules;
+    let refits = 0;
+    let tick: NodeJS.Immediate | undefined;
 
-class Run<Batch, Result> {
-  readonly #rules: BatchRules<Batch, Result>;
-  readonly #subscriber: Subscriber<Result>;
-  /** In reverse: the next one is at the end. */
-  readonly #waiting: Batch[];
-  readonly #running = new Set<Subscription>();
-  #width: number;
-  #refits = 0;
-  #tick: NodeJS.Immediate | undefined;
-
-  constructor(batches: readonly Batch[], rules: BatchRules<Batch, Result>, subscriber: Subscriber<Result>) {
-    this.#waiting = [...batches].reverse();
-    this.#rules = rules;
-    this.#width = rules.width;
-    this.#subscriber = subscriber;
-  }
-
-  /** One per tick: encoding a large batch takes a while. */
-  startNext(): void {
-    this.#tick = undefined;
-    if (this.#running.size >= this.#width) return;
-    const batch = this.#waiting.pop();
-    if (batch !== undefined) this.#start(batch);
-    this.#continue();
-  }
-
-  stop(): void {
-    clearImmediate(this.#tick);
-    this.#waiting.length = 0;
-    for (const running of this.#running) running.unsubscribe();
-  }
-
-  #later(): void {
-    this.#tick ??= setImmediate(() => this.startNext());
-  }
-
-  #start(batch: Batch): void {
-    let ended = false;
-    let subscription: Subscription | undefined;
-    const leave = (): void => {
-      ended = true;
-      if (subscription !== undefined) this.#running.delete(subscription);
+    /** One per tick: encoding a large batch takes a while. */
+    const startNext = (): void => {
+      tick = undefined;
+      if (running.size >= width) return;
+      const batch = waiting.pop();
+      if (batch !== undefined) start(batch);
+      proceed();
     };
-    subscription = this.#rules.send(batch).subscribe({
-      next: (result) => this.#subscriber.next(result),
-      complete: () => {
-        leave();
-        this.#continue();
-      },
-      error: (error) => {
-        leave();
-        this.#failed(batch, error);
-        this.#continue();
-      },
-    });
-    if (!ended) this.#running.add(subscription);
-  }
+    const proceed = (): void => {
+      if (waiting.length > 0) tick ??= setImmediate(startNext);
+      else if (running.size === 0) subscriber.complete();
+    };
+    const start = (batch: Batch): void => {
+      const subscription = new Subscription();
+      running.add(subscription);
+      const call = rules.send(batch).subscribe({
+        next: (result) => subscriber.next(result),
+        complete: () => {
+          running.delete(subscription);
+          proceed();
+        },
+        error: (error: unknown) => {
+          running.delete(subscription);
+          failed(batch, error);
+          proceed();
+        },
+      });
+      subscription.add(call);
+    };
+    /** An engine that is full while it serves this very request gets no more batches at once than it has now. */
+    const failed = (batch: Batch, error: unknown): void => {
+      const smaller = refits < mostRefits ? rules.refit?.(batch, error) : undefined;
+      if (smaller !== undefined) {
+        refits++;
+        waiting.push(...[...smaller].reverse());
+      } else if (running.size > 0 && asApiError(error).kind === 'unavailable') {
+        width = running.size;
+        waiting.push(batch);
+      } else subscriber.error(error);
+    };
 
-  #continue(): void {
-    if (this.#waiting.length > 0) this.#later();
-    else if (this.#running.size === 0) this.#subscriber.complete();
-  }
-
-  /** An engine that is full while it serves this very request gets no more batches at once than it has now. */
-  #failed(batch: Batch, error: unknown): void {
-    const smaller = this.#refits < mostRefits ? this.#rules.refit?.(batch, error) : undefined;
-    if (smaller !== undefined) {
-      this.#refits++;
-      this.#waiting.push(...[...smaller].reverse());
-    } else if (this.#running.size > 0 && asApiError(error).kind === 'unavailable') {
-      this.#width = this.#running.size;
-      this.#waiting.push(batch);
-    } else this.#subscriber.error(error);
-  }
-}
+    startNext();
+    return () => {
+      clearImmediate(tick);
+      waiting.length = 0;
+      for (const each of running) each.unsubscribe();
+    };
+  });

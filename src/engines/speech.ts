@@ -17,7 +17,7 @@ import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
 import type { EngineCalls } from './calls.ts';
-import type { EngineHead, EngineReader } from './http-call.ts';
+import type { EngineReader } from './http-call.ts';
 import type { SpeechWire } from './wire.ts';
 
 type Speak = (model: Model, call: SpeechCall, flow: Flow) => Observable<Spoken>;
@@ -26,8 +26,9 @@ export const speakOverHttp = (wire: SpeechWire, calls: EngineCalls, codec: Codec
   const sound = (model: Model, call: SpeechCall, flow: Flow): Observable<Buffer> => {
     // A file is complete before its first byte is sent; samples are sent as they are made.
     const streams = (model.capabilities?.speech?.engine_format ?? 'pcm') === 'pcm';
-    const readerFor = (subscriber: Subscriber<Buffer>) => new SoundReader(wire, subscriber);
-    return calls.read(wire.encode(model, call), flow, { streams }, readerFor);
+    return calls.read(wire.encode(model, call), flow, { streams }, (subscriber) =>
+      audioReader(wire, subscriber),
+    );
   };
 
   return (model, call, flow) => {
@@ -97,40 +98,26 @@ const decoded = (
 const longestFailure = 64 * 1024;
 
 /** Audio, or JSON in its place that reports a failure. */
-class SoundReader implements EngineReader {
-  readonly #wire: SpeechWire;
-  readonly #subscriber: Subscriber<Buffer>;
-  #isSound = true;
-  #text = '';
-  #any = false;
-
-  constructor(wire: SpeechWire, subscriber: Subscriber<Buffer>) {
-    this.#wire = wire;
-    this.#subscriber = subscriber;
-  }
-
-  head({ contentType }: EngineHead): void {
-    this.#isSound = !/^(?:text\/|application\/json)/i.test(contentType);
-  }
-
-  bytes(bytes: Buffer): void {
-    this.#any = true;
-    if (this.#isSound) this.#subscriber.next(Buffer.from(bytes));
-    else if (this.#text.length < longestFailure) this.#text += bytes.toString('utf8');
-  }
-
-  end(): void {
-    if (this.#isSound && this.#any) this.#subscriber.complete();
-    else
-      this.#subscriber.error(
-        this.#wire.failureOf(this.#text) ?? fail('engine_unreachable', 'The engine sent no sound'),
-      );
-  }
-
-  error(error: ApiError): void {
-    this.#subscriber.error(error);
-  }
-}
+const audioReader = ({ failureOf }: SpeechWire, subscriber: Subscriber<Buffer>): EngineReader => {
+  let isAudio = true;
+  let isEmpty = true;
+  let text = '';
+  return {
+    head: ({ contentType }) => {
+      isAudio = !/^(?:text\/|application\/json)/i.test(contentType);
+    },
+    bytes: (bytes) => {
+      isEmpty = false;
+      if (isAudio) subscriber.next(Buffer.from(bytes));
+      else if (text.length < longestFailure) text += bytes.toString('utf8');
+    },
+    end: () => {
+      if (isAudio && !isEmpty) subscriber.complete();
+      else subscriber.error(failureOf(text) ?? fail('engine_unreachable', 'The engine sent no sound'));
+    },
+    error: (error) => subscriber.error(error),
+  };
+};
 
 /** Reads end anywhere; samples are whole. */
 const wholeSamples: OperatorFunction<Buffer, Spoken> = (source) =>

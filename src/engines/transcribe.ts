@@ -1,13 +1,13 @@
 /** Transcribes recordings with an engine, converting formats that it cannot read. */
 import { defer, map, type Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import { type ApiError, asApiError, fail } from '../errors.ts';
+import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
-import type { EngineCalls } from './calls.ts';
-import type { EngineHead, EngineReader } from './http-call.ts';
+import { type EngineCalls, limitedReader, wholeBody } from './calls.ts';
+import type { EngineReader } from './http-call.ts';
 import type { TranscriptDecoder, TranscriptionWire } from './wire.ts';
 
 type Transcribe = (model: Model, call: TranscriptionCall, flow: Flow) => Observable<Transcribed>;
@@ -19,9 +19,9 @@ export const transcribeOverHttp =
       switchMap((audio) => {
         const streams = call.stream && model.capabilities?.transcription?.streams !== false;
         const request = wire.encode(model, { ...call, audio }, streams);
-        const readerFor = (subscriber: Subscriber<Transcribed>) =>
-          new TranscriptReader(wire, streams, subscriber);
-        return calls.read(request, flow, { streams }, readerFor);
+        return calls.read<Transcribed>(request, flow, { streams }, (subscriber) =>
+          transcriptReader(wire, streams, subscriber),
+        );
       }),
     );
 
@@ -64,75 +64,32 @@ const readable = (codec: Codec | undefined, model: Model, audio: Recording): Obs
 
 const longestAnswer = 32 * 1024 * 1024;
 
-class TranscriptReader implements EngineReader {
-  readonly #wire: TranscriptionWire;
-  readonly #streams: boolean;
-  readonly #subscriber: Subscriber<Transcribed>;
-  #head: EngineHead | undefined;
-  #stream: TranscriptDecoder | undefined;
-  #body: Buffer[] = [];
-  #received = 0;
-
-  constructor(wire: TranscriptionWire, streams: boolean, subscriber: Subscriber<Transcribed>) {
-    this.#wire = wire;
-    this.#streams = streams;
-    this.#subscriber = subscriber;
-  }
-
-  head(head: EngineHead): void {
-    this.#head = head;
-    // Some servers send a whole response although a stream was requested.
-    if (this.#streams && !head.contentType.startsWith('application/json'))
-      this.#stream = this.#wire.decodeStream();
-  }
-
-  bytes(bytes: Buffer): void {
-    this.#received += bytes.length;
-    if (this.#received > longestAnswer) {
-      this.#subscriber.error(fail('engine_unreachable', 'The engine sent too long an answer'));
-      return;
-    }
-    const stream = this.#stream;
-    if (stream === undefined) this.#body.push(Buffer.from(bytes));
-    else this.#guarded(() => this.#emit(stream.push(bytes), stream));
-  }
-
-  end(): void {
-    const stream = this.#stream;
-    this.#guarded(() => {
-      if (stream === undefined) {
-        this.#next(this.#wire.decodeWhole(Buffer.concat(this.#body)));
-        this.#subscriber.complete();
-        return;
-      }
-      this.#emit(stream.end(), stream);
-      if (!stream.done)
-        this.#subscriber.error(fail('engine_unreachable', 'The engine ended its answer early'));
-    });
-  }
-
-  error(error: ApiError): void {
-    this.#subscriber.error(error);
-  }
-
-  #emit(text: string, stream: TranscriptDecoder): void {
-    this.#next(text);
-    if (stream.failure !== undefined) this.#subscriber.error(stream.failure);
-    else if (stream.done) {
-      this.#head?.settle();
-      this.#subscriber.complete();
-    }
-  }
-
-  #next(text: string): void {
-    if (text !== '') this.#subscriber.next({ text });
-  }
-
-  #guarded(work: () => void): void {
-    try {
-      work();
-    } catch (thrown) {
-      this.#subscriber.error(asApiError(thrown));
-    }
-  }
-}
+const transcriptReader = (
+  wire: TranscriptionWire,
+  streams: boolean,
+  subscriber: Subscriber<Transcribed>,
+): EngineReader => {
+  const body = wholeBody();
+  let settle = (): void => undefined;
+  let stream: TranscriptDecoder | undefined;
+  const emit = (text: string): void => {
+    if (text !== '') subscriber.next({ text });
+    if (stream?.failure !== undefined) throw stream.failure;
+    if (stream?.done !== true) return;
+    settle();
+    subscriber.complete();
+  };
+  return limitedReader(subscriber, longestAnswer, {
+    head: (head) => {
+      settle = () => head.settle();
+      // Some servers send a whole response although a stream was requested.
+      if (streams && !head.contentType.startsWith('application/json')) stream = wire.decodeStream();
+    },
+    bytes: (bytes) => (stream === undefined ? body.push(Buffer.from(bytes)) : emit(stream.push(bytes))),
+    end: () => {
+      emit(stream === undefined ? wire.decodeWhole(body.end()) : stream.end());
+      if (stream?.done === false) throw fail('engine_unreachable', 'The engine ended its answer early');
+      subscriber.complete();
+    },
+  });
+};

@@ -1,4 +1,4 @@
-/** The limits in the State port in; for each subscription and model the numbers that hold, from memory, out. */
+/** Caches the limits of each subscription and model from the State port. */
 import type { Logger } from 'pino';
 import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
 import type { Limits } from '../ports/admission.ts';
@@ -58,11 +58,11 @@ export const openLimitsBook = async (
   const refresh = async (): Promise<void> => {
     try {
       await look();
-      if (failing) log.info('limits can be read again');
+      if (failing) log.info('limits recovered');
       failing = false;
     } catch (error) {
       if (closed) return;
-      if (!failing) log.warn({ err: error }, 'limits cannot be read, the former ones stay');
+      if (!failing) log.warn({ err: error }, 'limits read failed; the cached ones stay');
       failing = true;
     }
   };
@@ -94,10 +94,7 @@ const read = async (state: State, most: number, log: Logger): Promise<ReadonlyMa
   const book = new Map<string, Own>();
   for await (const { id, value } of everyLimit(state)) {
     if (book.size >= most) {
-      log.error(
-        { most },
-        'more subscriptions have limits of their own than are kept: the rest have no effect',
-      );
+      log.error({ most }, 'too many subscriptions with limits of their own; the rest have no effect');
       break;
     }
     book.set(id, own(value));

@@ -1,4 +1,4 @@
-/** A subscription's own limits as their administrator sees them: set, listed, cleared. */
+/** Sets, lists and clears the limits of a subscription, for administrators. */
 import Value from 'typebox/value';
 import { LimitNumbers, type LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';

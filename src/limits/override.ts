@@ -1,4 +1,4 @@
-/** An Admission in; the same one out, going by each subscription's own numbers where the catalog's were asked for. */
+/** Wraps an Admission so that a subscription's own limits replace the catalog's. */
 import type { Admission } from '../ports/admission.ts';
 import type { LimitsBook } from './book.ts';
 

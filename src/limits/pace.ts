@@ -1,4 +1,4 @@
-/** How long slots are held and when one last changed hands in; when the next in line should get one, out. */
+/** Estimates when a waiter gets a slot from how long slots were held. */
 
 export class Pace {
   /** Moving average of the times a slot was held, in milliseconds. */
@@ -18,8 +18,8 @@ export class Pace {
     this.#moved = now;
   }
 
-  /** Milliseconds until the last of so many in line may expect one of the slots. A long standstill counts for more than the past. */
-  turn(waiting: number, slots: number, now: number): number {
+  /** Milliseconds until the last of so many waiters may expect a slot. A long standstill outweighs the past. */
+  estimate(waiting: number, slots: number, now: number): number {
     return waiting * Math.max((this.#hold ?? 0) / slots, now - this.#moved);
   }
 }

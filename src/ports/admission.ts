@@ -1,4 +1,4 @@
-/** Who may start now: a rate window and a concurrency cap per subscription and model, and a fair queue in front of them. */
+/** Decides when a request may start: rate and concurrency limits with a fair queue before them. */
 import { Observable, of } from 'rxjs';
 import type { TokenUsage } from './chat.ts';
 
@@ -19,7 +19,7 @@ export interface AdmissionRequest {
 export interface Lease {
   /** Milliseconds spent in the queue. */
   readonly waited: number;
-  /** Its place in the queue when it came, from 1; absent when there was room at once. */
+  /** Its position in the queue on arrival, from 1; absent when there was room at once. */
   readonly position?: number;
   /** Returns the slot, with the tokens that were used; only the first call counts. */
   release(usage?: LeaseUsage): void;
@@ -50,16 +50,16 @@ export interface AdmissionStats {
 
 export interface Admission {
   /**
-   * A lease where there is room at once. Otherwise what emits one and completes: nobody is in line before subscribing to
-   * it, and unsubscribing leaves the line. Errors with `rate_limited` (429 with `retry-after`) or `unavailable`.
+   * A lease where there is room at once. Otherwise an observable that emits one and completes: the request is queued on
+   * subscription, and unsubscribing leaves the queue. Errors with `rate_limited` (429 with `retry-after`) or `unavailable`.
    */
   admit(request: AdmissionRequest): Lease | Observable<Lease>;
   stats(): AdmissionStats;
-  /** Resolves when the service behind it answers; rejects with a plain sentence when it does not. */
+  /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** For those who wait for it either way. */
+/** As an observable in either case. */
 export const leased = (lease: Lease | Observable<Lease>): Observable<Lease> =>
   lease instanceof Observable ? lease : of(lease);

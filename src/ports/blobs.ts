@@ -1,4 +1,4 @@
-/** Files by name: images, videos, songs, uploads; written and read as streams, handed out by links that expire. */
+/** Files by name, written and read as streams, served by links that expire. */
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
 

@@ -1,4 +1,4 @@
-/** Carries events to whoever counts them: at least once, in order per key. */
+/** Delivers events at least once, in order per key. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 
 export type Topic = 'usage' | 'jobs';

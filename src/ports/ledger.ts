@@ -1,4 +1,4 @@
-/** What was used, and what it costs: every event counts once, however often it is inserted. */
+/** Usage and its cost: every event counts once, however often it is inserted. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 
 export const usageGroups = ['day', 'model', 'key', 'route', 'subscription'] as const;

@@ -1,4 +1,4 @@
-/** Small records that must survive a restart and be agreed on by all replicas: keys, subscriptions, jobs, secrets, deliveries, vector stores. */
+/** Small records that survive restarts and are shared by all replicas: keys, jobs, secrets, deliveries. */
 
 export interface StoredRecord<T> {
   readonly id: string;

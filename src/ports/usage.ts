@@ -1,4 +1,4 @@
-/** Where billed units go. An event is safe against the death of this process once `record` has emitted. */
+/** Records usage events; one is durable once `record` has emitted. */
 import type { Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 

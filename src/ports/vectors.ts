@@ -1,4 +1,4 @@
-/** Items of vector stores by their meaning: points with a payload, found by nearness. */
+/** Items of vector stores, found by similarity of their vectors. */
 
 export interface Item {
   /** `item_…`. */
@@ -33,7 +33,7 @@ export interface ItemPage {
 }
 
 /**
- * `store` is the id of a vector store. What one call has resolved for, every later call sees, on every replica.
+ * `store` is the id of a collection. What one call has resolved for, every later call sees, on every replica.
  * Calls reject with `unavailable` (503) when the service cannot answer now. In a store that is not there nothing is
  * found; `upsert` and `publish` reject with `not_found`, so that a file of a store that was dropped is not read on.
  */
@@ -44,7 +44,7 @@ export interface Vectors {
   drop(store: string): Promise<void>;
   /**
    * By id; one that is there is replaced. What was upserted is nowhere (`search`, `get`, `list`, `count`, `describe`,
-   * `remove`) before the next `publish` of its file; `removeFile` and `drop` take it away all the same.
+   * `remove`) before the next `publish` of its file; `removeFile` and `drop` remove it all the same.
    */
   upsert(store: string, points: readonly Point[]): Promise<void>;
   /** All points of the file are found from now on, at once. */

@@ -81,13 +81,13 @@ t.test('the book', async (t) => {
       await limits.clear('sub_a', undefined);
       await eventually(() => concurrency() === 10);
       t.match(lines, [
-        { level: 40, msg: 'limits cannot be read, the former ones stay' },
-        { level: 30, msg: 'limits can be read again' },
+        { level: 40, msg: 'limits read failed; the cached ones stay' },
+        { level: 30, msg: 'limits recovered' },
       ]);
       await limits.set('sub_a', undefined, { concurrency: 3 });
       await limits.set('sub_b', undefined, { concurrency: 3 });
       await eventually(() => lines.length > 2);
-      t.match(lines[2], { level: 50, msg: /more subscriptions have limits/ });
+      t.match(lines[2], { level: 50, msg: /too many subscriptions with limits/ });
     },
   );
 });

@@ -291,8 +291,8 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await new Visitor(one, request()).word(), 'admitted');
     t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
     t.match(log, [
-      { level: 40, msg: 'admission is not shared while Redis is away: requests are refused' },
-      { level: 30, msg: 'admission is shared again: Redis is back' },
+      { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'refuse' },
+      { level: 30, msg: 'Redis recovered: admission is shared again' },
     ]);
   });
 
@@ -327,8 +327,8 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       'eight have started, four of them unheard of',
     );
     t.match(log, [
-      { level: 40, msg: 'admission is not shared while Redis is away: this process goes by 1/2' },
-      { level: 30, msg: 'admission is shared again: Redis is back' },
+      { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
+      { level: 30, msg: 'Redis recovered: admission is shared again' },
     ]);
   });
 });

@@ -126,7 +126,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
           ...ledger,
           insert: async (events) => {
             await ledger.insert(events);
-            await ledger.seal({ peace: 0, before: '2099-01-01' });
+            await ledger.seal({ quietSeconds: 0, before: '2099-01-01' });
           },
         };
       },
@@ -142,7 +142,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
     await ledger.insert(first);
     await ledger.insert(first);
     t.equal(await ledger.seal(), 0, 'touched a moment ago');
-    const seal = () => ledger.seal({ peace: 0 });
+    const seal = () => ledger.seal({ quietSeconds: 0 });
     t.equal(await seal(), 2);
     t.equal(await seal(), 0, 'nothing new');
     // From now on the events could go: the sealed days do not need them.

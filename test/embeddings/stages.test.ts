@@ -1,48 +1,61 @@
 /** The stages and helpers that embeddings and decisions are made of, one at a time: what they emit, and what they hold on to. */
-import { NEVER, Observable, of, Subject, throwError } from 'rxjs';
+import { lastValueFrom, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
-import { meterInput } from '../../pipelines/core/meter-input.ts';
+import { inputAccount } from '../../pipelines/core/count-inputs.ts';
+import { count, recordValue } from '../../pipelines/core/meter.ts';
 import { PacedBytes } from '../../pipelines/core/paced-bytes.ts';
-import { decisionFailures } from '../../pipelines/decisions/failures.ts';
+import { lift } from '../../pipelines/core/stage.ts';
+import { gather, mapErrors } from '../../pipelines/core/transforms.ts';
+import { decisionError, systemOne } from '../../pipelines/decisions/systemone.ts';
+import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
+import { readInputSearch, vectorStoreSearch } from '../../pipelines/vector-stores/search.ts';
+import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { runBatches } from '../../src/engines/run-batches.ts';
-import { type ErrorKind, fail } from '../../src/errors.ts';
+import { asApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Reply } from '../../src/ports/exchange.ts';
+import type { Decided } from '../../src/ports/decision.ts';
+import type { Embedded } from '../../src/ports/embedding.ts';
+import type { Engine } from '../../src/ports/engine.ts';
+import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { caller, exchange, lease, model, usageLog } from '../chat/hand-made.ts';
+import type { VectorStores } from '../../src/ports/vector-stores.ts';
+import { caller, exchange, house, lease, model, usageLog } from '../chat/hand-made.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test('meterInput', async (t) => {
-  const started = (record?: UsageLog['record']) => {
-    const { events, usage } = usageLog(record);
-    const metered = {
-      exchange: exchange(),
-      caller,
-      route: '/embeddings',
-      task: { model: model() },
-      lease: lease(3),
-    };
-    const source = new Subject<number>();
-    const seen: string[] = [];
-    const subscription = source
-      .pipe(meterInput(usage, metered, (tokens) => ({ tokens, inputs: 1 })))
-      .subscribe({
-        next: (value) => seen.push(String(value)),
-        error: (error) => seen.push(error.message),
-        complete: () => seen.push('end'),
-      });
-    return { events, source, seen, subscription };
-  };
+interface Read {
+  readonly tokens: number;
+}
 
-  t.test('its end waits for the event', async (t) => {
+/** A request that reads so many tokens per part, one input each. */
+const started = (keep?: UsageLog['record']) => {
+  const { events, usage } = usageLog(keep);
+  const billed = { exchange: exchange(), caller, task: { model: model() }, lease: lease(3) };
+  const account = inputAccount<Read>('/embeddings', () => 1)(billed);
+  const admitted = { ...billed, account };
+  const source = new Subject<Read>();
+  const seen: string[] = [];
+  const subscription = source
+    .pipe(lift(count<Read>(), admitted), lift(recordValue<Read>(usage), admitted))
+    .subscribe({
+      next: ({ tokens }) => seen.push(String(tokens)),
+      error: (error) => seen.push(error.message),
+      complete: () => seen.push('end'),
+    });
+  const read = (...parts: readonly number[]) => parts.map((tokens) => source.next({ tokens }));
+  return { events, source, read, seen, subscription, exchange: billed.exchange };
+};
+
+t.test('recordValue', async (t) => {
+  t.test('its last part waits for the event', async (t) => {
     const kept = new Subject<void>();
-    const { events, source, seen, subscription } = started(() => kept);
-    source.next(5);
-    source.next(7);
+    const { events, source, read, seen, subscription } = started(() => kept);
+    read(5);
+    read(7);
     source.complete();
-    t.same(seen, ['5', '7']);
+    t.same(seen, ['5']);
     t.match(events, [
       {
         outcome: 'completed',
@@ -59,23 +72,23 @@ t.test('meterInput', async (t) => {
   });
 
   t.test('no answer without an event', async (t) => {
-    const { source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
-    source.next(5);
+    const { source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
+    read(5);
     source.complete();
-    t.same(seen, ['5', 'disk full']);
+    t.same(seen, ['disk full']);
   });
 
   t.test('a failure is told as it was', async (t) => {
-    const { events, source, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
-    source.next(5);
+    const { events, source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
+    read(5);
     source.error(fail('timeout', 'late'));
-    t.same(seen, ['5', 'late']);
+    t.same(seen, ['late']);
     t.match(events, [{ outcome: 'failed', status: 504, quantities: { prompt_tokens: 5 }, cost: '0' }]);
   });
 
   t.test('leaving costs what was done', async (t) => {
-    const { events, source, subscription } = started();
-    source.next(5);
+    const { events, source, read, subscription } = started();
+    read(5);
     subscription.unsubscribe();
     t.notOk(source.observed);
     t.match(events, [
@@ -84,12 +97,74 @@ t.test('meterInput', async (t) => {
   });
 });
 
-t.test('decisionFailures', async (t) => {
+t.test('gather', async (t) => {
   const scheduler = new TestScheduler((found, wanted) => t.same(found, wanted));
+  const joined = gather((parts: readonly string[], { mark }: { mark: string }) => parts.join(mark));
+  const context = { exchange: exchange(), mark: '+' };
+  scheduler.run(({ cold, expectObservable, expectSubscriptions }) => {
+    const source = cold('-a-b|');
+    expectObservable(source.pipe(lift(joined, context))).toBe('----(x|)', { x: 'a+b' });
+    expectSubscriptions(source.subscriptions).toBe('^---!');
+    expectObservable(cold<string>('-a-#').pipe(lift(joined, context))).toBe('---#');
+    const left = cold<string>('-a-b|');
+    expectObservable(left.pipe(lift(joined, context)), '^-!').toBe('---');
+    expectSubscriptions(left.subscriptions).toBe('^-!');
+  });
+});
+
+t.test('a stage that throws', async (t) => {
+  const store = { id: 'vs_1', model: 'mock/chat' } as VectorStoreRecord;
+  const vectorStores = { get: async () => store } as unknown as VectorStores;
+  const embedded = (vectors: unknown, tokens = 5) => of({ first: 0, vectors, tokens } as Embedded);
+  const decided = of({ question: 0, logprobs: 1, tokens: 5 } as unknown as Decided);
+  const texts = { model: 'mock/chat', input: 'moon' };
+  const question = { type: 'noul', instructions: 'Is it late?' };
+  const broken = (): never => {
+    throw new Error('broken');
+  };
+  const cases: readonly [string, (ports: Ports) => KeyedPipeline, unknown, Partial<Engine>][] = [
+    ['the call', embeddings, texts, { embed: broken }],
+    ['counting', embeddings, texts, { embed: () => embedded(null) }],
+    ['framing embeddings', embeddings, texts, { embed: () => embedded([null]) }],
+    [
+      'framing decisions',
+      systemOne,
+      { model: 'mock/chat', state: 'x', questions: { a: question } },
+      { decide: () => decided },
+    ],
+    [
+      'gathering vectors',
+      (ports) => vectorStoreSearch(ports, readInputSearch),
+      { input: 'moon' },
+      { embed: () => embedded([Buffer.from('no JSON')]) },
+    ],
+  ];
+  for (const [stage, pipeline, body, engine] of cases) {
+    const engines = { of: () => ({ chat: () => NEVER, ...engine }) } as unknown as Ports['engines'];
+    const { ports, leases, events } = house(undefined, { engines, vectorStores });
+    const request = { exchange: exchange(body), caller };
+    const replies = lastValueFrom(pipeline(ports)(request.exchange, request));
+    const status = await replies.then(
+      (reply) => reply,
+      (error) => asApiError(error).status,
+    );
+    t.equal(status, 500, stage);
+    t.same(
+      leases.map(({ released }) => released),
+      [1],
+    );
+    t.match(events, [{ outcome: 'failed', status: 500, cost: '0' }]);
+    t.equal(events.length, 1);
+  }
+});
+
+t.test('mapErrors with the errors of decisions', async (t) => {
+  const scheduler = new TestScheduler((found, wanted) => t.same(found, wanted));
+  const context = { exchange: exchange() };
   const became = (kind: ErrorKind): string => {
     let after = '';
     throwError(() => fail(kind, 'why', { headers: { 'retry-after': '3' } }))
-      .pipe(decisionFailures())
+      .pipe(lift(mapErrors(decisionError), context))
       .subscribe({
         error: (error) => (after = `${error.status} ${error.message} ${error.headers['retry-after']}`),
       });
@@ -103,7 +178,7 @@ t.test('decisionFailures', async (t) => {
   );
   scheduler.run(({ cold, expectObservable, expectSubscriptions }) => {
     const source = cold('-a-b|');
-    expectObservable(source.pipe(decisionFailures())).toBe('-a-b|');
+    expectObservable(source.pipe(lift(mapErrors(decisionError), context))).toBe('-a-b|');
     expectSubscriptions(source.subscriptions).toBe('^---!');
   });
 });

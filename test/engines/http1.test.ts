@@ -8,8 +8,13 @@ import t from 'tap';
 import { Pool } from 'undici';
 import type { Connection, ResponseHandler } from '../../src/engines/http1/connection.ts';
 import { Connections } from '../../src/engines/http1/connections.ts';
-import { type Outgoing, outgoing } from '../../src/engines/http1/outgoing.ts';
-import { fixedLines, requestHead, requestStart } from '../../src/engines/http1/request-head.ts';
+import {
+  fixedLines,
+  type Outgoing,
+  outgoing,
+  requestHead,
+  requestStart,
+} from '../../src/engines/http1/request.ts';
 import type { ResponseHead } from '../../src/engines/http1/response-head.ts';
 import { ResponseParser } from '../../src/engines/http1/response-parser.ts';
 import type { OutgoingBody } from '../../src/engines/outgoing-body.ts';

@@ -125,7 +125,7 @@ t.test('a removal that was cut short is ended by the next, and nothing is left b
   await vectors.removeFile('one', 'file-2');
   t.equal(await vectors.count('one'), 1);
   await vectors.drop('one');
-  const left = ['store', 'file', 'passage', 'vector', 'change', 'doomed'].map(
+  const left = ['store', 'file', 'item', 'vector', 'change', 'doomed'].map(
     (table) => sqlite.get<[number]>(`SELECT count(*) FROM ${table}`)?.[0],
   );
   t.strictSame(left, [0, 0, 0, 0, 0, 0]);

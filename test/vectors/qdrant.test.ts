@@ -30,7 +30,7 @@ t.test('contract', { skip: qdrantMissing() ?? false }, async (t) => {
   const service = await startQdrant();
   const prefix = `sluice_test_${randomBytes(6).toString('hex')}_`;
   t.teardown(async () => {
-    for (const name of ['stores', 'passages_3', 'passages_4', 'passages_300'])
+    for (const name of ['stores', 'items_3', 'items_4', 'items_300'])
       await fetch(`${service.url}/collections/${prefix}${name}`, { method: 'DELETE' });
     await service.stop();
   });
@@ -96,7 +96,7 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
     await vectors.upsert('other', [newPoint('a')]);
     await vectors.publish('other', 'file-1');
     await vectors.drop('vs');
-    const answer = await fetch(`${service.url}/collections/sluice_passages_4/points/count`, {
+    const answer = await fetch(`${service.url}/collections/sluice_items_4/points/count`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: '{"exact":true}',

@@ -1,4 +1,4 @@
-/** What admission has done, counted as it happens. */
+/** Counts the outcomes of admission. */
 import type { AdmissionStats, LeaseUsage } from '../../ports/admission.ts';
 
 export class AdmissionCounters {

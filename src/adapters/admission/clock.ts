@@ -1,4 +1,4 @@
-/** Time as admission needs it: never steps back, and can be replaced by virtual time. */
+/** A monotonic clock with timers, replaceable by virtual time. */
 
 export interface Clock {
   /** Milliseconds from an arbitrary start. */

@@ -1,4 +1,4 @@
-/** Admission by one process alone while Redis is away: its share of the limits, with what it had admitted before counted in. */
+/** Admission by this process alone during an outage of Redis: its quota of the limits. */
 import { type Observable, tap } from 'rxjs';
 import {
   type AdmissionRequest,
@@ -9,44 +9,72 @@ import {
 } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
-import { Unheard, type UnheardStarts } from './renewal.ts';
+import type { RedisLease } from './redis-leases.ts';
 import type { Rules } from './rules.ts';
-import type { Visit } from './visit.ts';
+import { StartWindow } from './start-window.ts';
+
+/** Starts at one gate that Redis does not know of; they count from when it does. */
+export interface UnreportedStarts {
+  readonly gate: string;
+  readonly request: AdmissionRequest;
+  readonly window: StartWindow;
+  readonly count: number;
+}
 
 export class Fallback {
   readonly #local: LocalAdmission;
-  readonly #unheard: Unheard;
+  readonly #windowMs: number;
   readonly #clock: Clock;
+  readonly #unreported = new Map<
+    string,
+    { readonly request: AdmissionRequest; readonly window: StartWindow }
+  >();
 
   constructor(rules: Rules, clock: Clock) {
     this.#local = createLocalAdmission({ ...rules, clock });
-    this.#unheard = new Unheard(rules.windowMs);
+    this.#windowMs = rules.windowMs;
     this.#clock = clock;
   }
 
-  /** Counts along with what Redis admits. */
+  /** Counts what Redis admits here too. */
   adopt(request: AdmissionRequest): Lease {
     return this.#local.adopt(request);
   }
 
-  admit(visit: Visit, replicas: number): Observable<Lease> {
-    const { request } = visit;
-    const lease = this.#local.admit({ ...request, limits: share(request.limits, replicas) });
-    return leased(lease).pipe(tap(() => this.#unheard.add(visit, this.#clock.now())));
+  admit(lease: RedisLease, replicas: number): Observable<Lease> {
+    const { request } = lease;
+    const local = this.#local.admit({ ...request, limits: quota(request.limits, replicas) });
+    return leased(local).pipe(tap(() => this.#countStart(lease)));
   }
 
-  /** Starts that Redis is to be told of. */
-  takeStarts(): UnheardStarts[] {
-    return this.#unheard.take(this.#clock.now());
+  /** All that still count; each is returned once. */
+  takeStarts(): UnreportedStarts[] {
+    this.prune();
+    const now = this.#clock.now();
+    const all = [...this.#unreported].map(([gate, { request, window }]) => ({
+      gate,
+      request,
+      window,
+      count: window.count(now),
+    }));
+    this.#unreported.clear();
+    return all;
   }
 
-  /** It could not be told after all. */
-  restoreStarts(starts: readonly UnheardStarts[]): void {
-    this.#unheard.restore(starts, this.#clock.now());
+  /** They could not be reported after all. */
+  restoreStarts(starts: readonly UnreportedStarts[]): void {
+    const now = this.#clock.now();
+    for (const { gate, request, window, count } of starts) {
+      const known = this.#unreported.get(gate);
+      if (known === undefined) this.#unreported.set(gate, { request, window });
+      else for (let restored = 0; restored < count; restored++) known.window.add(now);
+    }
   }
 
   prune(): void {
-    this.#unheard.prune(this.#clock.now());
+    const now = this.#clock.now();
+    for (const [gate, { window }] of this.#unreported)
+      if (window.count(now) === 0) this.#unreported.delete(gate);
   }
 
   stats(): AdmissionStats {
@@ -56,10 +84,21 @@ export class Fallback {
   close(): Promise<void> {
     return this.#local.close();
   }
+
+  #countStart({ gate, request }: RedisLease): void {
+    const now = this.#clock.now();
+    let known = this.#unreported.get(gate);
+    if (known === undefined) {
+      known = { request, window: new StartWindow(this.#windowMs) };
+      this.#unreported.set(gate, known);
+    }
+    known.window.count(now);
+    known.window.add(now);
+  }
 }
 
-/** Together no more than the whole; one each where there are more processes than slots. */
-const share = ({ concurrency, requestsPerMinute }: Limits, replicas: number): Limits => ({
+/** Together no more than the whole; at least one each, even with more processes than slots. */
+const quota = ({ concurrency, requestsPerMinute }: Limits, replicas: number): Limits => ({
   concurrency: Math.max(1, Math.floor(concurrency / replicas)),
   requestsPerMinute: Math.max(1, Math.floor(requestsPerMinute / replicas)),
 });

@@ -1,4 +1,4 @@
-/** One subscription at one model: requests that want to start in; started, sent to the line, or refused out. */
+/** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../limits/pace.ts';
 import type { Limits } from '../../ports/admission.ts';
@@ -7,14 +7,14 @@ import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.
 import { StartWindow } from './start-window.ts';
 
 /** What the gates of one process share. */
-export interface Surroundings {
+export interface GateContext {
   readonly rules: Rules;
   readonly counters: AdmissionCounters;
   /** Milliseconds that only go forward. */
   now(): number;
 }
 
-/** Told once: its turn has come, or the window was full when it came. */
+/** Called once: admitted, or refused because the window was full when a slot became free. */
 export interface Waiter {
   admitted(): void;
   refused(error: ApiError): void;
@@ -22,17 +22,17 @@ export interface Waiter {
 
 export class Gate {
   readonly model: string;
-  readonly #shared: Surroundings;
+  readonly #shared: GateContext;
   readonly #starts: StartWindow;
   #pace: Pace;
   #limits: Limits;
   #running = 0;
   /** First in, first out; a Set keeps the order and lets a waiter leave from the middle in O(1). */
-  #line: Set<Waiter> | undefined;
+  #queue: Set<Waiter> | undefined;
   #serving = false;
   #refusals: Refusals | undefined;
 
-  constructor(model: string, limits: Limits, shared: Surroundings) {
+  constructor(model: string, limits: Limits, shared: GateContext) {
     this.model = model;
     this.#limits = limits;
     this.#shared = shared;
@@ -41,23 +41,23 @@ export class Gate {
   }
 
   get waiting(): number {
-    return this.#line?.size ?? 0;
+    return this.#queue?.size ?? 0;
   }
 
-  /** Nobody runs, nobody waits, no start counts: a new gate would decide the same. */
+  /** Nothing runs, waits or counts in the window: a new gate would decide the same. */
   idleAt(now: number): boolean {
     return this.#running === 0 && this.waiting === 0 && this.#starts.count(now) === 0;
   }
 
-  /** `started` holds a slot until `finish`; after `wait` the caller joins the line. */
+  /** `started` holds a slot until `finish`; after `wait` the caller joins the queue. */
   enter(limits: Limits, now: number): 'started' | 'wait' | ApiError {
     this.#limits = limits;
-    // What was seen before everybody had gone says nothing of today; and such a gate may have been dropped meanwhile.
+    // What was measured before the gate was idle no longer applies; and an idle gate may have been dropped meanwhile.
     if (this.idleAt(now)) this.#pace = new Pace(now);
-    // Numbers that grew make room, and those who wait come first.
+    // Raised limits make room, and waiters come first.
     if (this.waiting > 0) this.#serve();
     if (this.waiting === 0 && this.#running < limits.concurrency) return this.#start(now) ?? 'started';
-    return this.#hopeless() ?? 'wait';
+    return this.#refuseWait() ?? 'wait';
   }
 
   /** A start that was decided elsewhere and counts here too. */
@@ -67,12 +67,12 @@ export class Gate {
   }
 
   join(waiter: Waiter): void {
-    this.#line ??= new Set();
-    this.#line.add(waiter);
+    this.#queue ??= new Set();
+    this.#queue.add(waiter);
   }
 
   leave(waiter: Waiter): void {
-    this.#line?.delete(waiter);
+    this.#queue?.delete(waiter);
   }
 
   finish(heldMs: number, now: number): void {
@@ -83,15 +83,15 @@ export class Gate {
 
   tooBusy(): ApiError {
     this.#shared.counters.refusedByQueue++;
-    return this.#refuse(queueFull(this.model), this.#turn());
+    return this.#refuse(queueFull(this.model), this.#estimate());
   }
 
   tooLate(): ApiError {
     this.#shared.counters.refusedByQueue++;
-    return this.#refuse(waitOver(this.model), this.#turn());
+    return this.#refuse(waitOver(this.model), this.#estimate());
   }
 
-  /** A free slot is not enough: the window decides, and says when to come back. */
+  /** A free slot is not enough: the window decides, and when to retry. */
   #start(now: number): ApiError | undefined {
     const wait = this.#starts.waitFor(this.#limits.requestsPerMinute, now);
     if (wait > 0) return this.#tooMany(wait);
@@ -101,8 +101,8 @@ export class Gate {
     return undefined;
   }
 
-  /** Waiting makes no sense where the window has no room for those ahead and this one within the time it may wait. */
-  #hopeless(): ApiError | undefined {
+  /** Refused when the queue is full, or the window has no room for this request and the waiters ahead in time. */
+  #refuseWait(): ApiError | undefined {
     const perWindow = this.#limits.requestsPerMinute;
     const ahead = this.waiting;
     if (ahead >= Math.min(this.#shared.rules.queueLength, perWindow)) return this.tooBusy();
@@ -121,16 +121,16 @@ export class Gate {
   }
 
   /**
-   * Gives free slots to the line. One who is admitted may be done at once and so free a slot within this loop: the
-   * loop sees it, and a thousand of them do not make a thousand nested calls.
+   * Gives free slots to the queue. An admitted waiter may release its slot at once, within this loop: the loop sees it,
+   * and a thousand of them do not make a thousand nested calls.
    */
   #serve(): void {
-    if (this.#serving || this.#line === undefined) return;
+    if (this.#serving || this.#queue === undefined) return;
     this.#serving = true;
     try {
-      for (const waiter of this.#line) {
+      for (const waiter of this.#queue) {
         if (this.#running >= this.#limits.concurrency) return;
-        this.#line.delete(waiter);
+        this.#queue.delete(waiter);
         const refusal = this.#start(this.#shared.now());
         if (refusal === undefined) waiter.admitted();
         else waiter.refused(refusal);
@@ -140,11 +140,11 @@ export class Gate {
     }
   }
 
-  /** When one who comes again may expect to start: behind those who wait, and not before the window has room. */
-  #turn(): number {
+  /** When a new request may expect to start: behind the waiters, and not before the window has room. */
+  #estimate(): number {
     const now = this.#shared.now();
     return Math.max(
-      this.#pace.turn(this.waiting + 1, this.#limits.concurrency, now),
+      this.#pace.estimate(this.waiting + 1, this.#limits.concurrency, now),
       this.#starts.waitFor(this.#limits.requestsPerMinute, now),
     );
   }

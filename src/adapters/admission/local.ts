@@ -1,9 +1,9 @@
-/** Admission within one process: a gate per subscription and model, kept while anybody runs, waits or counts there. */
+/** Admission within one process: a gate per subscription and model, dropped when idle. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
 import type { Admission, AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import { Gate, type Surroundings, type Waiter } from './gate.ts';
+import { Gate, type GateContext, type Waiter } from './gate.ts';
 import { type Rules, usualRules } from './rules.ts';
 
 export interface LocalAdmissionOptions extends Partial<Rules> {
@@ -11,21 +11,21 @@ export interface LocalAdmissionOptions extends Partial<Rules> {
 }
 
 export interface LocalAdmission extends Admission {
-  /** Counts a start that was decided elsewhere, here too. */
+  /** Counts a start here that was decided elsewhere. */
   adopt(request: AdmissionRequest): Lease;
-  /** How many gates are kept. */
+  /** Gates in memory. */
   gates(): number;
 }
 
 const sweepMs = 1000;
-/** Gates looked at in one go: under a millisecond. */
+/** Gates checked per sweep: under a millisecond. */
 const sweepSlice = 10_000;
 
 export const createLocalAdmission = (options: LocalAdmissionOptions = {}): LocalAdmission => {
   const { clock = monotonicClock, ...rules } = options;
   const gates = new Gates();
   const counters = new AdmissionCounters();
-  const shared: Surroundings = { rules: { ...usualRules, ...rules }, counters, now: () => clock.now() };
+  const shared: GateContext = { rules: { ...usualRules, ...rules }, counters, now: () => clock.now() };
   let sweeping = gates.all();
   let stopSweep: (() => void) | undefined;
 
@@ -39,7 +39,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       : throwError(() => verdict);
   };
 
-  /** Asks again: since it was told to wait, those ahead may have left. */
+  /** Decides again: the waiters ahead may have left since. */
   const queue = (request: AdmissionRequest, subscriber: Subscriber<Lease>): (() => void) | undefined => {
     const gate = gateOf(request);
     const now = clock.now();
@@ -65,7 +65,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
       gate.leave(waiter);
       subscriber.error(gate.tooLate());
     });
-    // Runs however the wait ends: admitted, refused or left.
+    // Runs however the wait ends: admitted, refused or cancelled.
     return () => {
       cancelTimer();
       gate.leave(waiter);
@@ -95,7 +95,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     return gate;
   };
 
-  /** Idle gates go, a slice at a time; an iterator of a Map stays good while the Map changes. */
+  /** Drops idle gates, a slice at a time; an iterator of a Map stays valid while the Map changes. */
   const sweep = (): void => {
     const now = clock.now();
     for (let looked = 0; looked < sweepSlice; looked++) {
@@ -129,13 +129,13 @@ const give = (subscriber: Subscriber<Lease>, lease: Lease): void => {
   subscriber.complete();
 };
 
-interface PlacedGate {
+interface NamedGate {
   readonly model: string;
   readonly subscription: string;
   readonly gate: Gate;
 }
 
-/** Two maps, each by a text that is at hand: joining them for one map was nearly half of what a decision cost. */
+/** Two nested maps: joining both names into one key was nearly half of the time of a decision. */
 class Gates {
   readonly #byModel = new Map<string, Map<string, Gate>>();
   size = 0;
@@ -158,23 +158,23 @@ class Gates {
     this.size--;
   }
 
-  /** Good while gates come and go. */
-  *all(): Generator<PlacedGate, undefined> {
+  /** Stays valid while gates are added and removed. */
+  *all(): Generator<NamedGate, undefined> {
     for (const [model, ofModel] of this.#byModel)
       for (const [subscription, gate] of ofModel) yield { model, subscription, gate };
   }
 }
 
-/** A slot at a gate, given back once. */
+/** A slot at a gate, released once. */
 class Slot implements Lease {
   readonly waited: number;
   declare readonly position?: number;
   readonly #gate: Gate;
-  readonly #shared: Surroundings;
+  readonly #shared: GateContext;
   readonly #since: number;
   #held = true;
 
-  constructor(gate: Gate, shared: Surroundings, since: number, waited: number, position: number | undefined) {
+  constructor(gate: Gate, shared: GateContext, since: number, waited: number, position: number | undefined) {
     this.waited = waited;
     if (position !== undefined) this.position = position;
     this.#gate = gate;

@@ -1,4 +1,4 @@
-/** Configuration in; the Admission port it asks for out, known to answer. */
+/** Opens the configured Admission adapter, and checks that it responds. */
 import type { Logger } from 'pino';
 import type { Admission } from '../../ports/admission.ts';
 import { createLocalAdmission } from './local.ts';
@@ -7,7 +7,7 @@ import type { Rules } from './rules.ts';
 export interface AdmissionConfig {
   readonly redisUrl: string | undefined;
   readonly admission: {
-    /** While Redis is away: refuse with 503, or go by limits of this process, divided by the number of replicas. */
+    /** During an outage of Redis: refuse with 503, or use limits of this process, divided by the number of replicas. */
     readonly fallback: 'refuse' | 'local';
     /** Other rules than the usual ones; for tests, which cannot wait for minutes. */
     readonly rules?: Partial<Rules> & { readonly ttlMs?: number };

@@ -10,9 +10,9 @@ export interface RedisGatesOptions {
   /** The name of this process, unique among all. */
   readonly process: string;
   readonly rules: Rules;
-  /** Milliseconds without renewal after which a lease or a place in a queue is lost. */
+  /** Milliseconds without renewal after which a lease or a queue position is lost. */
   readonly leaseMs: number;
-  /** Milliseconds until a call without an answer counts as failed. */
+  /** Milliseconds until a call without a response counts as failed. */
   readonly patience: number;
   /** Virtual time instead of the server's clock. */
   readonly now?: (() => number) | undefined;
@@ -27,7 +27,7 @@ export type Decision =
 export interface Heartbeat {
   /** Processes alive, this one included. */
   readonly processes: number;
-  readonly heardSince: number;
+  readonly reportedSince: number;
   /** Of the server, in milliseconds. */
   readonly time: number;
 }
@@ -37,7 +37,7 @@ export type Standing = 'waits' | 'runs' | 'unknown';
 /** All that one process has at one gate. */
 export interface Holdings {
   readonly request: AdmissionRequest;
-  /** Starts the server has not heard of. */
+  /** Starts that the server does not know of. */
   starts: number;
   readonly runners: string[];
   readonly waiters: string[];
@@ -83,13 +83,13 @@ export class RedisGates {
     await this.#run('release', [this.#gate(request)], id, micro(heldMs));
   }
 
-  /** Ends a wait unless the turn has come meanwhile. */
+  /** Ends a wait unless the request was started meanwhile. */
   async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
     const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [this.#gate(request)], id);
     return { standing, waitMs: wait / 1000 };
   }
 
-  /** Keeps all of it alive in one call, and tells where each waiter stands, in order. */
+  /** Keeps all of it alive in one call; returns the standing of each waiter, in order. */
   async renew(holdings: readonly Holdings[]): Promise<Standing[]> {
     const keys = holdings.map(({ request }) => this.#gate(request));
     const values = holdings.flatMap(({ starts, runners, waiters }) => [
@@ -104,13 +104,13 @@ export class RedisGates {
 
   /** `since` is a time of the server, in milliseconds. */
   async heartbeat(since: number): Promise<Heartbeat> {
-    const [processes, heardSince, time] = await this.#run<[number, number, number]>(
+    const [processes, reportedSince, time] = await this.#run<[number, number, number]>(
       'heartbeat',
       [this.#processes],
       this.#options.process,
       micro(since),
     );
-    return { processes, heardSince, time: time / 1000 };
+    return { processes, reportedSince, time: time / 1000 };
   }
 
   async depart(): Promise<void> {

@@ -1,17 +1,17 @@
-/** Calls to Redis that failed and heartbeats it answered in; whether it is away, and by how many processes it is shared, out. */
+/** Whether Redis is unavailable, and how many processes share it. */
 import type { Clock } from './clock.ts';
 import type { Heartbeat } from './redis-gates.ts';
 
-export class Absence {
+export class Outage {
   readonly #ttlMs: number;
   readonly #clock: Clock;
-  /** From a call that failed until Redis knows again what all processes run. */
-  #away = false;
-  /** When a call last failed, by the server's clock; when Redis first answered after that, by ours. */
-  #lostAt = 0;
-  #answeredAt: number | undefined;
-  /** What the server's clock shows more than ours. */
-  #ahead = 0;
+  /** From a failed call until Redis knows again what all processes run. */
+  #active = false;
+  /** When a call last failed, by the server's clock; when Redis first responded after that, by ours. */
+  #failedAt = 0;
+  #respondedAt: number | undefined;
+  /** The server's clock minus ours. */
+  #clockOffset = 0;
   #replicas = 1;
 
   constructor(ttlMs: number, clock: Clock) {
@@ -19,37 +19,38 @@ export class Absence {
     this.#clock = clock;
   }
 
-  get isAway(): boolean {
-    return this.#away;
+  get active(): boolean {
+    return this.#active;
   }
 
-  /** Since when processes must have been heard of to count as back, by the server's clock. */
+  /** Processes must have reported since then to count as reconnected; by the server's clock. */
   get since(): number {
-    return this.#lostAt;
+    return this.#failedAt;
   }
 
   get replicas(): number {
     return this.#replicas;
   }
 
-  /** True when it was there until now. */
-  begins(): boolean {
-    this.#lostAt = this.#clock.now() + this.#ahead;
-    this.#answeredAt = undefined;
-    const wasThere = !this.#away;
-    this.#away = true;
-    return wasThere;
+  /** True when Redis was available until now. */
+  begin(): boolean {
+    this.#failedAt = this.#clock.now() + this.#clockOffset;
+    this.#respondedAt = undefined;
+    const wasAvailable = !this.#active;
+    this.#active = true;
+    return wasAvailable;
   }
 
-  /** True when it was away until now: all have told it what they run, or have had the time to. */
-  ends({ processes, heardSince, time }: Heartbeat): boolean {
+  /** True when this ends an outage: all processes have reported what they run, or have had the time to. */
+  endBy({ processes, reportedSince, time }: Heartbeat): boolean {
     const now = this.#clock.now();
-    this.#ahead = time - now;
-    this.#answeredAt ??= now;
-    const isBack = this.#away && (heardSince >= this.#replicas || now - this.#answeredAt >= this.#ttlMs);
-    if (isBack) this.#away = false;
-    // While away, fewer are heard of than there are; their shares are not to be taken.
-    if (!this.#away) this.#replicas = Math.max(1, processes);
-    return isBack;
+    this.#clockOffset = time - now;
+    this.#respondedAt ??= now;
+    const recovered =
+      this.#active && (reportedSince >= this.#replicas || now - this.#respondedAt >= this.#ttlMs);
+    if (recovered) this.#active = false;
+    // During an outage fewer report than there are; their quotas must not be taken.
+    if (!this.#active) this.#replicas = Math.max(1, processes);
+    return recovered;
   }
 }

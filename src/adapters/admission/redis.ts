@@ -1,4 +1,4 @@
-/** Admission of all replicas together: each decision one script in Redis, each wait ended by a message, each slot renewed while it is held. */
+/** Admission shared by all replicas: each decision is one script in Redis, each wait ends with a message. */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
@@ -6,23 +6,20 @@ import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback } from './fallback.ts';
-import { type Decision, type Heartbeat, RedisGates, type Standing } from './redis-gates.ts';
-import { Orphans } from './redis-orphans.ts';
-import { Absence } from './redis-outage.ts';
-import { openWakes, type Wakes } from './redis-wakes.ts';
-import { batches, collect } from './renewal.ts';
+import { type Channel, openChannel } from './redis-channel.ts';
+import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
+import { type RedisLease, RedisLeases } from './redis-leases.ts';
+import { RedisSession } from './redis-session.ts';
 import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
-import type { Visit } from './visit.ts';
-import { Visits } from './visits.ts';
 
 export interface RedisAdmissionOptions extends Partial<Rules> {
   /** First part of every key and channel. */
   readonly prefix?: string;
-  /** Milliseconds after which the slots and queue places of a dead process are free again. */
+  /** Milliseconds after which the slots and queue positions of a dead process are free again. */
   readonly ttlMs?: number;
-  /** While Redis is away: refuse with 503, or go by limits of this process, divided by the number of replicas. */
+  /** During an outage of Redis: refuse with 503, or use limits of this process, divided by the number of replicas. */
   readonly fallback?: 'refuse' | 'local';
-  /** Milliseconds after which a decision counts as not to be had. */
+  /** Milliseconds after which a decision counts as failed. */
   readonly patience?: number;
   readonly log?: Logger;
   /** Virtual time instead of the server's. */
@@ -33,304 +30,225 @@ export const createRedisAdmission = (url: string, options: RedisAdmissionOptions
   new RedisAdmission(url, options);
 
 class RedisAdmission implements Admission {
-  readonly #ttlMs: number;
-  readonly #clock: Clock;
-  readonly #log: Logger | undefined;
   readonly #gates: RedisGates;
-  readonly #wakes: Wakes;
-  readonly #visits: Visits;
-  /** Counts along, and decides while Redis is away; undefined: nobody decides then. */
+  readonly #channel: Channel;
+  readonly #leases: RedisLeases;
+  readonly #session: RedisSession;
+  /** Counts along, and decides during an outage; undefined: requests are refused then. */
   readonly #fallback: Fallback | undefined;
-  readonly #absence: Absence;
-  readonly #orphans: Orphans;
   #closed = false;
-  #cancelTick: (() => void) | undefined;
 
   constructor(url: string, options: RedisAdmissionOptions) {
-    const { prefix = 'sluice:', ttlMs = 12_000, fallback = 'local', patience = 1_000, log, clock } = options;
+    const { prefix = 'sluice:', ttlMs = 12_000, fallback = 'local', patience = 1_000, log } = options;
+    const { clock = monotonicClock } = options;
     const rules = { ...usualRules, ...options };
     const process = randomBytes(8).toString('hex');
-    this.#ttlMs = ttlMs;
-    this.#clock = clock ?? monotonicClock;
-    this.#log = log;
-    this.#absence = new Absence(ttlMs, this.#clock);
-    this.#orphans = new Orphans(ttlMs, this.#clock);
     this.#gates = new RedisGates({
       url,
       prefix,
       process,
       rules,
-      // The dead are found at the next tick of whoever waits: a quarter of the time is left for that.
+      // Expired slots are found at the next tick of a process with waiters: a quarter of the time is left for that.
       leaseMs: (ttlMs * 3) / 4,
       patience,
-      now: clock === undefined ? undefined : () => clock.now(),
+      now: options.clock === undefined ? undefined : () => clock.now(),
     });
-    this.#wakes = openWakes({
+    this.#leases = new RedisLeases({
+      process,
+      rules,
+      clock,
+      onDeadline: (lease) => this.#expire(lease),
+      onRelease: ({ id, request, startedAt }) => this.#session.release(id, request, clock.now() - startedAt),
+    });
+    if (fallback === 'local') this.#fallback = new Fallback(rules, clock);
+    this.#session = new RedisSession({
+      gates: this.#gates,
+      leases: this.#leases,
+      fallback: this.#fallback,
+      ttlMs,
+      clock,
+      log,
+      onStanding: (id, standing) => this.#stands(id, standing),
+      onOutage: () => this.#moveToLocal(),
+      onRecovery: () => this.#moveToShared(),
+    });
+    this.#channel = openChannel({
       url,
       channel: this.#gates.channel,
       patience,
-      onMessage: (text) => this.#heard(text),
-      onReturn: () => this.#tickIn(Math.random() * 250),
+      onMessage: (text) => this.#notified(text),
+      onReconnect: () => this.#session.tickIn(Math.random() * 250),
     });
-    this.#visits = new Visits({
-      process,
-      rules,
-      clock: this.#clock,
-      onLate: (visit) => this.#late(visit),
-      onRelease: ({ id, request, startedAt }) => this.#giveBack(id, request, this.#clock.now() - startedAt),
-    });
-    if (fallback === 'local') this.#fallback = new Fallback(rules, this.#clock);
-    this.#tickIn(0);
   }
 
   admit(request: AdmissionRequest): Observable<Lease> {
     return new Observable((subscriber) => {
-      const visit = this.#visits.open(request, subscriber);
-      this.#place(visit);
-      return () => this.#leave(visit);
+      const lease = this.#leases.open(request, subscriber);
+      this.#ask(lease);
+      return () => this.#cancel(lease);
     });
   }
 
   stats(): AdmissionStats {
-    const own = this.#visits.counters.stats(!this.#absence.isAway, this.#absence.replicas);
-    const alone = this.#fallback?.stats();
+    const { active, replicas } = this.#session.outage;
+    const own = this.#leases.counters.stats(!active, replicas);
+    const local = this.#fallback?.stats();
     return {
       ...own,
-      refusedByRate: own.refusedByRate + (alone?.refusedByRate ?? 0),
-      refusedByQueue: own.refusedByQueue + (alone?.refusedByQueue ?? 0),
+      refusedByRate: own.refusedByRate + (local?.refusedByRate ?? 0),
+      refusedByQueue: own.refusedByQueue + (local?.refusedByQueue ?? 0),
     };
   }
 
   async check(): Promise<void> {
     await this.#gates.check();
-    await this.#wakes.ready();
+    await this.#channel.ready();
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    this.#cancelTick?.();
+    this.#session.close();
     const farewells: Promise<void>[] = [this.#gates.depart()];
-    for (const visit of this.#visits.all()) {
-      farewells.push(this.#gates.release(visit.id, visit.request, 0));
-      if (visit.phase === 'running') visit.release();
-      else this.#visits.refuse(visit, fail('unavailable', 'The server is shutting down'));
+    for (const lease of this.#leases.all()) {
+      farewells.push(this.#gates.release(lease.id, lease.request, 0));
+      if (lease.phase === 'running') lease.release();
+      else this.#leases.refuse(lease, fail('unavailable', 'The server is shutting down'));
     }
     await Promise.allSettled(farewells);
-    this.#wakes.close();
+    this.#channel.close();
     await this.#gates.close();
     await this.#fallback?.close();
   }
 
-  // ── asking ───────────────────────────────────────────────────────────────────────────────────────
-
-  #place(visit: Visit): void {
-    if (this.#absence.isAway) {
-      this.#placeElsewhere(visit);
+  #ask(lease: RedisLease): void {
+    if (this.#session.outage.active) {
+      this.#askLocal(lease);
       return;
     }
-    const { id, request } = visit;
-    visit.phase = 'asking';
+    const { id, request } = lease;
+    lease.phase = 'asking';
     this.#gates.admit(id, request).then(
-      (decision) => this.#decided(visit, id, decision),
-      (error: unknown) => this.#unanswered(visit, id, error),
+      (decision) => this.#decided(lease, id, decision),
+      (error: unknown) => {
+        this.#session.releaseLater(id, request);
+        this.#session.failed(error);
+        if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
+      },
     );
   }
 
-  #decided(visit: Visit, id: string, decision: Decision): void {
-    const { request } = visit;
-    if (visit.phase !== 'asking' || visit.id !== id) {
-      // A message was quicker than this answer; or the client has left, and what it got goes back.
+  #decided(lease: RedisLease, id: string, decision: Decision): void {
+    const { request } = lease;
+    if (lease.phase !== 'asking' || lease.id !== id) {
+      // A message was quicker than this reply; or the client has cancelled, and what it got is released.
       const got = decision.kind === 'started' || decision.kind === 'waits';
-      if (got && this.#visits.get(id) === undefined) this.#giveBack(id, request, 0);
-    } else if (decision.kind === 'started') this.#grant(visit);
-    else if (decision.kind === 'rateReached') this.#visits.refuseByRate(visit, decision.waitMs);
+      if (got && this.#leases.get(id) === undefined) this.#session.release(id, request, 0);
+    } else if (decision.kind === 'started') this.#grant(lease);
+    else if (decision.kind === 'rateReached') this.#leases.refuseByRate(lease, decision.waitMs);
     else if (decision.kind === 'queueFull')
-      this.#visits.refuseByQueue(visit, queueFull(request.model), decision.waitMs);
+      this.#leases.refuseByQueue(lease, queueFull(request.model), decision.waitMs);
     else {
-      visit.phase = 'queued';
-      if (this.#visits.beginWait(visit, decision.position)) return;
-      this.#giveBack(id, request, 0);
-      this.#visits.refuseByQueue(visit, queueFull(request.model), 0);
+      lease.phase = 'queued';
+      if (this.#leases.beginWait(lease, decision.position)) return;
+      this.#session.release(id, request, 0);
+      this.#leases.refuseByQueue(lease, queueFull(request.model), 0);
     }
   }
 
-  #unanswered(visit: Visit, id: string, error: unknown): void {
-    this.#orphans.add({ id, request: visit.request, heldMs: 0 });
-    this.#lost(error);
-    if (visit.phase === 'asking' && visit.id === id) this.#placeElsewhere(visit);
+  /** In the queue of this process, under a new id: what Redis has under the old one is released. */
+  #askLocal(lease: RedisLease): void {
+    if (this.#fallback === undefined) {
+      this.#leases.refuse(lease, unavailable());
+      return;
+    }
+    this.#leases.rename(lease);
+    lease.phase = 'local';
+    lease.localWait = this.#fallback.admit(lease, this.#session.outage.replicas).subscribe({
+      next: (slot) => {
+        lease.localSlot = slot;
+        if (slot.position !== undefined) lease.position ??= slot.position;
+        this.#leases.grant(lease);
+      },
+      error: (error: ApiError) => this.#leases.refuse(lease, error),
+    });
+    if (lease.phase === 'local' && !this.#leases.beginWait(lease, undefined))
+      this.#leases.refuseByQueue(lease, queueFull(lease.request.model), 0);
   }
 
-  #placeElsewhere(visit: Visit): void {
-    if (this.#fallback !== undefined) this.#placeHere(visit, this.#fallback);
-    else this.#visits.refuse(visit, unavailable());
+  #grant(lease: RedisLease): void {
+    lease.localSlot ??= this.#fallback?.adopt(lease.request);
+    this.#leases.grant(lease);
   }
 
-  #grant(visit: Visit): void {
-    visit.slot ??= this.#fallback?.adopt(visit.request);
-    this.#visits.grant(visit);
-  }
-
-  // ── waiting ──────────────────────────────────────────────────────────────────────────────────────
-
-  /** Ids of those whose turn has come, apart by spaces; `id=microseconds` for one that found the window full. */
-  #heard(text: string): void {
+  /** Ids that were started, separated by spaces; `id=microseconds` for one that found the window full. */
+  #notified(text: string): void {
     for (const word of text.split(' ')) {
       const [id = '', wait] = word.split('=');
-      const visit = this.#visits.get(id);
-      if (visit === undefined || (visit.phase !== 'asking' && visit.phase !== 'queued')) continue;
-      // The answer that it must wait, and where, is still on its way.
-      visit.position ??= 1;
-      if (wait === undefined) this.#grant(visit);
-      else this.#visits.refuseByRate(visit, Number(wait) / 1000);
+      const lease = this.#leases.get(id);
+      if (lease === undefined || (lease.phase !== 'asking' && lease.phase !== 'queued')) continue;
+      // The reply that it must wait, and where, is still on its way.
+      lease.position ??= 1;
+      if (wait === undefined) this.#grant(lease);
+      else this.#leases.refuseByRate(lease, Number(wait) / 1000);
     }
   }
 
-  #late(visit: Visit): void {
-    const { id, request, phase } = visit;
+  /** The message may have been missed; or Redis has lost its data, and the request asks again. */
+  #stands(id: string, standing: Standing | undefined): void {
+    const lease = this.#leases.get(id);
+    if (lease?.phase !== 'queued') return;
+    if (standing === 'runs') this.#grant(lease);
+    else if (standing === 'unknown') this.#ask(lease);
+  }
+
+  #expire(lease: RedisLease): void {
+    const { id, request, phase } = lease;
     const refuse = (waitMs: number): void =>
-      this.#visits.refuseByQueue(visit, waitOver(request.model), waitMs);
-    if (phase === 'alone') {
-      visit.line?.unsubscribe();
+      this.#leases.refuseByQueue(lease, waitOver(request.model), waitMs);
+    if (phase === 'local') {
+      lease.localWait?.unsubscribe();
       refuse(0);
     } else if (phase === 'queued')
       this.#gates.giveUp(id, request).then(
         ({ standing, waitMs }) => {
-          if (visit.phase !== 'queued' || visit.id !== id) return;
-          if (standing === 'runs') this.#grant(visit);
+          if (lease.phase !== 'queued' || lease.id !== id) return;
+          if (standing === 'runs') this.#grant(lease);
           else refuse(waitMs);
         },
         (error: unknown) => {
-          this.#orphans.add({ id, request, heldMs: 0 });
-          this.#lost(error);
-          if (visit.phase === 'queued') refuse(0);
+          this.#session.releaseLater(id, request);
+          this.#session.failed(error);
+          if (lease.phase === 'queued') refuse(0);
         },
       );
   }
 
-  #leave(visit: Visit): void {
-    const { phase, id, request } = visit;
+  #cancel(lease: RedisLease): void {
+    const { phase, id, request } = lease;
     if (phase === 'running' || phase === 'over') return;
-    this.#visits.forget(visit);
-    if (phase === 'alone') visit.line?.unsubscribe();
-    // One that is still asking is given back when it has been decided.
-    if (phase === 'queued') this.#giveBack(id, request, 0);
+    this.#leases.remove(lease);
+    if (phase === 'local') lease.localWait?.unsubscribe();
+    // One that is still asking is released when it has been decided.
+    if (phase === 'queued') this.#session.release(id, request, 0);
   }
 
-  // ── giving back ──────────────────────────────────────────────────────────────────────────────────
-
-  /** Nobody waits for this; what does not arrive is tried again at the next tick. */
-  #giveBack(id: string, request: AdmissionRequest, heldMs: number): void {
-    if (this.#closed) return;
-    if (this.#absence.isAway) this.#orphans.add({ id, request, heldMs });
-    else this.#tellRelease(id, request, heldMs);
-  }
-
-  #tellRelease(id: string, request: AdmissionRequest, heldMs: number): void {
-    this.#gates.release(id, request, heldMs).catch((error: unknown) => {
-      this.#orphans.add({ id, request, heldMs });
-      this.#lost(error);
-    });
-  }
-
-  // ── renewing, losing and finding Redis ───────────────────────────────────────────────────────────
-
-  #tickIn(milliseconds: number): void {
-    if (this.#closed) return;
-    this.#cancelTick?.();
-    this.#cancelTick = this.#clock.after(milliseconds, () => void this.#tick());
-  }
-
-  async #tick(): Promise<void> {
-    try {
-      // Who is heard of has told what it runs.
-      await this.#renew();
-      const beat = await this.#gates.heartbeat(this.#absence.since);
-      if (!this.#closed) this.#catchUp(beat);
-    } catch (error) {
-      this.#fallback?.prune();
-      this.#lost(error);
-    }
-    // Each process at its own beat: after an outage they do not all come back in the same instant.
-    const quarter = this.#ttlMs / 4;
-    this.#tickIn((this.#absence.isAway ? Math.min(quarter, 500) : quarter) * (0.75 + Math.random() / 4));
-  }
-
-  /** Redis answers. Once all have told it what they run, those who waited here join the shared queues. */
-  #catchUp(beat: Heartbeat): void {
-    const isBack = this.#absence.ends(beat);
-    for (const { id, request, heldMs } of this.#orphans.takeAll()) this.#tellRelease(id, request, heldMs);
-    if (!isBack) return;
-    this.#log?.info('admission is shared again: Redis is back');
-    // What was started since the last renewal is told before anything is asked.
-    this.#renew().catch((error: unknown) => this.#lost(error));
-    for (const visit of this.#visits.all())
-      if (visit.phase === 'alone') {
-        visit.line?.unsubscribe();
-        this.#place(visit);
+  /** Also those whose reply may yet come: all keep their order of arrival. */
+  #moveToLocal(): void {
+    if (this.#fallback === undefined) return;
+    for (const lease of this.#leases.all())
+      if (lease.phase === 'asking' || lease.phase === 'queued') {
+        this.#session.releaseLater(lease.id, lease.request);
+        this.#askLocal(lease);
       }
   }
 
-  async #renew(): Promise<void> {
-    const starts = this.#fallback?.takeStarts() ?? [];
-    try {
-      const all = batches(collect(this.#visits.all(), starts));
-      await Promise.all(
-        all.map(async (batch) => {
-          const waiters = batch.flatMap((holdings) => holdings.waiters);
-          const standings = await this.#gates.renew(batch);
-          for (const [index, id] of waiters.entries()) this.#stands(id, standings[index]);
-          // One released meanwhile may have been overtaken by its own renewal.
-          for (const { request, runners } of batch)
-            for (const id of runners) if (this.#visits.get(id) === undefined) this.#giveBack(id, request, 0);
-        }),
-      );
-    } catch (error) {
-      this.#fallback?.restoreStarts(starts);
-      throw error;
-    }
-  }
-
-  /** The message may have been missed; or Redis has forgotten all it knew, and the visit asks again. */
-  #stands(id: string, standing: Standing | undefined): void {
-    const visit = this.#visits.get(id);
-    if (visit?.phase !== 'queued') return;
-    if (standing === 'runs') this.#grant(visit);
-    else if (standing === 'unknown') this.#place(visit);
-  }
-
-  #lost(error: unknown): void {
-    if (!this.#absence.begins() || this.#closed) return;
-    const how =
-      this.#fallback === undefined
-        ? 'requests are refused'
-        : `this process goes by 1/${this.#absence.replicas}`;
-    this.#log?.warn({ err: error }, `admission is not shared while Redis is away: ${how}`);
-    this.#tickIn(Math.random() * Math.min(this.#ttlMs / 4, 500));
-    const fallback = this.#fallback;
-    if (fallback === undefined) return;
-    // Also those whose answer may yet come: all go on in the order they came.
-    for (const visit of this.#visits.all())
-      if (visit.phase === 'asking' || visit.phase === 'queued') {
-        this.#orphans.add({ id: visit.id, request: visit.request, heldMs: 0 });
-        this.#placeHere(visit, fallback);
+  #moveToShared(): void {
+    for (const lease of this.#leases.all())
+      if (lease.phase === 'local') {
+        lease.localWait?.unsubscribe();
+        this.#ask(lease);
       }
-  }
-
-  /** Into the line of this process, under a new id: what Redis knows under the old one is given back. */
-  #placeHere(visit: Visit, fallback: Fallback): void {
-    this.#visits.rename(visit);
-    visit.phase = 'alone';
-    visit.line = fallback.admit(visit, this.#absence.replicas).subscribe({
-      next: (slot) => {
-        visit.slot = slot;
-        if (slot.position !== undefined) visit.position ??= slot.position;
-        this.#visits.grant(visit);
-      },
-      error: (error: ApiError) => this.#visits.refuse(visit, error),
-    });
-    if (visit.phase === 'alone' && !this.#visits.beginWait(visit, undefined))
-      this.#visits.refuseByQueue(visit, queueFull(visit.request.model), 0);
   }
 }
 

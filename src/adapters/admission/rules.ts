@@ -1,4 +1,4 @@
-/** What every admission obeys beside a request's own limits, and the ways it says no. */
+/** Limits on windows and queues that hold for all requests, and the refusals. */
 import { type ApiError, fail } from '../../errors.ts';
 import { retryAfter } from '../../limits/pace.ts';
 
@@ -26,7 +26,7 @@ export const waitOver = (model: string): string =>
 export const refusal = (message: string, waitMs: number): ApiError =>
   fail('rate_limited', message, { headers: retryAfter(waitMs) });
 
-/** Making an error costs more than all of a decision: a flood that is refused gets one and the same for as long as it says the truth. */
+/** Building an error takes longer than a decision: a flood of refusals shares one error while it stays accurate. */
 export class Refusals {
   #last: ApiError | undefined;
 

@@ -1,4 +1,4 @@
-/** The starts of the last window, oldest first: exact, O(1) per decision, and no larger than the limit it guards. */
+/** A sliding window of start times: exact, O(1) per decision, and no larger than its limit. */
 
 export class StartWindow {
   readonly #length: number;
@@ -11,7 +11,7 @@ export class StartWindow {
     this.#length = milliseconds;
   }
 
-  /** Starts that still count at `now`: one at t counts until t + length, and not any more then. */
+  /** Starts that still count at `now`: one at t counts until t + length, exclusive. */
   count(now: number): number {
     const past = now - this.#length;
     while (this.#count > 0 && this.#at(0) <= past) {

@@ -1,10 +1,10 @@
-/** Bytes as they come in; a blob under its name out, whole or not at all, the source held back while the store is behind. */
+/** Writes a blob whole or not at all, and pauses the source while the store is behind. */
 import { Observable, type Observer } from 'rxjs';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';
 import { asUnavailable } from './unavailable.ts';
 
-/** A blob that is being written: the store's own way to do it. One call at a time. */
+/** A blob that is being written, by the means of its store. One call at a time. */
 export interface PendingBlob {
   append(pieces: readonly Uint8Array[]): Promise<void>;
   /** The name stands for all of the bytes from now on. */
@@ -58,7 +58,7 @@ class BlobWriter implements Observer<Uint8Array> {
   #phase: 'open' | 'complete' | 'over' = 'open';
   #working = false;
 
-  /** `done` is told the size of the blob, or why there is none. */
+  /** `done` receives the size of the blob, or the error. */
   constructor(blob: PendingBlob, backpressure: Backpressure, done: Observer<number>) {
     this.#blob = blob;
     this.#backpressure = backpressure;

@@ -1,4 +1,4 @@
-/** An open file and a range of it in; its bytes out, as fast as backpressure allows; the file is closed at the end of it all. */
+/** Streams a range of an open file with backpressure, and closes the file at the end. */
 import type { FileHandle } from 'node:fs/promises';
 import { Observable, type Subscriber } from 'rxjs';
 import type { Backpressure, Pausable } from '../../ports/backpressure.ts';

@@ -1,8 +1,7 @@
-/** The folder in; where in it everything lies out: `files/<name>`, `writing/<random>`, `expiring/<time>/<name>`. */
+/** Paths in the folder: `files/<name>`, `writing/<random>`, `expiring/<time>/<name>`. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { checkedName } from './blob-name.ts';
-import { stretchOf } from './expiry-segment.ts';
+import { checkedName, segmentOf } from './blob-names.ts';
 
 export class FolderLayout {
   readonly files: string;
@@ -24,7 +23,7 @@ export class FolderLayout {
   }
 
   markerFolder(expiresAt: number): string {
-    return join(this.expiring, stretchOf(expiresAt));
+    return join(this.expiring, segmentOf(expiresAt));
   }
 }
 

@@ -1,8 +1,7 @@
-/** The folder and a time in; everything in it gone that expired before: found by markers, so it costs what is due. */
+/** Removes expired blobs from the folder; finds them by their markers. */
 import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isBlobName } from './blob-name.ts';
-import { isDue } from './expiry-segment.ts';
+import { isBlobName, isDue } from './blob-names.ts';
 import { type FolderLayout, nameOf } from './folder-layout.ts';
 import { isMissing, openStored } from './stored-file.ts';
 

@@ -1,8 +1,8 @@
-/** A folder in; the Blobs port on it out: one file a blob, links signed by this installation. */
+/** The Blobs port on a folder: one file per blob, links signed by this installation. */
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { BlobOptions, Blobs } from '../../ports/blobs.ts';
-import { checkedName } from './blob-name.ts';
+import { checkedName } from './blob-names.ts';
 import { putBlob, writeBlob } from './blob-writer.ts';
 import { fileSource } from './file-source.ts';
 import { FolderLayout } from './folder-layout.ts';

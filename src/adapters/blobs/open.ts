@@ -1,4 +1,4 @@
-/** Configuration in; the Blobs port it asks for out, known to answer. */
+/** Opens the configured Blobs adapter, and checks that it responds. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Blobs } from '../../ports/blobs.ts';

@@ -1,10 +1,10 @@
-/** Bytes appended in; a file under its name out, whole or not at all. */
+/** Writes a blob to a temporary file, and renames it when it is complete. */
 import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobOptions } from '../../ports/blobs.ts';
 import type { PendingBlob } from './blob-writer.ts';
 import { type FolderLayout, markerOf } from './folder-layout.ts';
-import { trailerOf } from './trailer.ts';
+import { trailerOf } from './stored-file.ts';
 
 export class PendingFile implements PendingBlob {
   readonly #layout: FolderLayout;

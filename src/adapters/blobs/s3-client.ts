@@ -1,4 +1,4 @@
-/** A request for S3 in; its answer out: signed, with time-outs, tried a few times where that does no harm. */
+/** Signed requests to S3 with timeouts and retries. */
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
@@ -39,7 +39,7 @@ const longestLink = 7 * 24 * 3600;
 /** A list of a thousand keys is half of this. */
 const longestWords = 1024 * 1024;
 
-/** Worth another try: the store is busy, or something on the way broke. */
+/** Worth a retry: the store is busy, or the network failed. */
 const passing = new Set([429, 500, 502, 503, 504]);
 
 export class S3Client {
@@ -104,7 +104,7 @@ export class S3Client {
         ...Object.fromEntries(signed.headers),
         ...(length === undefined ? {} : { 'content-length': String(length) }),
       },
-      // Pieces are not put together: each try reads them anew.
+      // Pieces are not joined: each attempt reads them again.
       body: body === undefined || length === 0 ? null : Readable.from(body, { objectMode: false }),
       dispatcher: this.#agent,
       ...(signal === undefined ? {} : { signal }),

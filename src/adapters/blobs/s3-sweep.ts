@@ -1,4 +1,4 @@
-/** The bucket and a time in; everything in it gone that expired before: found by markers, which S3 lists in the order of their times. */
+/** Removes expired blobs from the bucket; finds them by markers, which S3 lists in order of time. */
 import type { S3Client } from './s3-client.ts';
 import { dueName, markers, objectKey } from './s3-keys.ts';
 

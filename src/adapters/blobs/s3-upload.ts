@@ -1,4 +1,4 @@
-/** Bytes appended in; an object under its key out: in one request where they are few, else in parts. */
+/** Uploads a blob to S3: in one request when it is small, else in parts. */
 import type { BlobOptions } from '../../ports/blobs.ts';
 import type { PendingBlob } from './blob-writer.ts';
 import { element, refusal, type S3Client, type S3Request } from './s3-client.ts';

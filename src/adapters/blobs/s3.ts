@@ -1,14 +1,15 @@
-/** An S3-compatible store in; the Blobs port on it out, its links signed by the store's own rules. */
+/** The Blobs port on an S3-compatible store, with links signed by its own rules. */
 import type { Logger } from 'pino';
+import { Observable } from 'rxjs';
+import type { Backpressure, Pausable } from '../../ports/backpressure.ts';
 import type { BlobInfo, BlobOptions, Blobs, ByteRange } from '../../ports/blobs.ts';
 import { putBlob, writeBlob } from './blob-writer.ts';
 import { refusal, S3Client, type S3Response, type S3Settings } from './s3-client.ts';
 import { objectKey } from './s3-keys.ts';
-import { s3Source } from './s3-source.ts';
 import { sweepBucket } from './s3-sweep.ts';
 import { S3Upload } from './s3-upload.ts';
 import { Sweeper } from './sweeper.ts';
-import { missing, orUnavailable } from './unavailable.ts';
+import { asUnavailable, missing, orUnavailable } from './unavailable.ts';
 
 export const openS3Blobs = (settings: S3Settings, log: Logger): Blobs => {
   const client = new S3Client(settings);
@@ -86,6 +87,39 @@ const get = async (
   if (isGood || statusCode === 404) throw missing();
   throw refusal(request, statusCode, '');
 };
+
+/**
+ * Emits as fast as backpressure allows. `get` resolves to undefined where there are no bytes, and rejects with the error
+ * for the reader.
+ */
+const s3Source = (
+  get: (signal: AbortSignal) => Promise<S3Response['body'] | undefined>,
+  backpressure: Backpressure,
+): Observable<Buffer> =>
+  new Observable((subscriber) => {
+    const left = new AbortController();
+    let listener: Pausable | undefined;
+    const start = (body: S3Response['body'] | undefined): void => {
+      if (body === undefined) {
+        subscriber.complete();
+        return;
+      }
+      body.on('error', (error) => subscriber.error(asUnavailable(error)));
+      if (subscriber.closed) {
+        body.destroy();
+        return;
+      }
+      body.on('end', () => subscriber.complete());
+      listener = { pause: () => body.pause(), resume: () => body.resume() };
+      body.on('data', (piece: Buffer) => subscriber.next(piece));
+      backpressure.attach(listener);
+    };
+    get(left.signal).then(start, (error: unknown) => subscriber.error(asUnavailable(error)));
+    return () => {
+      if (listener !== undefined) backpressure.detach(listener);
+      left.abort();
+    };
+  });
 
 const check = async (client: S3Client, { bucket, endpoint }: S3Settings): Promise<void> => {
   const host = new URL(endpoint).host;

@@ -1,4 +1,4 @@
-/** A way to sweep in; swept now and then from here on, one sweep at a time, until closed. */
+/** Runs a sweep every minute, one at a time, until closed. */
 import type { Logger } from 'pino';
 
 const interval = 60_000;
@@ -33,7 +33,7 @@ export class Sweeper {
       const removed = await this.#sweep(now);
       if (removed > 0) this.#log.info({ removed }, 'expired blobs removed');
     } catch (error) {
-      this.#log.warn({ err: error }, 'expired blobs could not be removed');
+      this.#log.warn({ err: error }, 'blob sweep failed');
     }
   }
 }

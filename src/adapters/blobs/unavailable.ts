@@ -1,4 +1,4 @@
-/** What a store failed with in; the failure a client may see out. */
+/** Turns failures of a store into errors that a client may see. */
 import { ApiError, fail } from '../../errors.ts';
 
 export const asUnavailable = (thrown: unknown): ApiError =>

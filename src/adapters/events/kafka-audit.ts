@@ -1,4 +1,4 @@
-/** Kafka settings in; every message a topic holds now, and how far a group has read it, out. For comparing, not for consuming. */
+/** Reads all messages of a Kafka topic and a group's offsets, for comparison; consumes nothing. */
 import { randomBytes } from 'node:crypto';
 import type { Admin, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';

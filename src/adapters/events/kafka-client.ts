@@ -1,4 +1,4 @@
-/** Settings in; a Kafka client out that logs quietly, and the names of our topics on it. */
+/** Connects to Kafka with quiet logging, and names our topics and groups. */
 import kafkajs, { type Kafka, type LogEntry, type SASLOptions } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Topic } from '../../ports/events.ts';

@@ -1,4 +1,4 @@
-/** Messages that nobody can use in; the same on a topic of their own out, with headers that say why and where they stood. */
+/** Publishes unusable messages to a dead-letter topic, with headers for the reason and origin. */
 import kafkajs, { type EachBatchPayload, type Kafka, type Producer } from 'kafkajs';
 import type { Rejected, Topic } from '../../ports/events.ts';
 import { deadTopicName, type KafkaSettings } from './kafka-client.ts';

@@ -1,4 +1,4 @@
-/** A topic and a group in; how far behind the group is, asked for every few seconds, out. */
+/** Polls how far a consumer group is behind a topic. */
 import type { Admin } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { Lag, Topic } from '../../ports/events.ts';

@@ -1,4 +1,4 @@
-/** A topic and a receiver in; batches handed to it until it is stopped, their offsets committed once it has taken them. */
+/** Passes batches of a Kafka topic to a receiver; commits offsets once it has accepted them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Logger } from 'pino';
@@ -83,10 +83,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
     if (rejected.length > 0) {
       await deadLetters.take(batch, rejected);
       stats.deadLetters += rejected.length;
-      log.error(
-        { topic: batch.topic, messages: rejected.length },
-        'messages that cannot be used were set aside',
-      );
+      log.error({ topic: batch.topic, messages: rejected.length }, 'messages dead-lettered');
     }
     stats.batches++;
     stats.messages += messages.length;
@@ -95,7 +92,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
     await consumer.commitOffsets([{ topic: batch.topic, partition: batch.partition, offset: next }]);
   };
 
-  /** The receiver's other side may be away for long; the batch waits, and nothing more is read meanwhile. */
+  /** The receiver's service may be unavailable for long; the batch waits, and nothing more is read meanwhile. */
   const untilTaken = async (
     messages: readonly ReceivedMessage[],
   ): Promise<readonly Rejected[] | undefined> => {
@@ -106,7 +103,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
         if (stopping.signal.aborted) return undefined;
         stats.retries++;
         const pause = backoff(retry);
-        log.warn({ err: error, retryMs: pause }, `${topic}: cannot be taken now; it stays in Kafka`);
+        log.warn({ err: error, retryMs: pause }, `${topic}: receiver failed; messages stay in Kafka`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
         if (stopping.signal.aborted) return undefined;
       }
@@ -122,7 +119,7 @@ export const subscribeKafka = (options: KafkaSubscriptionOptions): Subscription 
       } catch (error) {
         if (Date.now() - started > 10_000) failures = 0;
         const pause = backoff(++failures);
-        log.warn({ err: error, retryMs: pause }, `${topic}: cannot be read from Kafka now`);
+        log.warn({ err: error, retryMs: pause }, `${topic}: Kafka read failed`);
         await delay(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
     }

@@ -1,4 +1,4 @@
-/** A Kafka client in; our topics on it out, made when they are missing. */
+/** Creates our Kafka topics when they are missing. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin, Kafka } from 'kafkajs';
 import { deadTopicName, type KafkaSettings, topicName } from './kafka-client.ts';

@@ -1,4 +1,4 @@
-/** Events on Kafka: published by an idempotent producer and acknowledged by all replicas in sync; topics are made when they are missing. */
+/** The Events port on Kafka: an idempotent producer, acknowledged by all in-sync replicas. */
 import kafkajs, { type Message, type Producer } from 'kafkajs';
 import type { Logger } from 'pino';
 import type { EventMessage, Events, Topic } from '../../ports/events.ts';

@@ -1,4 +1,4 @@
-/** Events delivered within the process: usage goes straight to its receiver, at once. */
+/** The Events port within the process: usage is passed straight to its receiver. */
 import { appendFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Events, Receiver } from '../../ports/events.ts';
@@ -22,10 +22,7 @@ export const createLocalEvents = ({ usage, rejectedFile, log }: LocalEventsOptio
       for (const { index, reason } of rejected)
         appendFileSync(rejectedFile, `${JSON.stringify({ reason, value: messages[index]?.value })}\n`);
       if (rejected.length > 0)
-        log.error(
-          { events: rejected.length, file: rejectedFile },
-          'usage that cannot be counted was set aside',
-        );
+        log.error({ events: rejected.length, file: rejectedFile }, 'usage events rejected and set aside');
     },
     check: async () => {
       if (!open) throw new Error('Events are closed.');

@@ -1,4 +1,4 @@
-/** Configuration in; the Events port it asks for, and the reading of it into the ledger, out. */
+/** Opens the configured Events adapter, and the reader of usage into the ledger. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Logger } from 'pino';

@@ -1,4 +1,4 @@
-/** An address in; a connection to ClickHouse out whose calls answer within a bound, and whose failures say whether to try again. */
+/** A ClickHouse connection whose calls time out, and whose failures tell whether to retry. */
 import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import { ApiError, fail } from '../../errors.ts';
 
@@ -37,7 +37,7 @@ export class ClickHouse {
 
   /** Rows as tuples in the order of the selected columns. */
   async query<R extends readonly unknown[]>(sql: string, values: Parameters = {}): Promise<R[]> {
-    return this.#answering(async () => {
+    return this.#respond(async () => {
       const result = await this.#client.query({
         query: sql,
         query_params: { ...values },
@@ -48,7 +48,7 @@ export class ClickHouse {
   }
 
   command(sql: string): Promise<void> {
-    return this.#answering(async () => {
+    return this.#respond(async () => {
       await this.#client.command({ query: sql });
     });
   }
@@ -58,7 +58,7 @@ export class ClickHouse {
     columns: readonly [string, ...string[]],
     rows: readonly (readonly unknown[])[],
   ): Promise<void> {
-    return this.#answering(async () => {
+    return this.#respond(async () => {
       await this.#client.insert({
         table,
         columns: [...columns],
@@ -81,7 +81,7 @@ export class ClickHouse {
       server.pathname = '';
       const client = this.#connect(server);
       try {
-        await this.#answering(() =>
+        await this.#respond(() =>
           client.command({ query: `CREATE DATABASE IF NOT EXISTS \`${name.replaceAll('`', '')}\`` }),
         );
       } finally {
@@ -112,14 +112,14 @@ export class ClickHouse {
       application: 'sluice',
       request_timeout: this.#patience,
       max_open_connections: 8,
-      // What it has to say comes back as errors.
+      // Failures are returned as errors.
       log: { level: ClickHouseLogLevel.OFF },
     });
   }
 
-  async #answering<T>(work: () => Promise<T>): Promise<T> {
+  async #respond<T>(work: () => Promise<T>): Promise<T> {
     try {
-      // The library would connect anew.
+      // The library would reconnect.
       if (!this.#open) throw new Error('the connection is closed');
       return await work();
     } catch (error) {

@@ -1,4 +1,4 @@
-/** A usage event in; its row in ClickHouse out. Sums hold what is billed: nothing of a request that failed. */
+/** Converts usage events to ClickHouse rows; failed requests have no quantities. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 
 /** The table's days end a little later. */

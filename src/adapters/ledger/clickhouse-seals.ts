@@ -1,16 +1,16 @@
 /**
- * Days whose totals are known: sums of a day that has been left in peace are kept as a snapshot, and count as long as
- * no event of that day is inserted again. Sums over years then read rows by the day, not by the request.
+ * Snapshots of the totals of closed days, so that sums over years read rows per day instead of per request.
  *
+ * A day without inserts for a while is closed. Its snapshot is valid until an event of that day is inserted again.
  * Why that is exact: a snapshot is taken with FINAL, of a day last touched longer ago than any insert can take, and is
- * dated back by that time. An insert that the snapshot could have missed is therefore noted as later than it.
+ * dated back by that time. An insert that the snapshot could have missed is therefore recorded as later than it.
  */
 import { randomBytes } from 'node:crypto';
 import type { ClickHouse } from './clickhouse-connection.ts';
 
 export interface SealOptions {
-  /** Seconds that a day must have been left in peace; far more than an insert may take. */
-  readonly peace?: number;
+  /** Seconds without inserts after which a day is closed; far more than an insert may take. */
+  readonly quietSeconds?: number;
   /** Only days before this one, `2026-11-15`; today. */
   readonly before?: string;
 }
@@ -37,22 +37,22 @@ export const sums: readonly (readonly [name: string, ofEvents: string])[] = [
   ].map((name) => [name, `sum(${name})`] as const),
 ];
 
-/** Of one call: what is left is done by the next. */
+/** Days per call: the next call continues. */
 const most = 40;
 const touched = 'SELECT day, max(touched) AS touched FROM sluice_usage_touched GROUP BY day';
 
-/** Takes snapshots of days that have none that counts; gives how many. Several processes may do so at once. */
+/** Takes snapshots of closed days without a valid one; returns how many. Several processes may do so at once. */
 export const sealDays = async (
   clickHouse: ClickHouse,
-  { peace = 3600, before }: SealOptions = {},
+  { quietSeconds = 3600, before }: SealOptions = {},
 ): Promise<number> => {
   const days = await clickHouse.query<[day: string, taken: string]>(
-    `SELECT toString(day), toString(now64(3, 'UTC') - toIntervalSecond({peace:UInt32})) AS taken
+    `SELECT toString(day), toString(now64(3, 'UTC') - toIntervalSecond({quiet:UInt32})) AS taken
      FROM (${touched}) AS events LEFT JOIN (SELECT day, max(taken) AS taken FROM sluice_usage_seals GROUP BY day) AS seals USING (day)
-     WHERE events.touched < now64(3, 'UTC') - toIntervalSecond({peace:UInt32})
+     WHERE events.touched < now64(3, 'UTC') - toIntervalSecond({quiet:UInt32})
        AND seals.taken <= events.touched AND day < ${before === undefined ? "toDate(now('UTC'))" : '{before:Date}'}
      ORDER BY day LIMIT ${most}`,
-    { peace, ...(before === undefined ? {} : { before }) },
+    { quiet: quietSeconds, ...(before === undefined ? {} : { before }) },
   );
   for (const [day, taken] of days) {
     const snapshot = randomBytes(8).readBigUInt64BE().toString();
@@ -63,13 +63,13 @@ export const sealDays = async (
        WHERE time >= toDateTime64('${day} 00:00:00', 3, 'UTC') AND time < toDateTime64('${day} 00:00:00', 3, 'UTC') + toIntervalDay(1)
        GROUP BY day, subscription, model, key, route`,
     );
-    // Only a snapshot that is there whole is ever read.
+    // Only a complete snapshot is ever read.
     await clickHouse.command(`INSERT INTO sluice_usage_seals VALUES ('${day}', ${snapshot}, '${taken}')`);
   }
   return days.length;
 };
 
-/** The days from `first` to before `last` whose snapshot counts now, in order. */
+/** The days from `first` to before `last` with a valid snapshot, in order. */
 export const sealedDays = async (
   clickHouse: ClickHouse,
   first: number,

@@ -1,4 +1,4 @@
-/** A filter and groups in; totals out: sealed days from their snapshots, everything else over the events, each counted once. */
+/** Totals from ClickHouse: sealed days from their snapshots, everything else from the events. */
 import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
 import type { ClickHouse, Parameters } from './clickhouse-connection.ts';
 import { endOfTime } from './clickhouse-rows.ts';

@@ -10,7 +10,7 @@ import { type SealOptions, sealDays } from './clickhouse-seals.ts';
 import { selectTotals } from './clickhouse-totals.ts';
 
 export interface ClickHouseLedger extends Ledger {
-  /** Keeps the totals of days that have been left in peace; gives how many. */
+  /** Takes snapshots of the totals of closed days; returns how many. */
   seal(options?: SealOptions): Promise<number>;
 }
 
@@ -19,8 +19,8 @@ export interface ClickHouseLedgerOptions {
   readonly retentionDays?: number | undefined;
   /** Milliseconds a call may take. */
   readonly patience?: number;
-  /** With a log the totals of past days are kept from time to time. */
-  readonly tending?: Logger;
+  /** With a log, snapshots of closed days are taken from time to time. */
+  readonly maintenanceLog?: Logger;
 }
 
 const tenMinutes = 600_000;
@@ -38,7 +38,7 @@ export const openClickHouseLedger = (
   const ready = (): Promise<void> => {
     created ??= createTables(clickHouse, options.retentionDays).catch((error: unknown) => {
       created = undefined;
-      // Whatever stands in the way, the events themselves are not at fault.
+      // Whatever the reason, the events themselves are not at fault.
       throw fail('unavailable', 'The usage ledger is unavailable', { cause: error });
     });
     return created;
@@ -48,13 +48,13 @@ export const openClickHouseLedger = (
     await ready();
     return sealDays(clickHouse, asked);
   };
-  const { tending } = options;
+  const { maintenanceLog } = options;
   const sealing =
-    tending === undefined
+    maintenanceLog === undefined
       ? undefined
       : setInterval(() => {
           seal().catch((error: unknown) =>
-            tending.warn({ err: error }, 'ledger: totals of past days could not be kept; tried again later'),
+            maintenanceLog.warn({ err: error }, 'ledger snapshots failed; retried later'),
           );
         }, tenMinutes).unref();
 

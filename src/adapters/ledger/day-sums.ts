@@ -1,4 +1,4 @@
-/** Usage events in; their sums by day, subscription, model, key and route out, as rows of whole numbers. */
+/** Sums usage events by day, subscription, model, key and route in whole numbers. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import { rescale, toScaled } from '../../decimal.ts';
 

@@ -1,4 +1,4 @@
-/** A filter and groups in; totals out: whole days from the sums by day, what is left at both ends from the events. */
+/** Totals from SQLite: whole days from the sums by day, partial days from the events. */
 import { formatScaled } from '../../decimal.ts';
 import type { Page, UsageFilter, UsageGroup, UsageTotal } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';

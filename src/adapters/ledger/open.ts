@@ -1,4 +1,4 @@
-/** Configuration in; the Ledger it asks for out. */
+/** Opens the configured Ledger adapter. */
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Ledger } from '../../ports/ledger.ts';
@@ -11,19 +11,19 @@ export interface LedgerConfig {
 }
 
 /**
- * With a log it is tended: old events go, totals of past days are kept. Whoever only looks leaves that to others.
- * The library of the store that was not chosen is not loaded.
+ * With a log, this process maintains it: it removes old events and takes snapshots of closed days. Readers pass none.
+ * The library of the other store is not loaded.
  */
 export const openLedger = async (
   { dataDir, clickHouseUrl, usageDays }: LedgerConfig,
-  tending?: Logger,
+  log?: Logger,
 ): Promise<Ledger> => {
   if (clickHouseUrl !== undefined) {
     const { openClickHouseLedger } = await import('./clickhouse.ts');
-    if (tending === undefined) return openClickHouseLedger(clickHouseUrl);
-    return openClickHouseLedger(clickHouseUrl, { retentionDays: usageDays, tending });
+    if (log === undefined) return openClickHouseLedger(clickHouseUrl);
+    return openClickHouseLedger(clickHouseUrl, { retentionDays: usageDays, maintenanceLog: log });
   }
   const { openLibsqlLedger } = await import('./libsql.ts');
   const file = join(dataDir, 'ledger.db');
-  return openLibsqlLedger(file, tending && usageDays ? { days: usageDays, log: tending } : undefined);
+  return openLibsqlLedger(file, log && usageDays ? { days: usageDays, log } : undefined);
 };

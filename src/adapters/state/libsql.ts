@@ -1,4 +1,4 @@
-/** A file in; the State port on SQLite out: one table of records, its order of creation and its due times as indexes. */
+/** The State port on SQLite: one table of records, with indexes by creation and due time. */
 import { fail } from '../../errors.ts';
 import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
 import { openSqlite, type SqlValue, whenFree } from '../sqlite.ts';

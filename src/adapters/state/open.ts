@@ -1,4 +1,4 @@
-/** Configuration in; the State port it asks for out, known to answer. */
+/** Opens the configured State adapter, and checks that it responds. */
 import { join } from 'node:path';
 import type { State } from '../../ports/state.ts';
 

@@ -1,4 +1,4 @@
-/** Scored passages in, in any order; the best few out, best first, ties by id. */
+/** Keeps the best few of scored items, best first, ties by id. */
 
 export interface Scored {
   readonly sequence: number;

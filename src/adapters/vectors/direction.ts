@@ -1,4 +1,4 @@
-/** A vector in; the same direction out, of length one: products of such are cosines. A zero stays zero. */
+/** Normalizes vectors to length one, so that products are cosines; zero stays zero. */
 import { fail } from '../../errors.ts';
 
 export const direction = (vector: Float32Array): Float32Array<ArrayBuffer> => {

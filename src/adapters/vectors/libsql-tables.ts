@@ -1,11 +1,11 @@
-/** The tables of the embedded vectors, and the words in which their readers and writers speak of them. */
+/** The tables of the embedded vectors, and the rows that readers and writers share. */
 import type { Item } from '../../ports/vectors.ts';
 
 /**
- * A passage is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
- * row changed. A passage without its file is waste, `doomed` names whose. Every change of what is visible has a version
- * of its store, which tells those who keep vectors in memory what to read anew. Numbers are never given out twice.
- * Words of strangers are blobs: the library ends a text at its first zero character.
+ * A item is visible when it lies at or before its file's `published` sequence: publishing a file of any size is one
+ * row changed. A item without its file is garbage; `doomed` lists those files. Every change of what is visible has a
+ * version of its store, by which in-memory copies know what to reload. Numbers are never reused.
+ * Text from clients is stored as blobs: the library ends a text at its first zero character.
  */
 export const schema = `
    CREATE TABLE store (
@@ -22,7 +22,7 @@ export const schema = `
      visible INTEGER NOT NULL,
      UNIQUE (store, id)
    );
-   CREATE TABLE passage (
+   CREATE TABLE item (
      sequence INTEGER PRIMARY KEY AUTOINCREMENT,
      store INTEGER NOT NULL,
      file INTEGER NOT NULL,
@@ -35,9 +35,9 @@ export const schema = `
      description BLOB NOT NULL,
      UNIQUE (store, id)
    );
-   CREATE INDEX passage_in_order ON passage (store, created, place, id, file);
-   CREATE INDEX passage_of_file ON passage (file, created, place, id);
-   CREATE INDEX passage_by_sequence ON passage (file, sequence, id, store);
+   CREATE INDEX item_in_order ON item (store, created, place, id, file);
+   CREATE INDEX item_of_file ON item (file, created, place, id);
+   CREATE INDEX item_by_sequence ON item (file, sequence, id, store);
    CREATE TABLE vector (sequence INTEGER PRIMARY KEY, numbers BLOB NOT NULL);
    CREATE TABLE change (
      store INTEGER NOT NULL,
@@ -48,15 +48,15 @@ export const schema = `
    CREATE INDEX change_by_version ON change (store, version);
    CREATE TABLE doomed (file INTEGER PRIMARY KEY);`;
 
-/** Changes that are remembered: who has missed more reads everything anew. */
+/** Changes that are kept: a copy that has missed more is reloaded in full. */
 export const rememberedChanges = 1_000;
 
-export const visiblePassages =
-  'passage p JOIN file f ON f.number = p.file AND p.sequence <= f.published AND f.store = p.store';
+export const visibleItems =
+  'item p JOIN file f ON f.number = p.file AND p.sequence <= f.published AND f.store = p.store';
 
-export const passageColumns = 'p.id, f.id, p.filename, p.place, p.text, p.description, p.created, p.updated';
+export const itemColumns = 'p.id, f.id, p.filename, p.place, p.text, p.description, p.created, p.updated';
 
-export type PassageRow = [
+export type ItemRow = [
   id: string,
   file: string,
   filename: Uint8Array,
@@ -67,7 +67,7 @@ export type PassageRow = [
   updatedAt: number,
 ];
 
-export const toPassage = ([
+export const toItem = ([
   id,
   file,
   filename,
@@ -76,7 +76,7 @@ export const toPassage = ([
   description,
   createdAt,
   updatedAt,
-]: PassageRow): Item => ({
+]: ItemRow): Item => ({
   id,
   file,
   filename: wordsOf(filename),

@@ -1,4 +1,4 @@
-/** Changes of the embedded vectors: each one short transaction, which notes what has become visible or gone. */
+/** Writes of the embedded vectors: each a short transaction that records what became visible or was removed. */
 import { fail } from '../../errors.ts';
 import type { Point } from '../../ports/vectors.ts';
 import type { Sqlite } from '../sqlite.ts';
@@ -32,9 +32,9 @@ export const upsert = (sqlite: Sqlite, id: string, points: readonly Point[]): vo
     const { store, dimensions } = storeOf(sqlite, id);
     for (const point of points) {
       ensureSize(dimensions, point.vector.length);
-      removePassage(sqlite, store, point.id);
+      removeItem(sqlite, store, point.id);
       const [sequence] = sqlite.get<[number]>(
-        `INSERT INTO passage (store, file, id, place, created, updated, filename, text, description)
+        `INSERT INTO item (store, file, id, place, created, updated, filename, text, description)
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence`,
         [
           store,
@@ -60,7 +60,7 @@ export const publish = (sqlite: Sqlite, id: string, fileId: string): void =>
     if (file === undefined) return;
     sqlite.run(
       `UPDATE file SET (published, visible) =
-         (SELECT coalesce(max(sequence), 0), count(*) FROM passage WHERE file = number)
+         (SELECT coalesce(max(sequence), 0), count(*) FROM item WHERE file = number)
        WHERE number = ?`,
       [file],
     );
@@ -70,15 +70,15 @@ export const publish = (sqlite: Sqlite, id: string, fileId: string): void =>
 export const describe = (
   sqlite: Sqlite,
   id: string,
-  passage: string,
+  item: string,
   change: { readonly description: string; readonly vector: Float32Array; readonly updatedAt: number },
 ): boolean =>
   sqlite.transaction(() => {
-    const found = visible(sqlite, id, passage);
+    const found = visible(sqlite, id, item);
     if (found === undefined) return false;
     const { store, file, sequence, dimensions } = found;
     ensureSize(dimensions, change.vector.length);
-    sqlite.run('UPDATE passage SET description = ?, updated = ? WHERE sequence = ?', [
+    sqlite.run('UPDATE item SET description = ?, updated = ? WHERE sequence = ?', [
       bytesOf(change.description),
       change.updatedAt,
       sequence,
@@ -88,15 +88,15 @@ export const describe = (
     return true;
   });
 
-export const remove = (sqlite: Sqlite, id: string, passage: string): boolean =>
+export const remove = (sqlite: Sqlite, id: string, item: string): boolean =>
   sqlite.transaction(() => {
-    const found = visible(sqlite, id, passage);
+    const found = visible(sqlite, id, item);
     if (found === undefined) return false;
-    removePassage(sqlite, found.store, passage);
+    removeItem(sqlite, found.store, item);
     return true;
   });
 
-/** Gone from sight at once; `sweep` takes the rows away. */
+/** Invisible at once; `sweep` deletes the rows. */
 export const removeFile = (sqlite: Sqlite, id: string, fileId: string): void =>
   sqlite.transaction(() => {
     const [store, file] =
@@ -110,14 +110,14 @@ export const removeFile = (sqlite: Sqlite, id: string, fileId: string): void =>
     note(sqlite, store, file);
   });
 
-/** Takes some rows away that no file holds any more; false when there are none. */
+/** Deletes some rows without a file; false when there are none. */
 export const sweep = (sqlite: Sqlite): boolean => {
   const [file] = sqlite.get<[number]>('SELECT file FROM doomed LIMIT 1') ?? [];
   if (file === undefined) return false;
   sqlite.transaction(() => {
-    const some = 'SELECT sequence FROM passage WHERE file = ? ORDER BY created, place, id LIMIT 100';
+    const some = 'SELECT sequence FROM item WHERE file = ? ORDER BY created, place, id LIMIT 100';
     sqlite.run(`DELETE FROM vector WHERE sequence IN (${some})`, [file]);
-    if (sqlite.run(`DELETE FROM passage WHERE sequence IN (${some})`, [file]) === 0)
+    if (sqlite.run(`DELETE FROM item WHERE sequence IN (${some})`, [file]) === 0)
       sqlite.run('DELETE FROM doomed WHERE file = ?', [file]);
   });
   return true;
@@ -139,14 +139,14 @@ const fileOf = (sqlite: Sqlite, store: number, id: string): number => {
   return sqlite.get<[number]>('SELECT number FROM file WHERE store = ? AND id = ?', [store, id])?.[0] ?? 0;
 };
 
-const visible = (sqlite: Sqlite, id: string, passage: string) => {
+const visible = (sqlite: Sqlite, id: string, item: string) => {
   const [store, dimensions, file, sequence] =
     sqlite.get<[number, number, number, number]>(
       `SELECT s.number, s.dimensions, f.number, p.sequence
-       FROM store s JOIN passage p ON p.store = s.number
+       FROM store s JOIN item p ON p.store = s.number
          JOIN file f ON f.number = p.file AND p.sequence <= f.published
        WHERE s.id = ? AND p.id = ?`,
-      [id, passage],
+      [id, item],
     ) ?? [];
   if (store === undefined || dimensions === undefined || file === undefined || sequence === undefined)
     return undefined;
@@ -154,14 +154,12 @@ const visible = (sqlite: Sqlite, id: string, passage: string) => {
 };
 
 /** Visible or not; only the end of a visible one is noted. */
-const removePassage = (sqlite: Sqlite, store: number, id: string): void => {
+const removeItem = (sqlite: Sqlite, store: number, id: string): void => {
   const [sequence, file] =
-    sqlite.get<[number, number]>('SELECT sequence, file FROM passage WHERE store = ? AND id = ?', [
-      store,
-      id,
-    ]) ?? [];
+    sqlite.get<[number, number]>('SELECT sequence, file FROM item WHERE store = ? AND id = ?', [store, id]) ??
+    [];
   if (sequence === undefined || file === undefined) return;
-  sqlite.run('DELETE FROM passage WHERE sequence = ?', [sequence]);
+  sqlite.run('DELETE FROM item WHERE sequence = ?', [sequence]);
   sqlite.run('DELETE FROM vector WHERE sequence = ?', [sequence]);
   const wasVisible = sqlite.run('UPDATE file SET visible = visible - 1 WHERE number = ? AND published >= ?', [
     file,
@@ -170,7 +168,7 @@ const removePassage = (sqlite: Sqlite, store: number, id: string): void => {
   if (wasVisible > 0) note(sqlite, store, file, sequence);
 };
 
-/** A passage, or all passages of a file, have come, changed or gone. */
+/** An item, or all items of a file, have come, changed or gone. */
 const note = (sqlite: Sqlite, store: number, file: number, sequence: number | null = null): void => {
   const [version] = sqlite.get<[number]>(
     'UPDATE store SET version = version + 1 WHERE number = ? RETURNING version',

@@ -1,11 +1,11 @@
-/** A file in; the Vectors port on SQLite out: exact nearness, found on a thread that keeps the vectors in memory. */
+/** The Vectors port on SQLite: exact search on a worker thread that keeps vectors in memory. */
 import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
 import type { ItemPage, Vectors } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
-import { type PassageRow, passageColumns, schema, toPassage, visiblePassages } from './libsql-tables.ts';
+import { type ItemRow, itemColumns, schema, toItem, visibleItems } from './libsql-tables.ts';
 import {
   createStore,
   describe,
@@ -16,7 +16,7 @@ import {
   sweep,
   upsert,
 } from './libsql-write.ts';
-import type { SearchOutcome, SearchTask } from './search-task.ts';
+import type { SearchOutcome, SearchTask } from './searcher.ts';
 
 export interface LibsqlVectorsOptions {
   /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
@@ -24,7 +24,7 @@ export interface LibsqlVectorsOptions {
 }
 
 /** Points of one transaction: a few milliseconds of the event loop. */
-const portion = 50;
+const transactionSize = 50;
 const mebibyte = 1024 * 1024;
 
 export const openLibsqlVectors = (
@@ -58,20 +58,20 @@ export const openLibsqlVectors = (
       await sweepAll();
     },
     upsert: async (store, points) => {
-      for (let start = 0; start < points.length; start += portion) {
+      for (let start = 0; start < points.length; start += transactionSize) {
         if (start > 0) await setImmediate();
-        await attempt(() => upsert(sqlite, store, points.slice(start, start + portion)));
+        await attempt(() => upsert(sqlite, store, points.slice(start, start + transactionSize)));
       }
     },
     publish: (store, file) => attempt(() => publish(sqlite, store, file)),
     get: (store, id) =>
       attempt(() => {
-        const row = sqlite.get<PassageRow>(
-          `SELECT ${passageColumns} FROM ${visiblePassages}
+        const row = sqlite.get<ItemRow>(
+          `SELECT ${itemColumns} FROM ${visibleItems}
            WHERE p.store = (SELECT number FROM store WHERE id = ?) AND p.id = ?`,
           [store, id],
         );
-        return row && toPassage(row);
+        return row && toItem(row);
       }),
     list: (store, page) => attempt(() => list(sqlite, store, page)),
     count: (store) =>
@@ -132,7 +132,7 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
   }
 };
 
-/** The cursor and the file are looked up first: the index is then entered at the very place. */
+/** The cursor and the file are looked up first, so that the index is read from the exact position. */
 const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: ItemPage) => {
   const [store] = sqlite.get<[number]>('SELECT number FROM store WHERE id = ?', [id]) ?? [];
   if (store === undefined) return [];
@@ -146,19 +146,19 @@ const list = (sqlite: Sqlite, id: string, { after, limit, order, file }: ItemPag
   }
   if (after !== undefined) {
     const place = sqlite.get<[number, number, string]>(
-      `SELECT p.created, p.place, p.id FROM ${visiblePassages} WHERE p.store = ? AND p.id = ?`,
+      `SELECT p.created, p.place, p.id FROM ${visibleItems} WHERE p.store = ? AND p.id = ?`,
       [store, after],
     );
     if (place === undefined) return [];
     where += ` AND (p.created, p.place, p.id) ${order === 'asc' ? '>' : '<'} (?, ?, ?)`;
     values.push(...place);
   }
-  const way = order === 'asc' ? 'ASC' : 'DESC';
+  const sorting = order === 'asc' ? 'ASC' : 'DESC';
   return sqlite
-    .all<PassageRow>(
-      `SELECT ${passageColumns} FROM ${visiblePassages} WHERE ${where}
-       ORDER BY p.created ${way}, p.place ${way}, p.id ${way} LIMIT ?`,
+    .all<ItemRow>(
+      `SELECT ${itemColumns} FROM ${visibleItems} WHERE ${where}
+       ORDER BY p.created ${sorting}, p.place ${sorting}, p.id ${sorting} LIMIT ?`,
       [...values, limit],
     )
-    .map(toPassage);
+    .map(toItem);
 };

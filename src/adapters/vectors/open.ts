@@ -1,4 +1,4 @@
-/** Configuration in; the Vectors port it asks for out, known to answer. */
+/** Opens the configured Vectors adapter, and checks that it responds. */
 import { join } from 'node:path';
 import type { Vectors } from '../../ports/vectors.ts';
 

@@ -1,10 +1,12 @@
-/** An address in; calls to Qdrant out that end within a bound, and whose failures are the port's. */
+/** Calls to Qdrant with a timeout and retries, whose failures are those of the port. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { QdrantClient } from '@qdrant/js-client-rest';
+import { exponentialBackoff } from '../../backoff.ts';
 import { ApiError, fail } from '../../errors.ts';
 
 /** Further tries of a call that did not get through; all our calls may be made twice. */
 const retries = 2;
+const backoff = exponentialBackoff({ first: 50, factor: 4 });
 const defaultPort = 6333;
 
 export class QdrantConnection {
@@ -55,13 +57,13 @@ export class QdrantConnection {
   }
 
   async #attempt<T>(work: (client: QdrantClient) => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       if (!this.#open) throw new Error('the connection is closed');
       try {
         return await work(this.#client);
       } catch (error) {
-        if (attempt === retries || !isPassing(error)) throw error;
-        await delay(50 * 4 ** attempt * (0.5 + Math.random()));
+        if (attempt > retries || !isPassing(error)) throw error;
+        await delay(backoff(attempt) * (0.5 + Math.random()));
       }
     }
   }

@@ -1,4 +1,4 @@
-/** Passages as Qdrant keeps them: ids, payloads, and the conditions they are found by. */
+/** Items as Qdrant points: ids, payloads, and filter conditions. */
 import { createHash } from 'node:crypto';
 import type { Schemas } from '@qdrant/js-client-rest';
 import type { Item, Point } from '../../ports/vectors.ts';
@@ -54,7 +54,7 @@ export const numbersOf = (vector: Float32Array): number[] => Array.from(directio
 export const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** Of a payload that `toStruct` made. */
-export const toPassage = (payload: Readonly<Record<string, unknown>>): Item => ({
+export const toItem = (payload: Readonly<Record<string, unknown>>): Item => ({
   id: String(payload.id),
   file: String(payload.file),
   filename: String(payload.filename),

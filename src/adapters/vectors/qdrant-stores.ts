@@ -1,4 +1,4 @@
-/** Which stores there are and where their points lie: one collection of vectors for each number of dimensions. */
+/** The registry of stores in Qdrant, and the collection that holds the points of each. */
 import { fail } from '../../errors.ts';
 import { ensureSize } from './direction.ts';
 import { type QdrantConnection, statusOf } from './qdrant-connection.ts';
@@ -7,7 +7,7 @@ import { pointId } from './qdrant-points.ts';
 /** Every write: applied when the call ends, and in one order on all replicas of the server. */
 export const applied = { wait: true, ordering: 'strong' } as const;
 
-/** Stores whose place is remembered. */
+/** Stores whose collection is cached. */
 const mostKnown = 10_000;
 
 export class QdrantStores {
@@ -22,14 +22,14 @@ export class QdrantStores {
     this.#prefix = prefix;
   }
 
-  /** Where the points of a store lie; undefined when there is no such store. A store keeps its place while it lives. */
+  /** The collection of a store; undefined when there is no such store. It never changes while the store exists. */
   async find(store: string): Promise<string | undefined> {
     const dimensions = this.#known.get(store) ?? (await this.#dimensionsOf(store));
     return dimensions === undefined ? undefined : this.#collection(dimensions);
   }
 
-  /** The same, asked anew. */
-  async backpressure(store: string): Promise<string> {
+  /** The same, not from memory; rejects when there is no such store. */
+  async require(store: string): Promise<string> {
     const dimensions = await this.#dimensionsOf(store);
     if (dimensions === undefined) throw fail('not_found', 'The vector store does not exist');
     return this.#collection(dimensions);
@@ -67,7 +67,7 @@ export class QdrantStores {
   }
 
   #collection(dimensions: number): string {
-    return `${this.#prefix}passages_${dimensions}`;
+    return `${this.#prefix}items_${dimensions}`;
   }
 
   async #dimensionsOf(store: string): Promise<number | undefined> {

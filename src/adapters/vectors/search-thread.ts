@@ -1,8 +1,7 @@
-/** The script of the thread that searches the embedded vectors: a task in, its outcome out. */
+/** The worker thread that searches the embedded vectors. */
 import { parentPort } from 'node:worker_threads';
 import { whenFree } from '../sqlite.ts';
-import type { SearchOutcome, SearchTask } from './search-task.ts';
-import { Searcher } from './searcher.ts';
+import { Searcher, type SearchOutcome, type SearchTask } from './searcher.ts';
 
 if (parentPort === null) throw new Error('This script runs as a worker thread only');
 const main = parentPort;

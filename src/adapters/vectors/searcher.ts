@@ -1,26 +1,43 @@
-/** A search in; its hits out: the vectors kept in memory are brought up to date by what has changed, then all are scored. */
+/** Searches the embedded vectors: updates its in-memory tables by what has changed, then scores them. */
 import type { Hit } from '../../ports/vectors.ts';
 import { openSqlite, type Sqlite } from '../sqlite.ts';
 import { Best } from './best.ts';
 import {
-  type PassageRow,
-  passageColumns,
+  type ItemRow,
+  itemColumns,
   rememberedChanges,
   schema,
-  toPassage,
-  visiblePassages,
+  toItem,
+  visibleItems,
 } from './libsql-tables.ts';
-import type { SearchOutcome, SearchTask } from './search-task.ts';
 import { createScan, type Scan } from './similarity-kernel.ts';
 import { Slabs } from './slabs.ts';
 import { VectorTable } from './vector-table.ts';
 
+export interface SearchTask {
+  /** The SQLite file. */
+  readonly path: string;
+  /** Bytes of vectors to keep in memory at most. */
+  readonly memory: number;
+  readonly store: string;
+  readonly query: Float32Array;
+  readonly limit: number;
+  readonly minimum?: number;
+  readonly file?: string;
+}
+
+export type SearchOutcome =
+  | { readonly hits: readonly Hit[] }
+  /** Those of the store: the query has others. */
+  | { readonly dimensions: number }
+  | { readonly error: unknown };
+
 type VectorRow = [sequence: number, file: number, id: string, numbers: Uint8Array];
 
 /** Rows read at once. */
-const stretch = 500;
+const batchSize = 500;
 const vectorRows = `SELECT p.sequence, p.file, p.id, v.numbers
-  FROM ${visiblePassages} JOIN vector v ON v.sequence = p.sequence`;
+  FROM ${visibleItems} JOIN vector v ON v.sequence = p.sequence`;
 
 export class Searcher {
   readonly #sqlite: Sqlite;
@@ -47,7 +64,7 @@ export class Searcher {
       const best = new Best(task.limit, task.minimum);
       const file = this.#fileOf(store, task.file);
       const table = this.#tableOf(store, dimensions);
-      if (this.#bringUpToDate(table, store, version)) table.search(task.query, best, file);
+      if (this.#update(table, store, version)) table.search(task.query, best, file);
       else this.#readThrough(table, store, task.query, best, file);
       return { hits: this.#hits(best) };
     });
@@ -73,7 +90,7 @@ export class Searcher {
   }
 
   /** False when the store does not fit, even alone. */
-  #bringUpToDate(table: VectorTable, store: number, version: number): boolean {
+  #update(table: VectorTable, store: number, version: number): boolean {
     if (table.version === version) return true;
     const done =
       table.version < 0 || table.version <= version - rememberedChanges
@@ -101,13 +118,13 @@ export class Searcher {
     }
     for (const [file, sequence] of changes) {
       const condition = sequence === null ? 'p.file = ?' : 'p.sequence = ?';
-      for (const rows of this.#stretches(condition, sequence ?? file))
+      for (const rows of this.#batches(condition, sequence ?? file))
         if (!this.#putAll(table, rows)) return false;
     }
     return true;
   }
 
-  /** Makes room by forgetting the stores that were searched longest ago. */
+  /** Makes room by evicting the least recently searched stores. */
   #putAll(table: VectorTable, rows: readonly VectorRow[]): boolean {
     for (const row of rows)
       while (!table.put(...row)) {
@@ -132,29 +149,29 @@ export class Searcher {
     const files = this.#sqlite.all<[number]>('SELECT number FROM file WHERE store = ? AND visible > 0', [
       store,
     ]);
-    for (const [file] of files) yield* this.#stretches('p.file = ?', file);
+    for (const [file] of files) yield* this.#batches('p.file = ?', file);
   }
 
-  *#stretches(condition: string, value: number): Generator<readonly VectorRow[]> {
+  *#batches(condition: string, value: number): Generator<readonly VectorRow[]> {
     let after = 0;
     for (;;) {
       const rows = this.#sqlite.all<VectorRow>(
-        `${vectorRows} WHERE ${condition} AND p.sequence > ? ORDER BY p.sequence LIMIT ${stretch}`,
+        `${vectorRows} WHERE ${condition} AND p.sequence > ? ORDER BY p.sequence LIMIT ${batchSize}`,
         [value, after],
       );
       yield rows;
-      if (rows.length < stretch) return;
+      if (rows.length < batchSize) return;
       after = rows.at(-1)?.[0] ?? after;
     }
   }
 
   #hits(best: Best): readonly Hit[] {
     return best.found().flatMap(({ sequence, similarity }) => {
-      const row = this.#sqlite.get<PassageRow>(
-        `SELECT ${passageColumns} FROM ${visiblePassages} WHERE p.sequence = ?`,
+      const row = this.#sqlite.get<ItemRow>(
+        `SELECT ${itemColumns} FROM ${visibleItems} WHERE p.sequence = ?`,
         [sequence],
       );
-      return row === undefined ? [] : [{ ...toPassage(row), similarity }];
+      return row === undefined ? [] : [{ ...toItem(row), similarity }];
     });
   }
 }

@@ -26,7 +26,7 @@ export const lanes = 16;
 export type Scan = (row: number, end: number, width: number, query: number, scores: number) => void;
 
 export const createScan = (memory: Memory): Scan => {
-  const instance = new WebAssembly.Instance(new WebAssembly.Module(binary()), { house: { memory } });
+  const instance = new WebAssembly.Instance(new WebAssembly.Module(binary()), { env: { memory } });
   return instance.exports.scan;
 };
 
@@ -107,7 +107,7 @@ const binary = (): Uint8Array<ArrayBuffer> => {
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, [1, 0x60, 5, i32, i32, i32, i32, i32, 0]),
-    ...section(2, [1, ...text('house'), ...text('memory'), 0x02, 0x00, 1]),
+    ...section(2, [1, ...text('env'), ...text('memory'), 0x02, 0x00, 1]),
     ...section(3, [1, 0]),
     ...section(7, [1, ...text('scan'), 0x00, 0]),
     ...section(10, [1, ...sized([...locals, ...body])]),

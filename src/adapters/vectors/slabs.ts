@@ -1,4 +1,4 @@
-/** One bounded memory, given out in slabs of equal size: what a store needs grows without copying, and comes back whole. */
+/** A bounded memory in slabs of equal size, so that tables grow without copying. */
 import { createMemory, type Memory } from './similarity-kernel.ts';
 
 export const slabBytes = 256 * 1024;
@@ -41,7 +41,7 @@ export class Slabs {
     return offset;
   }
 
-  giveBack(offsets: readonly number[]): void {
+  release(offsets: readonly number[]): void {
     this.#free.push(...offsets);
   }
 }

@@ -1,4 +1,4 @@
-/** The vectors of one store in memory: rows put and removed by their sequence, all of them scored in one pass. */
+/** The vectors of one store in memory: put and removed by sequence, scored in one pass. */
 import type { Best, Scored } from './best.ts';
 import { lanes, type Scan } from './similarity-kernel.ts';
 import { type Slabs, slabBytes } from './slabs.ts';
@@ -11,7 +11,7 @@ const scoresOffset = slabBytes / 2;
 export const mostDimensions = scoresOffset / 4;
 
 export class VectorTable {
-  /** Of the store, as of which the rows are. */
+  /** The store's version that the rows are from. */
   version = -1;
   readonly #slabs: Slabs;
   readonly #scan: Scan;
@@ -54,7 +54,7 @@ export class VectorTable {
     return true;
   }
 
-  /** The last row takes the place of one that goes. */
+  /** The last row takes the slot of the removed one. */
   remove(sequence: number): void {
     const slot = this.#slots.get(sequence);
     if (slot === undefined) return;
@@ -71,8 +71,7 @@ export class VectorTable {
       this.#files[slot] = file;
       this.#ids[slot] = id;
     }
-    if (last === (this.#offsets.length - 1) * this.#rowsOfSlab)
-      this.#slabs.giveBack(this.#offsets.splice(-1));
+    if (last === (this.#offsets.length - 1) * this.#rowsOfSlab) this.#slabs.release(this.#offsets.splice(-1));
   }
 
   removeFile(file: number): void {
@@ -83,7 +82,7 @@ export class VectorTable {
   }
 
   clear(): void {
-    this.#slabs.giveBack(this.#offsets.splice(0));
+    this.#slabs.release(this.#offsets.splice(0));
     this.#sequences.length = 0;
     this.#files.length = 0;
     this.#ids.length = 0;

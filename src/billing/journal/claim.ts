@@ -1,4 +1,4 @@
-/** The folder of all journals in; the one of this process, and those whose process has died, out: each locked. */
+/** Claims journal folders: one for this process, and those of processes that died. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';

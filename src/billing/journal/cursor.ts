@@ -1,4 +1,4 @@
-/** How far a journal has been shipped: a place in; the same out again, after whatever happened to the process. */
+/** Stores how far a journal has been shipped; survives crashes. */
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Cursor, start } from './segments.ts';

@@ -1,4 +1,4 @@
-/** A lock on a folder that ends with the process that holds it, however it ends, and is seen by every process on the machine. */
+/** Locks a folder across processes; the lock ends with the process that holds it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';

@@ -1,4 +1,4 @@
-/** A journal line: eight hex digits of CRC-32, a space, one JSON text, a newline. Torn or altered lines do not read. */
+/** Encodes and decodes journal lines: CRC-32 in hex, a space, JSON, a newline. */
 import { crc32 } from 'node:zlib';
 
 const checksumLength = 8;

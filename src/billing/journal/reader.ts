@@ -1,4 +1,4 @@
-/** A place in the journal in; the next events and the place after them out. Whole lines only; a damaged one is set aside and counted. */
+/** Reads the next batch of events from a journal; damaged lines are returned separately. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { decodeLine } from './line.ts';
 import { type Cursor, listSegments, segmentBytes, segmentPath } from './segments.ts';

@@ -1,4 +1,4 @@
-/** What a writer has lately put into its journal in; the same out again for shipping, so that it need not be read back and parsed. */
+/** Keeps recently written events in memory, so that shipping need not read them back. */
 import type { Cursor } from './segments.ts';
 
 /** What was written at once. */

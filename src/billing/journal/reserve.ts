@@ -1,4 +1,4 @@
-/** Room on the disk that is kept free for what must still be written when the disk is full: a file of that size, given up then. */
+/** Reserves disk space for what must still be written when the disk is full. */
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -31,7 +31,7 @@ export const segmentBytes = (folder: string, segment: number): number =>
 export const removeSegment = (folder: string, segment: number): void =>
   unlinkSync(segmentPath(folder, segment));
 
-/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it: nobody was told that it was kept. */
+/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it: its write was never acknowledged. */
 export const mendTail = (folder: string, segment: number, log: Logger): void => {
   const path = segmentPath(folder, segment);
   const bytes = readFileSync(path);
@@ -44,5 +44,5 @@ export const mendTail = (folder: string, segment: number, log: Logger): void => 
   }
   if (end === bytes.length) return;
   truncateSync(path, end);
-  log.warn({ path, bytes: bytes.length - end }, 'journal: cut a torn last line');
+  log.warn({ path, bytes: bytes.length - end }, 'journal: torn last line removed');
 };

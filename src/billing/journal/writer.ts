@@ -1,4 +1,4 @@
-/** Events in; each is on disk, in the order it came, when its Observable emits. One write for all that came in one turn of the loop. */
+/** Appends events to the journal in order, with one write per tick of the event loop. */
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Observable, Subscriber } from 'rxjs';
@@ -60,7 +60,7 @@ export class JournalWriter<Entry> {
   #closedBytes: number;
   /** Not yet written. */
   #waiting: Waiting<Entry>[] = [];
-  /** Written, and told so once they are synced. */
+  /** Written, and to be notified once they are synced. */
   #unsynced: Waiting<Entry>[] = [];
   #dirty = false;
   #syncing = false;
@@ -247,7 +247,10 @@ export class JournalWriter<Entry> {
 
   #troubled(error: unknown): void {
     if (this.#trouble === undefined)
-      this.#log.error({ err: error }, 'journal: cannot write; billable requests are refused until it can');
+      this.#log.error(
+        { err: error },
+        'journal write failed; billable requests are refused until it recovers',
+      );
     this.#trouble = error;
     this.#nextLook = 0;
   }
@@ -264,7 +267,7 @@ export class JournalWriter<Entry> {
       return false;
     }
     this.#trouble = undefined;
-    this.#log.warn('journal: writes again');
+    this.#log.warn('journal recovered');
     return true;
   }
 }

@@ -1,5 +1,4 @@
 /** Decodes a chunked HTTP body incrementally. */
-import type { BodySegment } from './body-segment.ts';
 
 const SIZE = 0;
 const PADDING = 1;
@@ -111,3 +110,26 @@ const hexadecimal = (byte: number): number => {
 
 const isBlank = (byte: number): boolean => byte === SPACE || byte === TAB;
 const isText = (byte: number): boolean => (byte >= SPACE && byte !== DELETE) || byte === TAB;
+
+/** Joins the pieces of a body within one read, in place. */
+export class BodySegment {
+  #from = 0;
+  #to = 0;
+
+  add(bytes: Buffer, from: number, to: number): void {
+    if (this.#to > this.#from) this.#to += bytes.copy(bytes, this.#to, from, to);
+    else {
+      this.#from = from;
+      this.#to = to;
+    }
+  }
+
+  /** Undefined when there are none. */
+  take(bytes: Buffer): Buffer | undefined {
+    if (this.#to === this.#from) return undefined;
+    const together = bytes.subarray(this.#from, this.#to);
+    this.#from = 0;
+    this.#to = 0;
+    return together;
+  }
+}

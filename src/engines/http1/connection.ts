@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { type BodyPiece, bodyBytes } from '../outgoing-body.ts';
 import { type Address, dial } from './dial.ts';
-import type { Outgoing } from './outgoing.ts';
 import { type Reader, ReadQuota } from './read-quota.ts';
+import type { Outgoing } from './request.ts';
 import type { ResponseHead } from './response-head.ts';
 import { ResponseParser } from './response-parser.ts';
 

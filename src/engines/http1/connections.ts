@@ -1,7 +1,7 @@
 /** The pool of connections to one replica; the most recently used idle one is reused first. */
 import { Connection, type Owner, type ResponseHandler } from './connection.ts';
 import { type Address, addressOf } from './dial.ts';
-import type { Outgoing } from './outgoing.ts';
+import type { Outgoing } from './request.ts';
 
 /** Servers keep idle connections for 5 s and more; ours are closed earlier. */
 const IDLE_MS = 4000;

@@ -1,6 +1,5 @@
 /** Parses one HTTP response incrementally, wherever its bytes are split. */
-import { BodySegment } from './body-segment.ts';
-import { ChunkedBody } from './chunked-body.ts';
+import { BodySegment, ChunkedBody } from './chunked-body.ts';
 import { isHeader, ResponseHead } from './response-head.ts';
 
 const START = 0;

@@ -1,5 +1,5 @@
 /** Simulates video models with real MP4 files: H.264, and AAC unless silent. */
-import { concat, defer, from, map, type Observable, of, reduce, switchMap } from 'rxjs';
+import { concat, defer, from, map, type Observable, of, reduce, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
@@ -72,28 +72,25 @@ const planOf = (
   const spec = model.capabilities?.video;
   const scale = call.upscaled ? dot * 2 : dot;
   const size = { width: Math.round(call.width / scale), height: Math.round(call.height / scale) };
-  const picture = (use: RenderInput['use']): Observable<Buffer | undefined> => {
+  const pictureOf = (use: RenderInput['use']): Observable<Buffer | undefined> => {
     const input = call.inputs.find((one) => one.use === use && one.kind === 'image' && isReadable(one));
     return input === undefined ? of(undefined) : rawPicture(input, flow, size);
   };
-  return picture('first_frame').pipe(
-    switchMap((first) =>
-      picture('last_frame').pipe(
-        switchMap((last) =>
-          ((first ?? last) ? of(undefined) : picture('reference')).pipe(
-            map(
-              (reference): ClipPlan => ({
-                ...size,
-                frames: spec === undefined ? call.seconds * 24 : frameCount(spec, call.seconds),
-                fps: spec?.fps ?? 24,
-                text,
-                details: `${call.width}x${call.height} ${call.steps} steps seed ${call.seed}`,
-                seed: hashText(`${call.prompt}\n${call.seed}`),
-                first: first ?? reference,
-                last,
-              }),
-            ),
-          ),
+  return concat(pictureOf('first_frame'), pictureOf('last_frame')).pipe(
+    toArray(),
+    switchMap(([first, last]) =>
+      ((first ?? last) ? of(first) : pictureOf('reference')).pipe(
+        map(
+          (shown): ClipPlan => ({
+            ...size,
+            frames: spec === undefined ? call.seconds * 24 : frameCount(spec, call.seconds),
+            fps: spec?.fps ?? 24,
+            text,
+            details: `${call.width}x${call.height} ${call.steps} steps seed ${call.seed}`,
+            seed: hashText(`${call.prompt}\n${call.seed}`),
+            first: shown,
+            last,
+          }),
         ),
       ),
     ),
@@ -152,18 +149,7 @@ const clip = (codec: Codec, call: VideoCall, plan: ClipPlan): RenderOutput => {
         arguments: [
           ...(call.audio ? soundtrack(plan.seed, seconds) : ['-an']),
           ...['-vf', `scale=${call.width}:${call.height}:flags=neighbor`, '-pix_fmt', 'yuv420p'],
-          ...[
-            '-c:v',
-            'libx264',
-            '-preset',
-            'ultrafast',
-            '-crf',
-            '26',
-            '-movflags',
-            '+faststart',
-            '-f',
-            'mp4',
-          ],
+          ...'-c:v libx264 -preset ultrafast -crf 26 -movflags +faststart -f mp4'.split(' '),
         ],
         inputBackpressure,
         seekableOutput: true,

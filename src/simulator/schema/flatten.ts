@@ -1,9 +1,8 @@
 /** Flattens a schema into one set of keywords: references, `allOf`, and one branch per choice. */
 import type { Random } from '../random.ts';
 import { type Budget, Contradiction } from './budget.ts';
-import { heightOf } from './height.ts';
 import { isObject, type Keywords, mergeKeywords, readKeywords, type SchemaObject } from './keywords.ts';
-import { resolveReference } from './reference.ts';
+import { heightOf, resolveReference } from './reference.ts';
 
 export interface Maker {
   readonly root: unknown;

@@ -4,9 +4,9 @@ import { Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { fits, fitsKeywords } from './check.ts';
 import { flatten, type Maker } from './flatten.ts';
-import { heightOf } from './height.ts';
 import { both, isObject, type JsonType, type Keywords } from './keywords.ts';
 import { makeNumber } from './numbers.ts';
+import { heightOf } from './reference.ts';
 import { makeString, type Words } from './strings.ts';
 
 /** Down to this depth optional things are made as well. */

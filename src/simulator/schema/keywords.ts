@@ -2,48 +2,9 @@
 import { Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 
-export type JsonType = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
+const jsonTypes = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const;
+export type JsonType = (typeof jsonTypes)[number];
 export type SchemaObject = Readonly<Record<string, unknown>>;
-
-/** Keywords of one schema without references and branches. What has the wrong type is read as absent. */
-export interface Keywords {
-  readonly types?: readonly JsonType[];
-  readonly values?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly multipleOf?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly pattern?: string;
-  readonly format?: string;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly unique?: boolean;
-  readonly prefix?: readonly unknown[];
-  readonly items?: unknown;
-  readonly contains?: unknown;
-  readonly properties?: ReadonlyMap<string, unknown>;
-  readonly required?: readonly string[];
-  readonly additional?: unknown;
-  /** `patternProperties` says something about names. */
-  readonly patterned?: boolean;
-  readonly names?: unknown;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-  readonly dependent?: ReadonlyMap<string, readonly string[]>;
-}
-
-export const jsonTypes: readonly string[] = [
-  'null',
-  'boolean',
-  'integer',
-  'number',
-  'string',
-  'array',
-  'object',
-] satisfies JsonType[];
 
 export function isObject(value: unknown): value is SchemaObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -54,67 +15,89 @@ export function mapOf(value: unknown): ReadonlyMap<string, unknown> | undefined 
   return isObject(value) ? new Map(Object.entries(value)) : undefined;
 }
 
-export function readKeywords(schema: SchemaObject): Keywords {
-  const tuple = Array.isArray(schema.items) ? (schema.items as unknown[]) : undefined;
-  return present({
-    types: typesOf(schema.type),
-    values: 'const' in schema ? [schema.const] : arrayOf(schema.enum),
-    minimum: numberOf(schema.minimum),
-    maximum: numberOf(schema.maximum),
-    exclusiveMinimum: exclusive(schema.exclusiveMinimum, schema.minimum),
-    exclusiveMaximum: exclusive(schema.exclusiveMaximum, schema.maximum),
-    multipleOf: numberOf(schema.multipleOf),
-    minLength: numberOf(schema.minLength),
-    maxLength: numberOf(schema.maxLength),
-    pattern: typeof schema.pattern === 'string' ? schema.pattern : undefined,
-    format: typeof schema.format === 'string' ? schema.format : undefined,
-    minItems: numberOf(schema.minItems),
-    maxItems: numberOf(schema.maxItems),
-    unique: schema.uniqueItems === true ? true : undefined,
-    prefix: tuple ?? arrayOf(schema.prefixItems),
-    items: tuple === undefined ? schema.items : schema.additionalItems,
-    contains: schema.contains,
-    properties: mapOf(schema.properties),
-    required: stringsOf(schema.required),
-    additional: schema.additionalProperties,
-    patterned: (mapOf(schema.patternProperties)?.size ?? 0) > 0 ? true : undefined,
-    names: schema.propertyNames,
-    minProperties: numberOf(schema.minProperties),
-    maxProperties: numberOf(schema.maxProperties),
-    dependent: dependentOf(schema.dependentRequired ?? schema.dependencies),
-  });
+interface Rule<T> {
+  /** What has the wrong type is read as absent. */
+  read(schema: SchemaObject): T | undefined;
+  /** Throws when the two contradict each other. */
+  merge(one: T, other: T): T;
 }
+
+const rule = <T>(read: Rule<T>['read'], merge: Rule<T>['merge']): Rule<T> => ({ read, merge });
+const numeric = (name: string, merge: Rule<number>['merge']) =>
+  rule((schema) => numberOf(schema[name]), merge);
+const textual = (name: string) =>
+  rule((schema) => (isString(schema[name]) ? schema[name] : undefined), same(name));
+const nested = (read: Rule<unknown>['read']) => rule(read, both);
+const flag = (read: (schema: SchemaObject) => boolean) =>
+  rule<boolean>(
+    (schema) => read(schema) || undefined,
+    () => true,
+  );
+
+const rules = {
+  types: rule(({ type }) => typesOf(type), mergeTypes),
+  values: rule((schema) => ('const' in schema ? [schema.const] : arrayOf(schema.enum)), mergeValues),
+  minimum: numeric('minimum', Math.max),
+  maximum: numeric('maximum', Math.min),
+  exclusiveMinimum: rule((schema) => exclusive(schema.exclusiveMinimum, schema.minimum), Math.max),
+  exclusiveMaximum: rule((schema) => exclusive(schema.exclusiveMaximum, schema.maximum), Math.min),
+  multipleOf: numeric('multipleOf', mergeMultiples),
+  minLength: numeric('minLength', Math.max),
+  maxLength: numeric('maxLength', Math.min),
+  pattern: textual('pattern'),
+  format: textual('format'),
+  minItems: numeric('minItems', Math.max),
+  maxItems: numeric('maxItems', Math.min),
+  unique: flag(({ uniqueItems }) => uniqueItems === true),
+  prefix: rule(
+    ({ items, prefixItems }) => arrayOf(items) ?? arrayOf(prefixItems),
+    (one) => one,
+  ),
+  items: nested(({ items, additionalItems }) => (Array.isArray(items) ? additionalItems : items)),
+  contains: nested(({ contains }) => contains),
+  properties: rule(
+    ({ properties }) => mapOf(properties),
+    (one) => one,
+  ),
+  required: rule(({ required }) => stringsOf(required), union),
+  additional: nested(({ additionalProperties }) => additionalProperties),
+  /** `patternProperties` says something about names. */
+  patterned: flag(({ patternProperties }) => (mapOf(patternProperties)?.size ?? 0) > 0),
+  names: nested(({ propertyNames }) => propertyNames),
+  minProperties: numeric('minProperties', Math.max),
+  maxProperties: numeric('maxProperties', Math.min),
+  dependent: rule(
+    ({ dependentRequired, dependencies }) => dependentOf(dependentRequired ?? dependencies),
+    mergeDependent,
+  ),
+};
+
+/** Keywords of one schema without references and branches. */
+export type Keywords = {
+  readonly [Key in keyof typeof rules]?: Exclude<ReturnType<(typeof rules)[Key]['read']>, undefined>;
+};
+
+export const readKeywords = (schema: SchemaObject): Keywords => present((key) => rules[key].read(schema));
 
 /** Both sets at once. Throws when they contradict each other. */
 export function mergeKeywords(one: Keywords, other: Keywords): Keywords {
-  return present({
-    types: mergeTypes(one.types, other.types),
-    values: mergeValues(one.values, other.values),
-    minimum: higher(one.minimum, other.minimum),
-    maximum: lower(one.maximum, other.maximum),
-    exclusiveMinimum: higher(one.exclusiveMinimum, other.exclusiveMinimum),
-    exclusiveMaximum: lower(one.exclusiveMaximum, other.exclusiveMaximum),
-    multipleOf: mergeMultiples(one.multipleOf, other.multipleOf),
-    minLength: higher(one.minLength, other.minLength),
-    maxLength: lower(one.maxLength, other.maxLength),
-    pattern: same('pattern', one.pattern, other.pattern),
-    format: same('format', one.format, other.format),
-    minItems: higher(one.minItems, other.minItems),
-    maxItems: lower(one.maxItems, other.maxItems),
-    unique: one.unique ?? other.unique,
-    prefix: mergePrefix(one, other),
-    items: both(one.items, other.items),
-    contains: both(one.contains, other.contains),
-    properties: mergeProperties(one, other),
-    required: union(one.required, other.required),
-    additional: both(one.additional, other.additional),
-    patterned: one.patterned ?? other.patterned,
-    names: both(one.names, other.names),
-    minProperties: higher(one.minProperties, other.minProperties),
-    maxProperties: lower(one.maxProperties, other.maxProperties),
-    dependent: mergeDependent(one.dependent, other.dependent),
+  return present((key) => {
+    // These depend on what the other side says of items and additional properties.
+    if (key === 'prefix') return mergePrefix(one, other);
+    if (key === 'properties') return mergeProperties(one, other);
+    const { merge } = rules[key] as Rule<unknown>;
+    const [left, right] = [one[key], other[key]];
+    if (merge !== both && (left === undefined || right === undefined)) return left ?? right;
+    return merge(left, right);
   });
 }
+
+const present = (read: (key: keyof Keywords) => unknown): Keywords =>
+  Object.fromEntries(
+    (Object.keys(rules) as (keyof Keywords)[])
+      .map((key) => [key, read(key)])
+      .filter(([, value]) => value !== undefined),
+  );
 
 /** A schema that asks for both; `false` stays `false`. */
 export function both(one: unknown, other: unknown): unknown {
@@ -144,11 +127,7 @@ function mergePrefix(one: Keywords, other: Keywords): readonly unknown[] | undef
   );
 }
 
-function mergeTypes(
-  one: readonly JsonType[] | undefined,
-  other: readonly JsonType[] | undefined,
-): readonly JsonType[] | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
+function mergeTypes(one: readonly JsonType[], other: readonly JsonType[]): readonly JsonType[] {
   const narrow = (from: readonly JsonType[], by: readonly JsonType[]) =>
     from.filter((type) => by.includes(type) || (type === 'integer' && by.includes('number')));
   const types = [...new Set([...narrow(one, other), ...narrow(other, one)])];
@@ -157,48 +136,35 @@ function mergeTypes(
   return types;
 }
 
-function mergeValues(
-  one: readonly unknown[] | undefined,
-  other: readonly unknown[] | undefined,
-): readonly unknown[] | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
+function mergeValues(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
   const known = new Set(other.map(canonical));
   const values = one.filter((value) => known.has(canonical(value)));
   if (values.length === 0) throw new Contradiction('has no value that all of its enums allow');
   return values;
 }
 
-function mergeMultiples(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
+function mergeMultiples(one: number, other: number): number {
   return one % other === 0 ? one : other % one === 0 ? other : one * other;
 }
 
-function same(keyword: string, one: string | undefined, other: string | undefined): string | undefined {
-  if (one !== undefined && other !== undefined && one !== other) {
+function same(keyword: string): (one: string, other: string) => string {
+  return (one, other) => {
+    if (one === other) return one;
     throw new SchemaProblem(`has two values of "${keyword}" at once, which the simulator cannot meet`);
-  }
-  return one ?? other;
+  };
 }
 
-function union(
-  one: readonly string[] | undefined,
-  other: readonly string[] | undefined,
-): readonly string[] | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : [...new Set([...one, ...other])];
+function union(one: readonly string[], other: readonly string[]): readonly string[] {
+  return [...new Set([...one, ...other])];
 }
 
-function mergeDependent(one: Keywords['dependent'], other: Keywords['dependent']): Keywords['dependent'] {
-  if (one === undefined || other === undefined) return one ?? other;
+type Dependent = ReadonlyMap<string, readonly string[]>;
+
+function mergeDependent(one: Dependent, other: Dependent): Dependent {
   const merged = new Map(one);
-  for (const [name, names] of other) merged.set(name, union(merged.get(name), names) ?? []);
+  for (const [name, names] of other) merged.set(name, union(merged.get(name) ?? [], names));
   return merged;
 }
-
-const higher = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
-
-const lower = (one: number | undefined, other: number | undefined): number | undefined =>
-  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
 
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 const arrayOf = (value: unknown): readonly unknown[] | undefined =>
@@ -212,18 +178,12 @@ const exclusive = (value: unknown, bound: unknown): number | undefined =>
 
 function typesOf(value: unknown): readonly JsonType[] | undefined {
   const words = typeof value === 'string' ? [value] : arrayOf(value);
-  return words?.filter((word): word is JsonType => isString(word) && jsonTypes.includes(word));
+  return words?.flatMap((word) => jsonTypes.find((type) => type === word) ?? []);
 }
 
-function dependentOf(value: unknown): ReadonlyMap<string, readonly string[]> | undefined {
+function dependentOf(value: unknown): Dependent | undefined {
   const entries = [...(mapOf(value) ?? [])].flatMap(([name, names]) =>
     Array.isArray(names) ? [[name, stringsOf(names) ?? []] as const] : [],
   );
   return entries.length === 0 ? undefined : new Map(entries);
-}
-
-type Draft = { [Key in keyof Keywords]: Keywords[Key] | undefined };
-
-function present(draft: Draft): Keywords {
-  return Object.fromEntries(Object.entries(draft).filter(([, value]) => value !== undefined)) as Keywords;
 }

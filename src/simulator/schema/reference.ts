@@ -1,5 +1,6 @@
-/** Resolves a `$ref` within its schema. */
-import { SchemaProblem } from './budget.ts';
+/** Resolves references within a schema, and measures how deep they lead. */
+import { type Budget, SchemaProblem } from './budget.ts';
+import { isObject, readKeywords } from './keywords.ts';
 
 /** References within the schema only: `#`, or `#/` and a JSON pointer. */
 export function resolveReference(root: unknown, reference: string): unknown {
@@ -25,3 +26,44 @@ function decode(segment: string, reference: string): string {
 
 const unresolved = (reference: string): SchemaProblem =>
   new SchemaProblem(`refers to "${reference.slice(0, 80)}", which is not in it`);
+
+interface Measure {
+  readonly root: unknown;
+  readonly budget: Budget;
+}
+
+/** The depth of a schema's shallowest instance; infinite for endless recursion. */
+export function heightOf(schema: unknown, { root, budget }: Measure): number {
+  return measure(schema, { root, budget, open: new Set() });
+}
+
+/** `open` holds the references being measured: to meet one again is to recurse. */
+function measure(schema: unknown, tools: Measure & { readonly open: Set<string> }): number {
+  if (!isObject(schema)) return 0;
+  return tools.budget.step(() => {
+    const deepest = (schemas: readonly unknown[]) =>
+      Math.max(0, ...schemas.map((one) => measure(one, tools)));
+    const shallowest = (schemas: unknown) =>
+      Array.isArray(schemas) ? Math.min(...schemas.map((one) => measure(one, tools))) : 0;
+    const keywords = readKeywords(schema);
+    const inside = (keywords.required ?? []).map((name) => keywords.properties?.get(name));
+    if ((keywords.minItems ?? 0) > 0) inside.push(...(keywords.prefix ?? []), keywords.items);
+    return Math.max(
+      keywords.values === undefined && inside.length > 0 ? 1 + deepest(inside) : 0,
+      typeof schema.$ref === 'string' ? referenceHeight(schema.$ref, tools) : 0,
+      Array.isArray(schema.allOf) ? deepest(schema.allOf) : 0,
+      shallowest(schema.anyOf),
+      shallowest(schema.oneOf),
+    );
+  });
+}
+
+function referenceHeight(reference: string, tools: Measure & { readonly open: Set<string> }): number {
+  if (tools.open.has(reference)) return Number.POSITIVE_INFINITY;
+  tools.open.add(reference);
+  try {
+    return measure(resolveReference(tools.root, reference), tools);
+  } finally {
+    tools.open.delete(reference);
+  }
+}

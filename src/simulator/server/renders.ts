@@ -6,7 +6,7 @@ import { Backpressure } from '../../ports/backpressure.ts';
 import type { RenderCall } from '../../ports/render.ts';
 import { simulateMusic } from '../renders/music.ts';
 import { type RenderStudio, simulateVideo } from '../renders/video.ts';
-import type { SimulatorServerOptions } from './options.ts';
+import { checkModel, type SimulatorServerOptions } from './options.ts';
 import { readRender } from './read-render.ts';
 import { RenderJob } from './render-job.ts';
 import { sendJson } from './responses.ts';
@@ -63,8 +63,7 @@ export class RenderRoutes {
   async #create(type: RenderCall['type'], request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { model, call, firstFrame, body } = await readRender(request, type);
     this.#options.onRequest?.({ body, headers: request.headers });
-    if (this.#options.models !== undefined && !this.#options.models.includes(model))
-      throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
+    checkModel(model, this.#options);
     this.#makeRoom();
     const events =
       call.type === 'video'

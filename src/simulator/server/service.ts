@@ -9,7 +9,7 @@ import { paceOf } from '../simulator.ts';
 import { systemClock, Ticker } from '../ticker.ts';
 import { answerChat } from './chat-request.ts';
 import { answerImages } from './images.ts';
-import type { SimulatorServerOptions } from './options.ts';
+import { checkModel, type SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
 import { readBody, readBytes, readForm } from './read-body.ts';
 import { readImagesRequest } from './read-images.ts';
@@ -147,12 +147,6 @@ async function transcription(
   options.onRequest?.({ body: form.fields, headers: request.headers });
   checkModel(form.fields.model ?? '', options);
   await answerTranscription(form, studio, response, quirks);
-}
-
-function checkModel(model: string, { models }: SimulatorServerOptions): void {
-  if (models !== undefined && !models.includes(model)) {
-    throw fail('not_found', `The model \`${model.slice(0, 100)}\` does not exist.`);
-  }
 }
 
 /** Every model thinks when asked; those with a telling name think unasked. */

@@ -15,75 +15,54 @@ export interface Sink {
   lose(how: 'reset' | 'end'): void;
 }
 
-export class StreamSink implements Sink {
-  readonly #response: ServerResponse;
-  readonly #backpressure: Backpressure;
-  readonly #quirks: Quirks;
-  readonly #writer: ChunkWriter;
+export const streamSink = (
+  head: StreamHead,
+  response: ServerResponse,
+  backpressure: Backpressure,
+  quirks: Quirks,
+): Sink => {
+  const writer = new ChunkWriter(head, quirks);
+  response.on('drain', () => backpressure.resume());
+  const start = (): void => {
+    if (!response.headersSent) sendEventsHead(response);
+  };
+  const write = (parts: Parts): void => {
+    start();
+    const packet = writer.write(parts);
+    if (packet.length > 0 && !response.write(packet)) backpressure.pause();
+  };
+  const end = (): void => {
+    start();
+    response.end(writer.end());
+  };
+  return {
+    write,
+    end,
+    // An error status before the first byte; an error object in the stream afterwards.
+    fail: (error) => {
+      if (!response.headersSent) {
+        sendError(response, error, quirks);
+        return;
+      }
+      write([{ type: 'failure', error }]);
+      end();
+    },
+    lose: (how) => {
+      if (how === 'end' && response.headersSent) response.end();
+      else reset(response);
+    },
+  };
+};
 
-  constructor(head: StreamHead, response: ServerResponse, backpressure: Backpressure, quirks: Quirks) {
-    this.#response = response;
-    this.#backpressure = backpressure;
-    this.#quirks = quirks;
-    this.#writer = new ChunkWriter(head, quirks);
-    response.on('drain', () => backpressure.resume());
-  }
-
-  write(parts: Parts): void {
-    if (!this.#response.headersSent) sendEventsHead(this.#response);
-    const packet = this.#writer.write(parts);
-    if (packet.length > 0 && !this.#response.write(packet)) this.#backpressure.pause();
-  }
-
-  end(): void {
-    if (!this.#response.headersSent) sendEventsHead(this.#response);
-    this.#response.end(this.#writer.end());
-  }
-
-  /** An error status before the first byte; an error object in the stream afterwards. */
-  fail(error: ApiError): void {
-    if (!this.#response.headersSent) {
-      sendError(this.#response, error, this.#quirks);
-      return;
-    }
-    this.write([{ type: 'failure', error }]);
-    this.end();
-  }
-
-  lose(how: 'reset' | 'end'): void {
-    if (how === 'end' && this.#response.headersSent) this.#response.end();
-    else reset(this.#response);
-  }
-}
-
-export class WholeSink implements Sink {
-  readonly #head: StreamHead;
-  readonly #response: ServerResponse;
-  readonly #quirks: Quirks;
-  readonly #answer = new WholeAnswer();
-
-  constructor(head: StreamHead, response: ServerResponse, quirks: Quirks) {
-    this.#head = head;
-    this.#response = response;
-    this.#quirks = quirks;
-  }
-
-  write(parts: Parts): void {
-    this.#answer.add(parts);
-  }
-
-  end(): void {
-    sendJson(this.#response, this.#answer.json(this.#head, this.#quirks));
-  }
-
-  fail(error: ApiError): void {
-    sendError(this.#response, error, this.#quirks);
-  }
-
-  lose(): void {
-    reset(this.#response);
-  }
-}
+export const wholeSink = (head: StreamHead, response: ServerResponse, quirks: Quirks): Sink => {
+  const answer = new WholeAnswer();
+  return {
+    write: (parts) => answer.add(parts),
+    end: () => sendJson(response, answer.json(head, quirks)),
+    fail: (error) => sendError(response, error, quirks),
+    lose: () => reset(response),
+  };
+};
 
 /** What was written before is handed to the system first: the client reads it, then the reset. */
 function reset(response: ServerResponse): void {

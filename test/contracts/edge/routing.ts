@@ -1,7 +1,7 @@
 /** Which route a request finds, and what it hears when it finds none. */
 import { of } from 'rxjs';
 import type { Test } from 'tap';
-import { modelDialect } from '../../../pipelines/models/model-dialect.ts';
+import { modelDialect } from '../../../pipelines/models/routes.ts';
 import { jsonReply, type Pipeline } from '../../../src/ports/exchange.ts';
 import { goodKey, slowKey, startEdge } from '../../http/edge-fixture.ts';
 import { request } from '../../http/raw-client.ts';

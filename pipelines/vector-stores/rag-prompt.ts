@@ -1,8 +1,52 @@
-/** Items in; the text that gives them to a model as what they are out: quoted, named, and fenced off so that nothing in them can pass for anything else. */
+/** The texts around a search for context: what a conversation asks for, and how found items are quoted. */
 import { randomBytes } from 'node:crypto';
+import type { ChatMessage } from '../../src/ports/chat.ts';
 import type { FoundItem } from '../../src/ports/vector-stores.ts';
 
-/** The id of a fence is made anew for each request: no document can have been written for it. */
+/** A question of fewer words leans on what was said before. */
+const wordsOfItsOwn = 8;
+/** Turns that a short question is read together with. */
+const earlierTurns = 2;
+/** Characters of each. */
+const longestTurn = 2000;
+
+/** A line such as `/no_think` is a command to the model: it has no subject. */
+const command = /^\/[a-z_]+(?:[ \t].*)?$/gm;
+
+/** The text that the items for a conversation are searched by; empty when there is none. */
+export const contextQuery = (messages: readonly ChatMessage[]): string => {
+  const turns = messages
+    .filter(({ role }) => role === 'user')
+    .map(textOf)
+    .filter((text) => text !== '');
+  const last = turns.pop() ?? '';
+  const asked = [last];
+  let words = countWords(last);
+  for (let back = 0; back < earlierTurns && words < wordsOfItsOwn; back++) {
+    const earlier = turns.pop();
+    if (earlier === undefined) break;
+    asked.unshift(earlier);
+    words += countWords(earlier);
+  }
+  return asked.join('\n');
+};
+
+const textOf = ({ content }: ChatMessage): string =>
+  content
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+    .slice(0, longestTurn)
+    .replace(command, '')
+    .trim();
+
+/** Scripts without blanks between words are counted by their characters. */
+const countWords = (text: string): number =>
+  text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}]+/gu)?.length ?? 0;
+
+/**
+ * The text that quotes found items to the model, fenced so that nothing in them passes for an instruction. The fence
+ * has a new id in each request: no document can have been written for it.
+ */
 export const fenceItems = (items: readonly FoundItem[], id = randomBytes(8).toString('hex')): string =>
   items.length === 0 ? nothingFound : [introduction(id), ...items.map(itemText(id)), end(id)].join('\n');
 

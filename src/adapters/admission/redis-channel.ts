@@ -1,40 +1,40 @@
-/** A channel of Redis in; its messages out, on a connection of its own that comes back by itself. */
+/** Subscribes to a Redis channel on a connection of its own that reconnects by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { reconnectBackoff } from '../redis.ts';
 
-export interface WakesOptions {
+export interface ChannelOptions {
   readonly url: string;
   readonly channel: string;
   readonly patience: number;
   onMessage(text: string): void;
-  /** The connection was lost and is back: messages may have been missed. */
-  onReturn(): void;
+  /** The connection was lost and is restored: messages may have been missed. */
+  onReconnect(): void;
 }
 
-export interface Wakes {
-  /** Resolves when messages are being heard; rejects when that takes too long. */
+export interface Channel {
+  /** Resolves when subscribed; rejects when that takes too long. */
   ready(): Promise<void>;
   close(): void;
 }
 
-export const openWakes = ({ url, channel, patience, onMessage, onReturn }: WakesOptions): Wakes => {
+export const openChannel = ({ url, channel, patience, onMessage, onReconnect }: ChannelOptions): Channel => {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
     connectTimeout: patience,
     disconnectTimeout: 100,
     retryStrategy: reconnectBackoff,
   });
-  // The connection for decisions has the same trouble, and tells it.
+  // The connection for decisions fails in the same way, and reports it.
   redis.on('error', () => undefined);
   redis.on('message', (_channel, text) => onMessage(text));
-  let heard = false;
+  let hasSubscribed = false;
   redis.on('ready', () => {
-    if (heard) onReturn();
+    if (hasSubscribed) onReconnect();
   });
   const subscribed = redis.subscribe(channel).then(
     () => {
-      heard = true;
+      hasSubscribed = true;
     },
     // Closed before it was connected.
     () => undefined,

@@ -1,0 +1,50 @@
+/** Counts what a request gives a model to read: its tokens and its inputs, for its usage event. */
+import { map, mergeMap, of } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
+import type { Offload } from '../../src/ports/offload.ts';
+import { type Account, type Billed, noTokens, usageEvent } from './account.ts';
+import { countTexts } from './count-texts.ts';
+import { fromOperator, type Transform } from './stage.ts';
+
+export type Counted<Part> = Part & { readonly tokens: number };
+
+/** What is left to count of a part: texts, and tokens that the client sent as such. */
+export interface Uncounted {
+  readonly texts: readonly string[];
+  readonly tokens: number;
+}
+
+/** Counts the tokens that an engine did not report. */
+export const countTokens = <
+  Part extends { readonly tokens: number | undefined },
+  Task extends { readonly model: Model },
+>(
+  offload: Offload,
+  uncounted: (part: Part, task: Task) => Uncounted | undefined,
+): Transform<Part, Counted<Part>, { readonly task: Task }> =>
+  fromOperator(({ task }) =>
+    mergeMap((part) => {
+      const rest = uncounted(part, task);
+      if (rest === undefined) return of(part as Counted<Part>);
+      return countTexts(offload, rest.texts, task.model.tokenizer).pipe(
+        map((tokens) => ({ ...part, tokens: tokens + rest.tokens })),
+      );
+    }),
+  );
+
+/** `route` is the path below `/v1`; `inputsOf` says how many inputs a part belongs to. */
+export const inputAccount =
+  <Part extends { readonly tokens: number }>(route: string, inputsOf: (part: Part) => number) =>
+  (billed: Billed): Account<Part> => {
+    const started = performance.now();
+    let prompt = 0;
+    let inputs = 0;
+    return {
+      add: (part) => {
+        prompt += part.tokens;
+        inputs += inputsOf(part);
+      },
+      event: (outcome, status) =>
+        usageEvent(route, billed, outcome, status, { tokens: { ...noTokens, prompt }, inputs, started }),
+    };
+  };

@@ -1,0 +1,24 @@
+/** Counts the inputs and tokens of embeddings: the engine's own number, else ours. */
+import type { Embedded, EmbeddingInput } from '../../src/ports/embedding.ts';
+import type { Offload } from '../../src/ports/offload.ts';
+import { lengthOf } from '../../src/tokens/prompt.ts';
+import { type Counted, countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
+import type { EmbeddingTask } from './read-request.ts';
+
+export type CountedEmbedded = Counted<Embedded>;
+
+export const countEmbedded = (offload: Offload) => countTokens(offload, uncounted);
+
+export const embeddingAccount = (route: string) =>
+  inputAccount(route, ({ vectors }: CountedEmbedded) => vectors.length);
+
+const uncounted = (part: Embedded, { call }: EmbeddingTask): Uncounted | undefined => {
+  const inputs = call.inputs.slice(part.first, part.first + part.vectors.length);
+  const texts = inputs.filter(isText);
+  // A server that says as many tokens as there are characters has counted characters.
+  if (part.tokens !== undefined && part.tokens !== lengthOf(texts)) return undefined;
+  const tokens = inputs.reduce((sum, input) => sum + (isText(input) ? 0 : input.length), 0);
+  return { texts, tokens };
+};
+
+const isText = (input: EmbeddingInput): input is string => typeof input === 'string';

@@ -1,0 +1,179 @@
+/** The requests of this process that ask, wait or run under Redis: their outcomes, deadlines and counts. */
+import type { Subscriber, Subscription } from 'rxjs';
+import type { ApiError } from '../../errors.ts';
+import type { AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
+import { AdmissionCounters } from './admission-counters.ts';
+import type { Clock } from './clock.ts';
+import { type Rules, rateReached, refusal } from './rules.ts';
+
+/**
+ * asking: a decision is on its way; queued: in the shared queue; local: in the queue of this process; running: holds a
+ * slot; over: refused, cancelled or released.
+ */
+export type Phase = 'asking' | 'queued' | 'local' | 'running' | 'over';
+
+/** A request, and its lease once it runs. */
+export class RedisLease implements Lease {
+  /** Changes whenever it moves between the shared queue and that of this process. */
+  id: string;
+  phase: Phase = 'asking';
+  waited = 0;
+  declare position?: number;
+  readonly request: AdmissionRequest;
+  readonly subscriber: Subscriber<Lease>;
+  readonly arrived: number;
+  startedAt = 0;
+  /** Set while it waits, in either queue. */
+  cancelDeadline: (() => void) | undefined;
+  expired = false;
+  /** Its wait in the queue of this process. */
+  localWait: Subscription | undefined;
+  /** Its slot in this process, counted beside the shared one. */
+  localSlot: Lease | undefined;
+  readonly #onRelease: (lease: RedisLease, usage?: LeaseUsage) => void;
+
+  constructor(
+    id: string,
+    request: AdmissionRequest,
+    subscriber: Subscriber<Lease>,
+    arrived: number,
+    onRelease: (lease: RedisLease, usage?: LeaseUsage) => void,
+  ) {
+    this.id = id;
+    this.request = request;
+    this.subscriber = subscriber;
+    this.arrived = arrived;
+    this.#onRelease = onRelease;
+  }
+
+  /** The same for all at one gate. */
+  get gate(): string {
+    return `${this.request.subscription}\n${this.request.model}`;
+  }
+
+  release(usage?: LeaseUsage): void {
+    this.#onRelease(this, usage);
+  }
+}
+
+export interface RedisLeasesOptions {
+  /** First part of every id. */
+  readonly process: string;
+  readonly rules: Rules;
+  readonly clock: Clock;
+  onRelease(lease: RedisLease): void;
+  /** A request has waited as long as it may. */
+  onDeadline(lease: RedisLease): void;
+}
+
+export class RedisLeases {
+  readonly counters = new AdmissionCounters();
+  readonly #options: RedisLeasesOptions;
+  /** In order of arrival. */
+  readonly #byId = new Map<string, RedisLease>();
+  #lastId = 0;
+
+  constructor(options: RedisLeasesOptions) {
+    this.#options = options;
+  }
+
+  open(request: AdmissionRequest, subscriber: Subscriber<Lease>): RedisLease {
+    const lease = new RedisLease(
+      this.#newId(),
+      request,
+      subscriber,
+      this.#options.clock.now(),
+      this.#release,
+    );
+    this.#byId.set(lease.id, lease);
+    return lease;
+  }
+
+  get(id: string): RedisLease | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** A copy: leases may be added and removed while it is iterated. */
+  all(): RedisLease[] {
+    return [...this.#byId.values()];
+  }
+
+  rename(lease: RedisLease): void {
+    this.#byId.delete(lease.id);
+    lease.id = this.#newId();
+    this.#byId.set(lease.id, lease);
+  }
+
+  /** False when too many wait in this process. One that has moved keeps its deadline. */
+  beginWait(lease: RedisLease, position: number | undefined): boolean {
+    const { rules, clock, onDeadline } = this.#options;
+    if (lease.expired) onDeadline(lease);
+    if (lease.expired || lease.cancelDeadline !== undefined) return true;
+    if (this.counters.waiting >= rules.waiting) return false;
+    if (position !== undefined) lease.position ??= position;
+    this.counters.waiting++;
+    const left = lease.arrived + rules.queueMs - clock.now();
+    lease.cancelDeadline = clock.after(Math.max(0, left), () => {
+      lease.expired = true;
+      onDeadline(lease);
+    });
+    return true;
+  }
+
+  grant(lease: RedisLease): void {
+    this.#endWait(lease);
+    lease.phase = 'running';
+    lease.startedAt = this.#options.clock.now();
+    this.counters.running++;
+    this.counters.admitted++;
+    if (lease.position !== undefined) {
+      lease.waited = lease.startedAt - lease.arrived;
+      this.counters.waited++;
+      this.counters.waitedMs += lease.waited;
+    }
+    lease.subscriber.next(lease);
+    lease.subscriber.complete();
+  }
+
+  refuse(lease: RedisLease, error: ApiError): void {
+    this.remove(lease);
+    lease.subscriber.error(error);
+  }
+
+  refuseByRate(lease: RedisLease, waitMs: number): void {
+    this.counters.refusedByRate++;
+    const { model, limits } = lease.request;
+    this.refuse(lease, refusal(rateReached(model, limits.requestsPerMinute), waitMs));
+  }
+
+  refuseByQueue(lease: RedisLease, message: string, waitMs: number): void {
+    this.counters.refusedByQueue++;
+    this.refuse(lease, refusal(message, waitMs));
+  }
+
+  remove(lease: RedisLease): void {
+    this.#endWait(lease);
+    lease.phase = 'over';
+    this.#byId.delete(lease.id);
+  }
+
+  #endWait(lease: RedisLease): void {
+    if (lease.cancelDeadline === undefined) return;
+    lease.cancelDeadline();
+    lease.cancelDeadline = undefined;
+    this.counters.waiting--;
+  }
+
+  #release = (lease: RedisLease, usage?: LeaseUsage): void => {
+    if (lease.phase !== 'running') return;
+    this.remove(lease);
+    this.counters.released(usage);
+    lease.localSlot?.release();
+    this.#options.onRelease(lease);
+  };
+
+  #newId(): string {
+    this.#lastId++;
+    return `${this.#options.process}.${this.#lastId.toString(36)}`;
+  }
+}

@@ -32,7 +32,7 @@ const timeoutMs = 5 * 60_000;
 /** Of samples: three quarters of an hour. */
 const longestSpeech = 128 * 1024 * 1024;
 
-/** The process is started once all samples are there: none stands idle while an engine speaks. */
+/** The process is started once all samples are there: none idles while the engine is at work. */
 const encode = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
   pipe(
     reduce(gather, { pieces: [], length: 0, comment: undefined } as Gathered),

@@ -1,4 +1,4 @@
-/** What every stream of server-sent events begins with; the keep-alive is the dialect's own. */
+/** Makes the head of a server-sent event stream; the keep-alive differs by dialect. */
 import type { Head } from '../../src/ports/exchange.ts';
 
 export const streamHead = (keepAlive: string): Head => ({

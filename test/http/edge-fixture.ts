@@ -24,7 +24,7 @@ const keys: Keys = {
     const caller = of({ subscription: 'sub_test', key: 'key_test' });
     if (secret === goodKey) return caller;
     return secret === slowKey
-      ? caller.pipe(delay(20))
+      ? caller.pipe(delay(100))
       : throwError(() => fail('authentication', 'Invalid API key'));
   },
 };

@@ -1,6 +1,6 @@
 /** Logs and counts responses: a line for each, its cut, its trace, its failure. */
 import type { Logger } from 'pino';
-import type { ApiError } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import type { ReplyBody } from '../ports/exchange.ts';
 import type { CutReason } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
@@ -57,6 +57,8 @@ export const logFailure = (
   thrown: unknown,
   streaming: boolean,
 ): void => {
+  // Where a stage threw it, it was logged there.
+  if (thrown === exchange.failure && !(thrown instanceof ApiError)) return;
   if (error.kind === 'internal' || streaming)
     exchange.log.error({ err: thrown, route: exchange.route?.path ?? null }, 'request failed');
   else if (error.status >= 500 && error.cause !== undefined)

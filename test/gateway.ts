@@ -53,15 +53,19 @@ export const startGateway = async ({ catalog, env = {} }: GatewayOptions = {}): 
     { write: (line: string) => logLines.push(JSON.parse(line)) },
   );
   const gateway = await startRealGateway(
-    loadConfig({
-      PORT: '0',
-      SLUICE_DATA: join(folder, 'data'),
-      SLUICE_BOOTSTRAP_KEY: key,
-      SLUICE_DRAIN_SECONDS: '2',
-      ...edge,
-      ...(catalog === undefined ? {} : { SLUICE_CONFIG: configFile }),
-      ...env,
-    }),
+    {
+      ...loadConfig({
+        PORT: '0',
+        SLUICE_DATA: join(folder, 'data'),
+        SLUICE_BOOTSTRAP_KEY: key,
+        SLUICE_DRAIN_SECONDS: '2',
+        ...edge,
+        ...(catalog === undefined ? {} : { SLUICE_CONFIG: configFile }),
+        ...env,
+      }),
+      // Keys of engines are the suite's own, set in its process.
+      env: process.env,
+    },
     log,
   );
   return {

@@ -1,4 +1,4 @@
-/** The one table of failures: what a client sees (status, type names), and the error that carries it through the house. */
+/** The one table of failures: what a client sees of each, and the error that carries it. */
 
 interface Kind {
   readonly status: number;

@@ -1,4 +1,4 @@
-/** Items of vector stores by their meaning: points with a payload, found by nearness. */
+/** Vectors of items with their payload, found by similarity. */
 
 export interface Item {
   /** `item_…`. */

@@ -89,7 +89,7 @@ export const errorJson = (error: ApiError, dialect: ErrorDialect, requestId: str
       : { type: 'error', error: messagesErrorBody(error), request_id: requestId },
   );
 
-export const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
+const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
   type: kinds[error.kind].messagesType,
   message: error.message,
 });

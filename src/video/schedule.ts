@@ -54,7 +54,7 @@ export const readSchedule = (
 };
 
 /** Whether the base model renders it. */
-export const isBase = (spec: VideoSpec, { steps, tier }: Schedule): boolean =>
+const isBase = (spec: VideoSpec, { steps, tier }: Schedule): boolean =>
   tier === undefined ? steps >= spec.steps.base : tier !== 'turbo';
 
 const chosen = (spec: VideoSpec, wish: ScheduleWish, fields: ScheduleFields): Schedule => {

@@ -1,4 +1,4 @@
-/** A model as `sluice.yaml` describes it and the house knows it: one row of the catalog. */
+/** A model as a row of `sluice.yaml`. */
 import Type, { type Static } from 'typebox';
 import { ImageCapabilities } from './image-capabilities.ts';
 
@@ -142,7 +142,7 @@ const VideoResolution = Type.Object(
     ),
     /** Rendered at half the size and then enlarged, on the turbo schedule only. */
     enlarged: Type.Optional(Type.Boolean()),
-    /** How many times a second costs, and how many times as long it takes; once unless told. */
+    /** How many times a second costs, and how many times as long it takes; once by default. */
     price: Type.Optional(Times),
     time: Type.Optional(Times),
   },
@@ -218,9 +218,9 @@ export const SpeechCapabilities = Type.Object(
     clone: Type.Optional(Type.Boolean()),
     /** Words for designed and cloned voices: those of vLLM-Omni, or of another Sluice; plain OpenAI servers know neither. */
     asked_by: Type.Optional(Type.Enum(['openai', 'vllm', 'sluice'])),
-    /** What the engine is asked for; anything but `pcm`, which it is unless told, is decoded on our side. */
+    /** What the engine is asked for; anything but `pcm`, which it is by default, is decoded on our side. */
     engine_format: Type.Optional(Type.Enum(['pcm', 'wav', 'mp3', 'opus', 'flac', 'aac'])),
-    /** Samples a second of the engine's `pcm`; 24000 unless told. */
+    /** Samples a second of the engine's `pcm`; 24000 by default. */
     engine_rate: Type.Optional(Type.Integer({ minimum: 8000, maximum: 192_000 })),
   },
   { additionalProperties: false },
@@ -229,9 +229,9 @@ export const SpeechCapabilities = Type.Object(
 /** How a transcription model is asked. */
 export const TranscriptionCapabilities = Type.Object(
   {
-    /** The engine streams pieces of text; it does unless told. */
+    /** The engine streams pieces of text; it does by default. */
     streams: Type.Optional(Type.Boolean()),
-    /** Containers the engine reads; a file in another is converted to the first of them. All unless told. */
+    /** Containers the engine reads; a file in another is converted to the first of them. All by default. */
     formats: Type.Optional(
       Type.Array(Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']), { minItems: 1 }),
     ),
@@ -286,7 +286,7 @@ const modelFields = {
   voices: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
   reasoning: Type.Optional(Reasoning),
   capabilities: Type.Optional(Capabilities),
-  /** Of a video or music model: renders at once, over all workers; 2 unless told. */
+  /** Of a video or music model: renders at once, over all workers; 2 by default. */
   render_slots: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 })),
   limits: RateLimits,
 };

@@ -21,7 +21,7 @@ const fields = {
   model: Type.String(),
   encoding_format: Type.Optional(
     Type.Enum(['float', 'base64'], {
-      description: 'base64: the numbers as little-endian float32 values; float unless told',
+      description: 'base64: the numbers as little-endian float32 values; float by default',
     }),
   ),
   dimensions: Type.Optional(

@@ -1,4 +1,4 @@
-/** GET /health: how the gateway and what it stands on are doing. */
+/** GET /health: the state of the gateway and its services. */
 import Type, { type Static } from 'typebox';
 
 const Check = Type.Enum(['ok', 'degraded', 'down']);

@@ -1,4 +1,4 @@
-/** Fields that clients of other services send along: taken and ignored, whatever they are. */
+/** Fields of other services' clients: accepted and ignored. */
 import Type from 'typebox';
 
 export const ignoredFields = {

@@ -1,4 +1,4 @@
-/** What an image model takes, as its row of the catalog says it: rules of every request, shown in its entry as they stand. */
+/** The capability spec of an image model: the rules of its requests, shown in its entry. */
 import Type, { type Static } from 'typebox';
 
 const Whole = Type.Integer({ minimum: 1 });

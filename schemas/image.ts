@@ -1,4 +1,4 @@
-/** What the image routes take and give. Bounds are the model's own, so they are told in words here and checked by its spec. */
+/** Requests and responses of the image routes. Limits are checked by the model's own spec. */
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
 import { ignoredFields } from './ignored-fields.ts';
@@ -19,11 +19,11 @@ const Reference = Type.Object({
 export const ImageFields = Type.Object(
   {
     prompt: Type.String({ minLength: 1, description: "At most the model's maximum of Unicode characters" }),
-    model: Type.Optional(Type.String({ description: 'The default image model unless told' })),
-    n: Type.Optional(Type.Integer({ description: 'Images wanted; 1 unless told' })),
+    model: Type.Optional(Type.String({ description: 'The default image model when absent' })),
+    n: Type.Optional(Type.Integer({ description: 'Images wanted; 1 by default' })),
     response_format: Type.Optional(
       Type.Enum(['url', 'b64_json'], {
-        description: 'b64_json on /images, url on the other two unless told; a url expires after one hour',
+        description: 'b64_json on /images, url on the other two by default; a url expires after one hour',
       }),
     ),
     size: Type.Optional(Type.String({ description: 'WIDTHxHEIGHT, a resolution, or auto' })),
@@ -31,10 +31,10 @@ export const ImageFields = Type.Object(
     height: Type.Optional(Type.Integer({ minimum: 1, description: 'Deprecated: part of size' })),
     aspect_ratio: Type.Optional(Type.String()),
     resolution: Type.Optional(Type.String()),
-    seed: Type.Optional(Type.Unknown({ description: 'An integer of 64 bits; random unless told' })),
-    output_format: Type.Optional(Type.String({ description: 'png unless told' })),
+    seed: Type.Optional(Type.Unknown({ description: 'An integer of 64 bits; random by default' })),
+    output_format: Type.Optional(Type.String({ description: 'png by default' })),
     output_compression: Type.Optional(Type.Integer()),
-    background: Type.Optional(Type.String({ description: 'auto unless told' })),
+    background: Type.Optional(Type.String({ description: 'auto by default' })),
     input_references: Type.Optional(Type.Array(Reference)),
     images: Type.Optional(Type.Array(Picture, { description: 'Pictures to edit' })),
     mask: Type.Optional(Type.Object(Picture.properties, { description: 'A PNG; needs a picture' })),

@@ -1,4 +1,4 @@
-/** What the State port keeps of video and music jobs: kinds `video-job` and `music-job`, and the slots they are rendered in. */
+/** Records of video and music jobs and of render slots in the State port. */
 import Type, { type Static } from 'typebox';
 
 export const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);

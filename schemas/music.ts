@@ -7,7 +7,7 @@ const settings = {
   lyrics: Type.String({ description: 'Words to be sung' }),
   duration: WholeNumber({ description: 'Seconds' }),
   response_format: Type.String({ description: 'mp3, wav, flac or opus' }),
-  n: WholeNumber({ description: 'Songs; 1 unless told' }),
+  n: WholeNumber({ description: 'Songs; 1 by default' }),
   seed: WholeNumber(),
 };
 export const musicSettings = Object.keys(settings);

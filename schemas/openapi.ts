@@ -15,7 +15,7 @@ export interface RouteDoc {
   readonly summary: string;
   readonly query?: TObject;
   readonly body?: Content;
-  /** Status of a success; 200 unless told. */
+  /** Status of a success; 200 by default. */
   readonly status?: number;
   /** What a success carries; absent: no body. */
   readonly answer?: Content;

@@ -1,4 +1,4 @@
-/** What requests for videos and for music have in common, and what both are answered with. */
+/** What video and music requests have in common, and their responses. */
 import Type, { type TProperties } from 'typebox';
 import { ignoredFields } from './ignored-fields.ts';
 
@@ -101,8 +101,8 @@ export const JobList = <Job extends Type.TSchema>(job: Job) =>
   });
 
 export const ListQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '20 unless told' })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; desc unless told' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '20 by default' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; desc by default' })),
   after: Type.Optional(Type.String({ description: 'Id of the last job of the page before' })),
   before: Type.Optional(Type.String({ description: 'Id of the first job of the page after' })),
 });

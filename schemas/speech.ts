@@ -20,10 +20,10 @@ const tunable = {
   language: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'auto, an ISO 639-1 code or an English name; auto unless told',
+      description: 'auto, an ISO 639-1 code or an English name; auto by default',
     }),
   ),
-  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, description: '1 unless told' })),
+  speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, description: '1 by default' })),
   seed: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
@@ -40,7 +40,7 @@ const fields = {
   voice: Type.Optional(
     Type.Union([Type.String({ minLength: 1 }), Type.Object({ id: Type.String({ minLength: 1 }) })], {
       description:
-        'A built-in speaker, design or clone; the default speaker, or clone beside a clip, unless told',
+        'A built-in speaker, design or clone; the default speaker, or clone beside a clip, by default',
     }),
   ),
   response_format: Type.Optional(SpeechFormat),
@@ -86,7 +86,7 @@ export const SpeechRequest = Type.Object(
 );
 
 export const VoicesQuery = Type.Object({
-  model: Type.Optional(Type.String({ description: 'One model; those of all speech models unless told' })),
+  model: Type.Optional(Type.String({ description: 'One model; those of all speech models by default' })),
 });
 
 export const VoiceList = Type.Object(

@@ -9,11 +9,11 @@ export const AudioFormat = Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm'
 
 const fields = {
   model: Type.String({ minLength: 1 }),
-  language: Type.Optional(Type.String({ description: 'ISO 639-1 code; detected unless told' })),
+  language: Type.Optional(Type.String({ description: 'ISO 639-1 code; detected by default' })),
   prompt: Type.Optional(Type.String({ maxLength: 32_768, description: 'How names and terms are spelled' })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   response_format: Type.Optional(
-    Type.Enum(['json', 'text'], { description: 'text: the bare transcript; json unless told' }),
+    Type.Enum(['json', 'text'], { description: 'text: the bare transcript; json by default' }),
   ),
   stream: Type.Optional(Type.Boolean()),
 };

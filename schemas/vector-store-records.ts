@@ -1,4 +1,4 @@
-/** What the State port keeps of vector stores: the stores, their files, what is still to be read, and what is still to be cleared away. Times are Unix milliseconds. */
+/** Records of vector stores in the State port; times are Unix milliseconds. */
 import Type, { type Static } from 'typebox';
 
 const Time = Type.Integer({ minimum: 0 });

@@ -20,7 +20,7 @@ export const CreateVectorStore = Type.Object(
     description: Type.Optional(Type.String({ maxLength: 4096 })),
     metadata: Type.Optional(Metadata),
     embedding_model: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: 'The default embedding model unless told' }),
+      Type.String({ minLength: 1, maxLength: 512, description: 'The default embedding model when absent' }),
     ),
   },
   { title: 'CreateVectorStore' },
@@ -58,7 +58,7 @@ export const AddFileForm = Type.Object(
 );
 
 const SearchOptions = {
-  max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: '10 unless told' })),
+  max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: '10 by default' })),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
 
@@ -93,14 +93,14 @@ export const UpdateItem = Type.Object(
 
 export const PageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; desc unless told' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By creation; desc by default' })),
   after: Type.Optional(Type.String({ description: 'Id of the entry before the page' })),
   before: Type.Optional(Type.String({ description: 'Id of the entry after the page' })),
 });
 
 export const ItemPageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By file and place; asc unless told' })),
+  order: Type.Optional(Type.Enum(['asc', 'desc'], { description: 'By file and place; asc by default' })),
   after: Type.Optional(Type.String({ description: 'Id of the item before the page' })),
   file_id: Type.Optional(Type.String({ description: 'Items of this file only' })),
 });

@@ -27,7 +27,7 @@ const InputReference = Type.Object({
   audio_url: Type.Optional(source),
   role: Type.Optional(
     Type.Enum(['reference', 'driving', 'control'], {
-      description: 'reference unless told; the others are reserved for models that support them',
+      description: 'reference by default; the others are reserved for models that support them',
     }),
   ),
 });
@@ -36,9 +36,9 @@ export type InputReference = Static<typeof InputReference>;
 /** What may also stand under `provider.options`. */
 const settings = {
   quality: Type.String({
-    description: 'turbo (auto, low), standard (medium) or max (high); turbo unless told',
+    description: 'turbo (auto, low), standard (medium) or max (high); turbo by default',
   }),
-  num_inference_steps: WholeNumber({ description: '4 to 50; the count of the tier unless told' }),
+  num_inference_steps: WholeNumber({ description: '4 to 50; the count of the tier by default' }),
   start_time_seconds: PositiveNumber({ description: 'Where to start reading each reference video' }),
 };
 export const videoSettings = Object.keys(settings);
@@ -46,16 +46,16 @@ export const videoSettings = Object.keys(settings);
 const fields = {
   ...RequestFields(settings),
   prompt: Type.String({ description: 'Used as written; at most 7000 characters' }),
-  duration: Type.Optional(WholeNumber({ description: 'Seconds; 6 unless told' })),
+  duration: Type.Optional(WholeNumber({ description: 'Seconds; 6 by default' })),
   seconds: Type.Optional(WholeNumber({ description: 'Another name of duration, which wins' })),
-  resolution: Type.Optional(Type.String({ description: '768p or 2K; 768p unless told' })),
-  aspect_ratio: Type.Optional(Type.String({ description: '16:9 unless told' })),
+  resolution: Type.Optional(Type.String({ description: '768p or 2K; 768p by default' })),
+  aspect_ratio: Type.Optional(Type.String({ description: '16:9 by default' })),
   size: Type.Optional(Type.String({ description: 'WxH; must agree with aspect_ratio and resolution' })),
   frame_images: Type.Optional(Type.Array(FrameImage, { maxItems: 2 })),
   input_references: Type.Optional(
     Type.Array(InputReference, { description: 'Ignored when a frame image is sent' }),
   ),
-  generate_audio: Type.Optional(Type.Boolean({ description: 'true unless told' })),
+  generate_audio: Type.Optional(Type.Boolean({ description: 'true by default' })),
   seed: Type.Optional(WholeNumber()),
 };
 

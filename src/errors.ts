@@ -1,4 +1,4 @@
-/** The one table of failures: what a client sees (status, type names), and the error that carries it through the house. */
+/** The one table of failures: what a client sees of each, and the error that carries it. */
 
 interface Kind {
   readonly status: number;
@@ -89,7 +89,7 @@ export const errorJson = (error: ApiError, dialect: ErrorDialect, requestId: str
       : { type: 'error', error: messagesErrorBody(error), request_id: requestId },
   );
 
-export const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
+const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
   type: kinds[error.kind].messagesType,
   message: error.message,
 });

@@ -1,4 +1,4 @@
-/** A text in; the same as JSON has it out. */
+/** Quotes a text as JSON. */
 
 const mayNeedEscape = /[^ !#-[\]-~]/;
 

@@ -1,6 +1,6 @@
-/** A function in; the same out, which remembers what it has made of its latest values. */
+/** Caches the latest results of a function. */
 
-/** Up to `most` of them; then it begins anew: for values of which there are few, or the same ones for a while. */
+/** Up to `most` of them; then the cache is cleared: for values of which there are few, or the same ones for a while. */
 export const remembered = <Value, Result extends NonNullable<unknown>>(
   most: number,
   make: (value: Value) => Result,

@@ -17,25 +17,17 @@ export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
   }
 
   /** The last event of a response that did not fail. */
-  protected end(event: string): void {
+  protected end(bytes: string): void {
     this.#start();
-    this.#sendLast(event);
+    this.receiver.next({ kind: 'bytes', bytes, last: true });
     this.receiver.complete();
   }
 
-  override error(error: unknown): void {
-    if (this.#started) this.#sendLast('');
-    this.receiver.error(error);
-  }
-
   #start(): void {
-    if (!this.#started) this.receiver.next(eventsHead);
+    if (this.#started) return;
     this.#started = true;
-  }
-
-  #sendLast(bytes: string): void {
-    const orElse = (error: ApiError): string => sseEvent({ type: this.failure, error: errorBody(error) });
-    this.receiver.next({ kind: 'bytes', bytes, orElse });
+    const failure = (error: ApiError): string => sseEvent({ type: this.failure, error: errorBody(error) });
+    this.receiver.next({ ...eventsHead, failure });
   }
 }
 

@@ -30,20 +30,10 @@ export class StreamFrame extends Forwarder<SettledParts, Reply> {
     if (!this.#started) {
       bytes = this.#events.start();
       this.#started = true;
-      this.receiver.next(this.#head);
+      this.receiver.next({ ...this.#head, failure: (error) => this.#events.fail(error) });
     }
     for (const part of parts) bytes += this.#events.of(part);
-    if (parts[parts.length - 1]?.type === 'usage') this.#end(bytes);
+    if (parts[parts.length - 1]?.type === 'usage') this.receiver.next({ kind: 'bytes', bytes, last: true });
     else if (bytes !== '') this.receiver.next({ kind: 'bytes', bytes });
-  }
-
-  /** Once the head is out, a failure can only be reported inside the stream. */
-  override error(error: unknown): void {
-    if (this.#started) this.#end('');
-    this.receiver.error(error);
-  }
-
-  #end(bytes: string): void {
-    this.receiver.next({ kind: 'bytes', bytes, orElse: (error) => this.#events.fail(error) });
   }
 }

@@ -101,29 +101,27 @@ class Recorder<Part> implements PartObserver<Part> {
 }
 
 class ReplyRecorder extends Recorder<FramedReply> {
+  #failure: Head['failure'];
+
   override next(reply: FramedReply): void {
-    const isLast = reply.kind === 'whole' || reply.kind === 'paced' || orElseOf(reply) !== undefined;
-    if (isLast) this.last = reply;
-    else this.receiver.next(reply);
+    if (isLast(reply)) this.last = reply;
+    else {
+      if (reply.kind === 'head') this.#failure = reply.failure;
+      this.receiver.next(reply);
+    }
   }
 
-  protected override completed(): void {
-    if (this.last?.kind === 'bytes') this.last = { kind: 'bytes', bytes: this.last.bytes };
-    super.completed();
-  }
-
-  /** A stream that has begun can only say so inside. */
+  /** A stream that has begun can only report a failure inside. */
   protected override failed(error: unknown): void {
-    const orElse = orElseOf(this.last);
-    if (orElse === undefined) this.receiver.error(error);
+    if (this.#failure === undefined) this.receiver.error(error);
     else {
       // The edge sees a stream that ends well: what was not expected is logged here.
       reportThrow(this.metered.exchange, error);
-      this.receiver.next({ kind: 'bytes', bytes: orElse(asApiError(error)) });
+      this.receiver.next({ kind: 'bytes', bytes: this.#failure(asApiError(error)) });
       this.receiver.complete();
     }
   }
 }
 
-const orElseOf = (reply: FramedReply | undefined): Bytes['orElse'] =>
-  reply?.kind === 'bytes' || reply?.kind === 'paced' ? reply.orElse : undefined;
+const isLast = (reply: FramedReply): boolean =>
+  reply.kind === 'whole' || reply.kind === 'paced' || (reply.kind === 'bytes' && reply.last === true);

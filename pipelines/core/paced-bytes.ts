@@ -1,7 +1,7 @@
 /** Sends a body that is in memory in chunks of a good size, as fast as the client reads them. */
 import type { Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
-import type { Bytes, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import type { Exchange, Head, Reply } from '../../src/ports/exchange.ts';
 import { Forwarder, type Transform, transform } from './stage.ts';
 
 const mostGathered = 64 * 1024;
@@ -18,8 +18,6 @@ export interface PacedReply {
   /** Absent: it is out already. */
   readonly head?: Head;
   readonly pieces: Iterable<BodyPiece>;
-  /** As that of `Bytes`; only where the head is out. */
-  readonly orElse?: Bytes['orElse'];
 }
 
 export type FramedReply = Reply | PacedReply;

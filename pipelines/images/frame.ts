@@ -43,7 +43,7 @@ const replyJson = (drawing: Drawing, images: readonly StoredImage[]): FramedRepl
   return { kind: 'paced', head, pieces: piecesOf(parts) };
 };
 
-const eventHead = streamHead(':\n\n');
+const eventHead: Head = { ...streamHead(':\n\n'), failure: (error) => failureEvent(error) };
 
 /** A streamed response has one image. */
 class ImageEvents extends Forwarder<StoredImage, FramedReply> {
@@ -66,16 +66,13 @@ class ImageEvents extends Forwarder<StoredImage, FramedReply> {
     clearTimeout(this.#clock);
     const pieces = piecesOf(eventParts(this.#drawing, this.#images));
     this.receiver.next(
-      this.#started
-        ? { kind: 'paced', pieces, orElse: failureEvent }
-        : { kind: 'paced', head: eventHead, pieces },
+      this.#started ? { kind: 'paced', pieces } : { kind: 'paced', head: eventHead, pieces },
     );
     this.receiver.complete();
   }
 
   override error(error: unknown): void {
     clearTimeout(this.#clock);
-    if (this.#started) this.receiver.next({ kind: 'bytes', bytes: '', orElse: failureEvent });
     this.receiver.error(error);
   }
 

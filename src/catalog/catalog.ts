@@ -1,4 +1,4 @@
-/** A checked configuration in; the Catalog port out, whose contents can be exchanged while requests run. */
+/** The Catalog port over a checked configuration that can be replaced while requests run. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import { type ApiError, type ErrorKind, fail } from '../errors.ts';
 import type { Catalog, ResolvedModel } from '../ports/catalog.ts';

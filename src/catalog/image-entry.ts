@@ -1,4 +1,4 @@
-/** An image model and its capability spec in; its entry, its endpoint record, and what its general entry says of it out. */
+/** Entries of image models: their parameters, endpoints and limits as clients read them. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageEndpoints, ImageModelEntry } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';

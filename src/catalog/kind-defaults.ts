@@ -1,4 +1,4 @@
-/** What a row of `sluice.yaml` need not say: the modalities, parameters and limits that come with a model's kind. */
+/** Defaults of a model row by kind: modalities, parameters and limits. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 
 export interface KindDefaults {

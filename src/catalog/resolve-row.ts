@@ -1,4 +1,4 @@
-/** A row as it is written in `sluice.yaml` → the model the house knows, every default filled in. */
+/** Fills in the defaults of a model row of `sluice.yaml`. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
 import { imageLimits, imageParameterNames } from './image-entry.ts';

@@ -1,4 +1,4 @@
-/** A configuration whose fields have the right types → what contradicts itself in it: names, prices, kinds, limits. */
+/** Finds contradictions in a well-formed configuration: names, prices, kinds, limits. */
 import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';

@@ -1,4 +1,4 @@
-/** The catalog of a running gateway: opened once, read again on request or when one of its files changes. */
+/** The catalog of a running gateway, reloaded on request or when one of its files changes. */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
 import { createCatalog, type LiveCatalog } from './catalog.ts';
@@ -89,7 +89,7 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
   };
 };
 
-/** A mistake in a file is told by its places; where in our code it was noticed helps nobody. */
+/** Mistakes in a file are logged by their places, without a stack trace. */
 const details = (error: unknown): object =>
   error instanceof CatalogFileError ? { problems: error.problems } : { err: error };
 

@@ -1,4 +1,4 @@
-/** YAML text in; its value out, with the line and column of every field, and every key that is written twice. */
+/** Parses YAML with the line and column of every field, and finds duplicate keys. */
 import {
   type Document,
   isAlias,

@@ -184,7 +184,7 @@ export class Spawner {
   }
 }
 
-export const openSpawner = async (): Promise<Spawner> => {
+const openSpawner = async (): Promise<Spawner> => {
   // Created with mode 0700: nobody else can connect.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-codec-'));
   const server = createServer();

@@ -24,6 +24,7 @@ export class HttpExchange implements Exchange {
   readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
   stream: Breakable | undefined;
+  failure: unknown;
   #log: Logger | undefined;
 
   constructor(

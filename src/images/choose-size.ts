@@ -1,4 +1,4 @@
-/** What a request says of its size, in one or several of five ways, in; the one size it means out. 400 where they disagree. */
+/** Chooses the one size that a request means by its five size fields; 400 where they disagree. */
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 import { type ApiError, fail } from '../errors.ts';
 import { hasRatio, parseSize, type Size, sizeFault, sizeText } from './pixel-size.ts';

@@ -1,4 +1,4 @@
-/** Pixels made and the steps they took in; megapixels as they are billed, and what they cost, out: exact decimals as text. */
+/** Computes billed megapixels and their cost as exact decimals. */
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { formatScaled, multiply, toScaled } from '../decimal.ts';
 

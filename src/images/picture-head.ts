@@ -1,4 +1,4 @@
-/** The first bytes of a PNG, JPEG or WebP in; its format, size and whether it has an alpha channel out, without decoding a pixel. */
+/** Reads format, size and alpha channel from the first bytes of a PNG, JPEG or WebP. */
 
 export interface PictureHead {
   readonly mediaType: 'image/png' | 'image/jpeg' | 'image/webp';

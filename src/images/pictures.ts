@@ -1,4 +1,4 @@
-/** Bytes of pictures in; whether they can be decoded, their size and their transparency out: the Pictures port, by sharp. */
+/** The Pictures port on sharp: decodes pictures to check them, their size and transparency. */
 import type { Sharp, SharpOptions } from 'sharp';
 import { fail } from '../errors.ts';
 import type { Pictures } from '../ports/pictures.ts';

@@ -1,4 +1,4 @@
-/** `WxH` as text ↔ width and height; whether a size keeps a model's rules, and a sentence about the one it breaks. */
+/** Parses and formats `WxH` sizes, and checks them against a model's rules. */
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 
 export interface Size {

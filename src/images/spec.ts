@@ -1,4 +1,4 @@
-/** An image model in; its capability spec out, undefined where it has none or one that contradicts itself. */
+/** The capability spec of an image model; undefined where it is missing or contradictory. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities, ImageParameters } from '../../schemas/image-capabilities.ts';
 import { parseSize, sizeFault } from './pixel-size.ts';

@@ -78,7 +78,7 @@ export const endJob = async (
   }
 };
 
-export interface RemoveParts extends Pick<TransitionParts, 'store' | 'now'> {
+interface RemoveParts extends Pick<TransitionParts, 'store' | 'now'> {
   readonly settle: Settle;
 }
 

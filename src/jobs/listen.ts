@@ -10,7 +10,7 @@ import { pieceName } from './sample-store.ts';
 import type { JobStore } from './store.ts';
 import { endingOf, samplesKeptMs } from './transitions.ts';
 
-export interface ListenParts {
+interface ListenParts {
   readonly store: JobStore;
   readonly blobs: Blobs;
   readonly notices: Notices;

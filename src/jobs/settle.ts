@@ -15,7 +15,7 @@ import { type Ending, endingOf } from './transitions.ts';
 /** Notifies the client's server of an ending: once, however often it is called. */
 export type Notify = (view: JobView, ending: Ending) => Promise<void>;
 
-export interface SettleParts {
+interface SettleParts {
   readonly store: JobStore;
   readonly blobs: Blobs;
   readonly usage: UsageLog;

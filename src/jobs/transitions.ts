@@ -14,7 +14,7 @@ export interface Failure {
 /** How long samples can be read after the end. */
 export const samplesKeptMs = 10 * 60_000;
 /** How long the record of an ended job can be read. */
-export const recordsKeptMs = 30 * 86_400_000;
+const recordsKeptMs = 30 * 86_400_000;
 /** Whoever ended a job settles it at once; after this any process does. */
 const settlingMs = 10_000;
 
@@ -97,7 +97,7 @@ const ended = (job: JobRecord, status: Ending, now: number): JobRecord => ({
   settled: false,
 });
 
-export type MaintenanceTask = 'settle' | 'delete samples' | 'expire' | 'delete';
+type MaintenanceTask = 'settle' | 'delete samples' | 'expire' | 'delete';
 
 /** What an ended job needs next, and when. */
 export const maintenanceOf = (

@@ -1,4 +1,4 @@
-/** Addresses that clients give in, answers out: the one way this service calls them, on checked and pinned addresses only. */
+/** Fetches addresses that clients give, on checked and pinned public addresses only. */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';

@@ -1,6 +1,6 @@
-/** The first bytes of a file in; its media type out, for the formats that requests may carry. */
+/** Detects the media type of a file from its first bytes. */
 
-/** As many bytes as a type is told from: a PDF may begin with this much of something else. */
+/** Bytes that are sniffed: a PDF may begin with this much of something else. */
 export const headLength = 1024;
 
 const heicBrands = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs']);
@@ -8,7 +8,7 @@ const soundBrands = new Set(['M4A ', 'M4B ', 'M4P ']);
 /** A QuickTime file from before there were brands begins with one of these boxes. */
 const quickTimeBoxes = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot']);
 
-/** What the bytes tell; undefined when they do not. */
+/** Undefined when the bytes do not show it. */
 export const sniffMediaType = (head: Buffer): string | undefined =>
   imageType(head) ?? containerType(head) ?? soundType(head) ?? documentType(head);
 
@@ -17,9 +17,9 @@ export const sniffMediaType = (head: Buffer): string | undefined =>
  * and `video/webm` are both true, and the sender knows.
  */
 export const mediaTypeOf = (head: Buffer, declared: string | undefined): string => {
-  const told = sniffMediaType(head);
-  if (told === undefined) return declared ?? 'application/octet-stream';
-  return declared?.startsWith('audio/') && declared.slice(6) === told.split('/')[1] ? declared : told;
+  const sniffed = sniffMediaType(head);
+  if (sniffed === undefined) return declared ?? 'application/octet-stream';
+  return declared?.startsWith('audio/') && declared.slice(6) === sniffed.split('/')[1] ? declared : sniffed;
 };
 
 const imageType = (head: Buffer): string | undefined => {

@@ -1,4 +1,4 @@
-/** URLs, data URIs and bare base64 in; media data out, fetched where need be. */
+/** The Media port: reads URLs, data URIs and bare base64. */
 import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';

@@ -1,4 +1,4 @@
-/** Addresses that clients give in; whether this service may call them out. Pure rules: nothing is resolved here. */
+/** Decides whether the service may call an address that a client gives; resolves nothing. */
 import ipaddr from 'ipaddr.js';
 
 /** `private` leads into our own networks; `forbidden` nowhere that anyone should be sent. */

@@ -1,4 +1,4 @@
-/** A music model in; its capability spec out, or 503 where it has none that could be kept to. */
+/** The capability spec of a music model; 503 where it has no valid one. */
 import type { Model, MusicCapabilities } from '../../schemas/catalog.ts';
 import { fail } from '../errors.ts';
 

@@ -1,4 +1,4 @@
-/** The layout of 16-bit samples in; the header of a WAV file of them out. */
+/** Writes and reads the headers of 16-bit WAV files. */
 
 export interface WavLayout {
   readonly sampleRate: number;

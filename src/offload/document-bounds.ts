@@ -1,4 +1,4 @@
-/** How large a document may be, and the errors that say it is larger or cannot be read at all. */
+/** Limits of document sizes, and the errors for documents that exceed them or cannot be read. */
 import { type ApiError, fail } from '../errors.ts';
 
 export interface DocumentBounds {

@@ -1,4 +1,4 @@
-/** A document in, of a kind its bytes tell; its text out, or an error that says why there is none. */
+/** Extracts the text of a document, by the format that its bytes show. */
 import { ApiError } from '../errors.ts';
 import { asBuffer, decode } from '../media/base64.ts';
 import { sniffMediaType } from '../media/media-type.ts';

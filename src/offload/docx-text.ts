@@ -1,4 +1,4 @@
-/** A DOCX in; the text of its body and notes out, paragraphs apart, table cells divided by tabs. */
+/** Extracts the text of a DOCX: paragraphs on lines, table cells separated by tabs. */
 import { Parser } from 'htmlparser2';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
 import { readZip } from './zip.ts';

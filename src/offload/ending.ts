@@ -1,4 +1,4 @@
-/** How a thread ended under its task in; what the client is told out. A retry is asked for only where it may help. */
+/** Maps the end of a worker thread to the client's error, retryable only where a retry may help. */
 import { type ApiError, type ErrorKind, fail } from '../errors.ts';
 import type { Task } from './task.ts';
 import type { EndReason, ThreadFailure } from './thread.ts';
@@ -33,9 +33,9 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
     closed,
   },
   split: {
-    timeout: ['unavailable', 'The text could not be parted in time'],
-    memory: ['payload_too_large', 'The text needs too much memory to be parted'],
-    crash: ['internal', 'The text could not be parted'],
+    timeout: ['unavailable', 'The text could not be split in time'],
+    memory: ['payload_too_large', 'The text needs too much memory to be split'],
+    crash: ['internal', 'The text could not be split'],
     closed,
   },
 };

@@ -1,4 +1,4 @@
-/** HTML in; the text a reader of the page would see out, blocks on lines of their own. */
+/** Extracts the visible text of an HTML page, blocks on lines of their own. */
 import { Parser } from 'htmlparser2';
 import { checkLength, type DocumentBounds } from './document-bounds.ts';
 

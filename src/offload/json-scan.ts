@@ -1,4 +1,4 @@
-/** The bytes of a JSON text in; where its long base64 strings stand out, with bounds kept on all the rest. */
+/** Finds long base64 strings in the bytes of a JSON text, and enforces limits on the rest. */
 import { fail } from '../errors.ts';
 import { isBase64 } from '../media/base64.ts';
 import { dataUriHeader } from '../media/data-uri.ts';

@@ -1,4 +1,4 @@
-/** Large JSON, texts to be counted and documents in; values, numbers and text out: the work itself is done on threads. */
+/** The Offload port: large JSON, token counts and documents on worker threads. */
 import { availableParallelism } from 'node:os';
 import { fail } from '../errors.ts';
 import type { DocumentSource, Offload, SplitText } from '../ports/offload.ts';

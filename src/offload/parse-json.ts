@@ -1,4 +1,4 @@
-/** The bytes of a JSON text in; its value out, with long base64 as bytes that can be moved to another thread. */
+/** Parses a JSON text with long base64 kept as transferable bytes. */
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { fail } from '../errors.ts';

@@ -1,4 +1,4 @@
-/** A PDF in; the text of its pages out, each after an empty line. */
+/** Extracts the text of a PDF, pages separated by empty lines. */
 import { getDocumentProxy } from 'unpdf';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
 

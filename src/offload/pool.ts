@@ -1,4 +1,4 @@
-/** Tasks in, outcomes out: a few threads, started when needed and ended when idle, and a bounded queue before them. */
+/** A pool of worker threads, started on demand and ended when idle, with a bounded queue. */
 import { fail } from '../errors.ts';
 import { type Job, Thread } from './thread.ts';
 

@@ -1,4 +1,4 @@
-/** What the main thread and a worker thread say to each other. */
+/** Messages between the main thread and a worker thread. */
 import type { ErrorKind } from '../errors.ts';
 import type { SplitRules, TextWindow } from '../ports/offload.ts';
 import type { DocumentBounds } from './document-bounds.ts';

@@ -1,4 +1,4 @@
-/** The bytes of a text in an unknown encoding in; the text out, or undefined when it is none. */
+/** Decodes a text of unknown encoding; undefined when the bytes are no text. */
 import { isUtf8 } from 'node:buffer';
 
 /** Control characters that no text has; a terminal's escape is one that some have. */

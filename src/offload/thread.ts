@@ -1,4 +1,4 @@
-/** One task at a time in; its outcome out, or why the thread that worked on it is no more. */
+/** Runs one task at a time on a worker thread, and reports why the thread ended. */
 import { Worker } from 'node:worker_threads';
 
 export interface Job {

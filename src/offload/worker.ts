@@ -1,4 +1,4 @@
-/** The script of a worker thread: a task in, its outcome out; libraries are loaded by the first task that needs them. */
+/** Script of a worker thread; libraries are loaded by the first task that needs them. */
 import { parentPort } from 'node:worker_threads';
 import { ApiError } from '../errors.ts';
 import type { Outcome, Task } from './task.ts';

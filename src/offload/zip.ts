@@ -1,4 +1,4 @@
-/** A ZIP archive in; the names in it and, up to a bound, what they hold out. */
+/** Lists and inflates the entries of a ZIP archive, within limits. */
 import { inflateRawSync } from 'node:zlib';
 
 export interface Zip {

@@ -1,4 +1,4 @@
-/** Sound and moving pictures: what a file holds, and the same in another format; outside the event loop, bounded in time, memory and parallel runs. */
+/** Audio and video: probing and converting, outside the event loop, with limits. */
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
 
@@ -37,7 +37,7 @@ export interface Codec {
   /**
    * Input bytes in, output bytes out as they are made, held back while `backpressure` is paused. Without input it is for
    * `inputArguments` to name a source (`-f lavfi -i …`); with them, `-f` must name the format of the input; without
-   * them the format is told from the bytes, and a stream is spooled to a file before it is read. Fails with
+   * them the format is detected from the bytes, and a stream is spooled to a file before it is read. Fails with
    * `invalid_request` when the input cannot be decoded or the output is larger than `maxBytes`, with `unavailable` when
    * too many run or it takes longer than `timeoutMs`. Unsubscribing ends the process at once.
    */

@@ -1,4 +1,4 @@
-/** The house's own words for decisions: a state and questions about it in, how likely each allowed answer is out. */
+/** Decision calls and results: questions about a state, and the probability of each allowed answer. */
 
 export interface DecisionCall {
   /** The state as text; what was structured, as JSON. */

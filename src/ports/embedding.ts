@@ -1,4 +1,4 @@
-/** The house's own words for embeddings: texts in, vectors out. */
+/** Embedding calls and results, independent of any engine. */
 
 /** A text, or the ids of its tokens in the model's own vocabulary. */
 export type EmbeddingInput = string | readonly number[];

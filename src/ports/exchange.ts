@@ -103,13 +103,15 @@ export interface Head {
   readonly length?: number;
   /** Written when the stream has been silent for a while; an SSE comment, say. Not for streams of known length. */
   readonly keepAlive?: string;
+  /** How a failure after this head is reported inside the stream. Without it the connection is cut. */
+  readonly failure?: (error: ApiError) => string;
 }
 
 export interface Bytes {
   readonly kind: 'bytes';
   readonly bytes: string | Uint8Array;
-  /** On the last bytes of a stream that can report a failure inside: what goes out instead where the request fails. */
-  readonly orElse?: (error: ApiError) => string;
+  /** They end the response, and wait until its usage event is durable. */
+  readonly last?: true;
 }
 
 export type HeaderList = Readonly<Record<string, string>>;

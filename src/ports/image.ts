@@ -1,4 +1,4 @@
-/** The house's own words for images: a description and perhaps pictures in, pictures out. */
+/** Image calls and results, independent of any engine. */
 import type { MediaData } from './media.ts';
 
 export type ImageFormat = 'png' | 'jpeg' | 'webp';

@@ -1,4 +1,4 @@
-/** Renders that go on after the answer: what pipelines may ask of jobs and of the webhooks that tell about them. */
+/** Jobs, which render after the response, and the secrets of their webhooks. */
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobRecord } from '../../schemas/jobs.ts';

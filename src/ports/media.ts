@@ -1,4 +1,4 @@
-/** Media that a request refers to: fetched from public https addresses only, or given as base64; bounded in size and time. */
+/** Media that a request refers to: public https addresses or base64, limited in size and time. */
 import type { Observable } from 'rxjs';
 
 /**

@@ -1,4 +1,4 @@
-/** Work that would hold up the event loop, done on threads: bounded in parallel runs, queue, memory and time. */
+/** CPU-heavy work on threads: limited in parallel runs, queue, memory and time. */
 import { Observable } from 'rxjs';
 import type { Base64 } from './media.ts';
 

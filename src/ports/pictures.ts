@@ -1,4 +1,4 @@
-/** Still pictures looked at closely: every pixel decoded, off the event loop, so many at once. */
+/** Still pictures, fully decoded off the event loop, a limited number at once. */
 
 export interface Pictures {
   /**

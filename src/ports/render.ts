@@ -1,4 +1,4 @@
-/** The house's own words for renders: videos and songs that take a while, asked for as plain JSON so that any worker can do them. */
+/** Render calls and events of videos and songs; calls are plain JSON, so that any worker can run them. */
 import type { Observable } from 'rxjs';
 import type { Backpressure } from './backpressure.ts';
 

@@ -1,4 +1,4 @@
-/** The house's own words for speech: what an engine is asked to say, and the samples it gives back. */
+/** Speech calls and results, independent of any engine. */
 
 /** Samples an engine gives: 24,000 a second, one channel, 16 bits, little-endian. */
 export const speechRate = 24_000;

@@ -1,4 +1,4 @@
-/** The trace a request belongs to: what logs and engines are told of it, and what is recorded of it. */
+/** The trace of a request: what logs and engines get of it, and what is recorded. */
 import type { UsageLog } from './usage.ts';
 
 export interface Trace {

@@ -1,4 +1,4 @@
-/** The house's own words for transcription: the recording an engine is given, and the text it gives back. */
+/** Transcription calls and results, independent of any engine. */
 
 export interface TranscriptionCall {
   readonly audio: Recording;

@@ -1,4 +1,4 @@
-/** Vector stores as pipelines see them: records, files on their way in, and items found by nearness. */
+/** Vector stores: records, files being ingested, and items found by similarity. */
 import type { Model } from '../../schemas/catalog.ts';
 import type {
   FileFormat,

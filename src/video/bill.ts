@@ -1,4 +1,4 @@
-/** What was asked of a video model in; the seconds that are billed for it when it completes out. */
+/** Computes the billed seconds of a video. */
 import type { Picture } from './picture.ts';
 import type { Schedule } from './schedule.ts';
 import type { VideoSpec } from './spec.ts';

@@ -1,4 +1,4 @@
-/** The size, aspect ratio and resolution of a request in; the one picture they agree on out, or 400 naming the field. */
+/** Resolves size, aspect ratio and resolution of a video request; 400 names the field. */
 import { fail } from '../errors.ts';
 import type { VideoSpec } from './spec.ts';
 

@@ -1,4 +1,4 @@
-/** The quality and the steps of a request in; how the clip is rendered, and what that multiplies its price by, out. 400 where they contradict. */
+/** Resolves quality and steps of a video request, and their price factor; 400 where they contradict. */
 import { fail } from '../errors.ts';
 import type { Picture } from './picture.ts';
 import type { VideoSpec } from './spec.ts';
@@ -54,7 +54,7 @@ export const readSchedule = (
 };
 
 /** Whether the base model renders it. */
-export const isBase = (spec: VideoSpec, { steps, tier }: Schedule): boolean =>
+const isBase = (spec: VideoSpec, { steps, tier }: Schedule): boolean =>
   tier === undefined ? steps >= spec.steps.base : tier !== 'turbo';
 
 const chosen = (spec: VideoSpec, wish: ScheduleWish, fields: ScheduleFields): Schedule => {

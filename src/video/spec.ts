@@ -1,4 +1,4 @@
-/** A video model in; its capability spec out, or 503 where it has none that could be kept to. */
+/** The capability spec of a video model; 503 where it has no valid one. */
 import type { Model, VideoCapabilities } from '../../schemas/catalog.ts';
 import { fail } from '../errors.ts';
 

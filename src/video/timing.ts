@@ -1,4 +1,4 @@
-/** A request of so many seconds in; the frames it really has, their length, and how long they take to render out. */
+/** Computes the frames, true length and expected render time of a video. */
 import type { VideoSpec } from './spec.ts';
 
 /** Rounded up to the model's grid of frames. */

@@ -12,7 +12,7 @@ const resends = [30_000, 120_000, 600_000, 3_600_000, 21_600_000];
 /** After this a sender without an outcome is dead; longer than any attempt takes. */
 const claimMs = 30_000;
 /** How long the log of a finished delivery is kept. */
-export const logKeptMs = 30 * 86_400_000;
+const logKeptMs = 30 * 86_400_000;
 /** Attempts that the log shows. */
 const shownAttempts = 20;
 

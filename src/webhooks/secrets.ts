@@ -7,7 +7,7 @@ import type { State, StoredRecord } from '../ports/state.ts';
 
 const kind = 'webhook-secret';
 /** How long the previous secret goes on signing. */
-export const overlapMs = 24 * 3_600_000;
+const overlapMs = 24 * 3_600_000;
 const maxAttempts = 20;
 
 export interface SigningSecrets extends WebhookSecrets {

@@ -8,7 +8,7 @@ import { PollLoop } from '../poll-loop.ts';
 import type { Deliveries, StoredDelivery } from './deliveries.ts';
 import { type SigningSecrets, signatureOf } from './secrets.ts';
 
-export const userAgent = 'Sluice-Webhooks/1.4';
+const userAgent = 'Sluice-Webhooks/1.4';
 
 export interface SenderParts {
   readonly deliveries: Deliveries;

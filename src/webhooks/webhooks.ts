@@ -50,7 +50,7 @@ export const createWebhooks = (
 /** The job as a plain HTTP client reads it. */
 export type RecordOf = (view: JobView, publicUrl: string) => Readonly<Record<string, unknown>>;
 
-export interface NotifyParts {
+interface NotifyParts {
   readonly deliveries: Pick<Deliveries, 'add'>;
   readonly recordOf: RecordOf;
   /** Where links start when the job does not say. */

@@ -6,6 +6,7 @@ import {
   EMPTY,
   from,
   lastValueFrom,
+  map,
   type Observable,
   type OperatorFunction,
   of,
@@ -92,7 +93,14 @@ export const framing = <In>(
   open: Transform<In, Reply, RequestContext>['open'],
 ): OperatorFunction<In, Reply> => {
   const context = { exchange: exchange(), account: { event: () => ({}) as UsageEvent } };
-  return pipe(lift({ open }, context), lift(record(usageLog().usage), context));
+  return pipe(lift({ open }, context), lift(record(usageLog().usage), context), map(withoutFailure));
+};
+
+/** A function cannot be compared. */
+const withoutFailure = (reply: Reply): Reply => {
+  if (reply.kind !== 'head') return reply;
+  const { failure: _, ...head } = reply;
+  return head;
 };
 
 /** Parts as they come out of `settle`: a failure, as a part, is an error. */

@@ -1,5 +1,5 @@
 /** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
-import { defer, lastValueFrom, map, NEVER, Observable, of, pipe, tap, throwError } from 'rxjs';
+import { concatMap, defer, lastValueFrom, NEVER, Observable, of, pipe, tap, throwError } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';
 import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
@@ -406,17 +406,15 @@ t.test('callEngine', async (t) => {
 /** Parts as text, as a framing of server-sent events treats them. */
 const plainFrame = transform<SettledParts, Reply>((next) => {
   let started = false;
-  const orElse = ({ status }: ApiError) => `failed ${status}`;
+  const failure = ({ status }: ApiError) => `failed ${status}`;
   return {
     next: (parts) => {
+      if (!started) next.next({ kind: 'head', status: 200, headers: {}, failure });
       started = true;
       const bytes = JSON.stringify(parts);
-      next.next(parts[0]?.type === 'usage' ? { kind: 'bytes', bytes, orElse } : { kind: 'bytes', bytes });
+      next.next(parts[0]?.type === 'usage' ? { kind: 'bytes', bytes, last: true } : { kind: 'bytes', bytes });
     },
-    error: (error) => {
-      if (started) next.next({ kind: 'bytes', bytes: '', orElse });
-      next.error(error);
-    },
+    error: (error) => next.error(error),
     complete: () => next.complete(),
   };
 });
@@ -426,7 +424,7 @@ const metered = (log: UsageLog, request: ReturnType<typeof admitted>) =>
     lift(countTokens, request),
     lift(plainFrame, request),
     lift(record(log), request),
-    map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : reply.kind)),
+    concatMap((reply) => (reply.kind === 'bytes' ? [String(reply.bytes)] : [])),
   );
 
 const framedValues = {

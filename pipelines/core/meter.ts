@@ -1,7 +1,7 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
 import type { Observable, Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
-import type { Exchange, Head, Reply } from '../../src/ports/exchange.ts';
+import type { Head, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Account, Outcome, UsageSource } from './account.ts';
 import { type Reporter, reportThrow } from './link.ts';

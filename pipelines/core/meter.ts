@@ -111,6 +111,11 @@ class ReplyRecorder extends Recorder<FramedReply> {
     }
   }
 
+  protected override completed(): void {
+    if (this.last?.kind === 'bytes') this.last = { kind: 'bytes', bytes: this.last.bytes };
+    super.completed();
+  }
+
   /** A stream that has begun can only report a failure inside. */
   protected override failed(error: unknown): void {
     if (this.#failure === undefined) this.receiver.error(error);

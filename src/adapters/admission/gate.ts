@@ -1,6 +1,6 @@
 /** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
-import { Pace } from '../../limits/pace.ts';
+import { Pace } from '../../pace.ts';
 import type { Limits } from '../../ports/admission.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';

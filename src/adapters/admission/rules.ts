@@ -1,6 +1,6 @@
 /** Limits on windows and queues that hold for all requests, and the refusals. */
 import { type ApiError, fail } from '../../errors.ts';
-import { retryAfter } from '../../limits/pace.ts';
+import { retryAfter } from '../../pace.ts';
 
 export interface Rules {
   /** Length of the rate window. The contract says a minute; tests do not want to wait for one. */

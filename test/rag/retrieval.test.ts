@@ -53,7 +53,7 @@ const questions: readonly (readonly [question: string, answer: string])[] = [
     'How does backpressure hold back the engine when the socket of the client is full?',
     'backpressure travels beside the data',
   ],
-  ['How do I add a new route to the code?', 'a schema, a pipeline, a row in'],
+  ['How do I add a new route to the code?', 'a row with method, path, access'],
 ];
 
 t.test('at least 18 of 20 questions find their item first', async (t) => {

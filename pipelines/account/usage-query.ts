@@ -1,7 +1,8 @@
 /** Reads the query of GET /usage: period, groups and page, or a 400 that names the parameter. */
+
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
-import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
+import { invalid } from '../core/checks.ts';
 import { readLimit } from '../models/query.ts';
 
 /** A key sees its own subscription only, so that is no group. */
@@ -22,7 +23,7 @@ export const readUsageQuery = (exchange: Pick<Exchange, 'query'>): UsageRequest 
   const query = new URLSearchParams(exchange.query);
   const usual = currentMonth(Date.now());
   const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
-  if (period.from >= period.to) throw fail('invalid_request', 'from must be before to');
+  if (period.from >= period.to) throw invalid('from must be before to');
   const groups = readGroups(query.get('group_by') ?? 'day');
   return { query, period, groups, limit: readLimit(query, 100), after: readCursor(query, groups) };
 };
@@ -31,7 +32,7 @@ const time = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);
   if (text === null) return undefined;
   const read = readTime(text);
-  if (read === undefined) throw fail('invalid_request', `${name} must be ${timeForms}`);
+  if (read === undefined) throw invalid(`${name} must be ${timeForms}`);
   return read;
 };
 
@@ -40,10 +41,7 @@ const readGroups = (text: string): UsageRequest['groups'] => {
   const words = text.split(',');
   const groups = groupWords.filter((group) => words.includes(group));
   if (groups.length !== words.length)
-    throw fail(
-      'invalid_request',
-      `group_by must be some of ${groupWords.join(', ')}, each once, or request alone`,
-    );
+    throw invalid(`group_by must be some of ${groupWords.join(', ')}, each once, or request alone`);
   return words as Group[];
 };
 
@@ -60,8 +58,7 @@ const readCursor = (query: URLSearchParams, groups: UsageRequest['groups']): Usa
     values.length === length &&
     values.every((value): value is string => typeof value === 'string') &&
     (groups !== 'request' || /^\d{1,15}$/.test(values[0] ?? ''));
-  if (!fits)
-    throw fail('invalid_request', 'after must be a cursor out of links.next, with the same group_by');
+  if (!fits) throw invalid('after must be a cursor out of links.next, with the same group_by');
   return values;
 };
 

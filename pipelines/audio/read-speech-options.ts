@@ -1,6 +1,7 @@
 /** Reads the tunable fields of a speech request, from its top level or from `provider.options`. */
 import { SpeechOptions } from '../../schemas/speech.ts';
 import { ApiError, fail } from '../../src/errors.ts';
+import { isObject } from '../../src/json-schema.ts';
 import { validate } from '../core/validate.ts';
 
 export interface Given<T> {
@@ -27,11 +28,11 @@ export const readSpeechOptions = (body: Fields): GivenOptions => {
         given[name] = { value: fields[name], field: path + name };
   };
   take(body, '');
-  const options = isFields(body.provider) ? body.provider.options : undefined;
-  if (isFields(options)) {
+  const options = isObject(body.provider) ? body.provider.options : undefined;
+  if (isObject(options)) {
     take(checked(options, 'provider.options.'), 'provider.options.');
     for (const [provider, own] of Object.entries(options))
-      if (!names.includes(provider) && isFields(own)) {
+      if (!names.includes(provider) && isObject(own)) {
         const path = `provider.options.${provider.slice(0, 64)}.`;
         take(checked(own, path), path);
       }
@@ -49,6 +50,3 @@ const checked = (options: Fields, path: string): Fields => {
     throw error instanceof ApiError ? fail(error.kind, path + error.message) : error;
   }
 };
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,12 +1,13 @@
 /** Reads a speech request into the engine call and the form of its response: 400 names the field. */
+
 import { map } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';
-import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechCall } from '../../src/ports/speech.ts';
+import { checkText, invalid } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readLanguage } from './read-language.ts';
@@ -66,9 +67,6 @@ export const readSpeechRequest =
   };
 
 const checkInput = (model: Model, input: string): void => {
-  const limit = model.per_request_limits?.max_prompt_length ?? longestInput;
-  // A character of two units is one; only long texts need to be counted.
-  if (input.length > limit && (input.length > limit * 2 || [...input].length > limit))
-    throw fail('invalid_request', `input must have at most ${limit} characters`);
-  if (input.trim() === '') throw fail('invalid_request', 'input must not be blank');
+  checkText(input, 'input', model.per_request_limits?.max_prompt_length ?? longestInput);
+  if (input.trim() === '') throw invalid('input must not be blank');
 };

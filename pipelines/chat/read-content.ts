@@ -1,11 +1,11 @@
 /** The content of one message as the chat dialect writes it, in; ours, out. Media is noted for reading, with an empty text in its place. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { Reading } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { invalid, required } from '../core/checks.ts';
 
 type Content = NonNullable<ChatRequestMessage['content']>;
 
@@ -20,7 +20,7 @@ const textOf = (part: ContentPart, field: string, role: string): TextContent => 
   if (part.type === 'refusal' && role === 'assistant') {
     return { type: 'text', text: required(part.refusal, `${field}.refusal`) };
   }
-  throw fail('invalid_request', `${field}.type ${part.type} is not supported on messages of role ${role}`);
+  throw invalid(`${field}.type ${part.type} is not supported on messages of role ${role}`);
 };
 
 /** Content of a `user` message; what must be fetched, decoded or converted is added to `readings`. */
@@ -70,9 +70,8 @@ export const mediaReading = (
   path: string,
   model: Model,
 ): Omit<Reading, 'place'> => {
-  if (!model.input_modalities.includes(kind)) {
-    throw fail('invalid_request', `${path}: model ${model.id} takes no ${kind} input`);
-  }
+  if (!model.input_modalities.includes(kind))
+    throw invalid(`${path}: model ${model.id} takes no ${kind} input`);
   return { kind, source: sourceOf(source, field), field };
 };
 
@@ -93,7 +92,7 @@ export const documentReading = (
 ): Omit<Reading, 'place'> => {
   const field = `${path}.file_data`;
   if (file.file_data === undefined && file.file_id !== undefined)
-    throw fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
+    throw invalid(`${path}.file_id is not supported: send the document as file_data`);
   const source = sourceOf(required(file.file_data, field), field);
   const reading = { kind: 'document', source, field } as const;
   return file.filename === undefined ? reading : { ...reading, filename: file.filename };
@@ -113,5 +112,5 @@ const audioTypes = {
 /** The schema leaves these open: base64 that is long comes as bytes. */
 export const sourceOf = (value: unknown, field: string): Base64 => {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
-  throw fail('invalid_request', `${field} must be a string`);
+  throw invalid(`${field} must be a string`);
 };

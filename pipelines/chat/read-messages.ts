@@ -1,9 +1,10 @@
 /** Messages as the chat dialect writes them, in; ours, out, with the media that is still to be read. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequestMessage } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall } from '../../src/ports/chat.ts';
 import type { Reading } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
 import { readText, readUserContent } from './read-content.ts';
 
 export const readMessages = (
@@ -30,11 +31,11 @@ const readMessage = (
   const { role, content, name } = message;
   if (role === 'assistant') return readAssistant(message, path);
   if (content === undefined || content.length === 0) {
-    if (content !== '') throw fail('invalid_request', `${path}.content is required`);
+    if (content !== '') throw invalid(`${path}.content is required`);
   }
   const field = `${path}.content`;
   if (role === 'tool') {
-    if (message.tool_call_id === undefined) throw fail('invalid_request', `${path}.tool_call_id is required`);
+    if (message.tool_call_id === undefined) throw invalid(`${path}.tool_call_id is required`);
     return { role, callId: message.tool_call_id, content: readText(content, field, role) };
   }
   const read: ChatMessage =
@@ -68,7 +69,6 @@ const assistantText = (message: ChatRequestMessage, path: string): TextContent[]
     message.reasoning !== undefined ||
     message.reasoning_content !== undefined ||
     message.reasoning_details !== undefined;
-  if (!replayed)
-    throw fail('invalid_request', `${path}.content is required on an assistant message without tool_calls`);
+  if (!replayed) throw invalid(`${path}.content is required on an assistant message without tool_calls`);
   return [];
 };

@@ -1,7 +1,7 @@
 /** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
+
 import { map } from 'rxjs';
 import type { ChatRequest } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
@@ -13,6 +13,7 @@ import {
 import { chooseThinking } from '../conversation/choose-thinking.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
 import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readFormat } from './read-format.ts';
@@ -124,8 +125,7 @@ const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;
   const sequences = typeof stop === 'string' ? [stop] : stop;
   const blank = sequences.indexOf('');
-  if (blank !== -1)
-    throw fail('invalid_request', `stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
+  if (blank !== -1) throw invalid(`stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
   return sequences;
 };
 
@@ -133,6 +133,6 @@ export const noStop: readonly string[] = [];
 
 const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
   if (logprobs === true) return { top: top_logprobs ?? 0 };
-  if (top_logprobs !== undefined) throw fail('invalid_request', 'top_logprobs needs logprobs to be true');
+  if (top_logprobs !== undefined) throw invalid('top_logprobs needs logprobs to be true');
   return undefined;
 };

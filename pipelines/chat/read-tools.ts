@@ -1,8 +1,9 @@
 /** Tools and tool choice as the chat dialect writes them, in; ours, out. 400 for a choice that the tools do not allow. */
+
 import type { ChatRequest } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { freeJson } from '../conversation/free-json.ts';
+import { invalid } from '../core/checks.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
@@ -37,11 +38,10 @@ export const chooseTool = (
 ): ToolChoice => {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
   if (choice === 'none') return choice;
-  if (tools.length === 0) throw fail('invalid_request', 'tool_choice needs tools unless it is none');
+  if (tools.length === 0) throw invalid('tool_choice needs tools unless it is none');
   if (typeof choice === 'string') return choice;
   const { name } = choice;
-  if (!tools.some((tool) => tool.name === name)) {
-    throw fail('invalid_request', `${nameField} must name one of tools: there is no ${name}`);
-  }
+  if (!tools.some((tool) => tool.name === name))
+    throw invalid(`${nameField} must name one of tools: there is no ${name}`);
   return { name };
 };

@@ -1,6 +1,7 @@
 /** A draft and its settled completion limit in; what the engine is told about thinking out. 400 for a budget that leaves no answer. */
-import { fail } from '../../src/errors.ts';
+
 import type { Thinking } from '../../src/ports/chat.ts';
+import { invalid } from '../core/checks.ts';
 import type { ChatDraft } from './chat-task.ts';
 
 /** `:express` thinks for a quarter of the limit: at least this long, but never more than half of it. */
@@ -9,9 +10,8 @@ const shortestExpress = 1024;
 export const budgetThinking = ({ thinking, model, express }: ChatDraft<unknown>, limit: number): Thinking => {
   const { effort, active, budget, budgetField } = thinking;
   if (!active) return { effort, budget: undefined };
-  if (budget !== undefined && budget >= limit) {
-    throw fail('invalid_request', `${budgetField} must be below the completion limit of ${limit} tokens`);
-  }
+  if (budget !== undefined && budget >= limit)
+    throw invalid(`${budgetField} must be below the completion limit of ${limit} tokens`);
   if (model.reasoning?.supports_max_tokens !== true) return { effort, budget: undefined };
   return { effort, budget: budget ?? (express ? expressBudget(limit) : undefined) };
 };

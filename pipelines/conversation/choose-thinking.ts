@@ -1,7 +1,8 @@
 /** What a client wishes about thinking, in; what the model will be told, out. 400 for a level the model does not have. */
+
 import type { Model } from '../../schemas/catalog.ts';
-import { fail } from '../../src/errors.ts';
 import type { Effort } from '../../src/ports/chat.ts';
+import { invalid } from '../core/checks.ts';
 import type { ThinkingWish } from './chat-task.ts';
 
 export interface ThinkingAsked {
@@ -20,9 +21,8 @@ export const chooseThinking = (model: Model, asked: ThinkingAsked): ThinkingWish
   const { budget, budgetField } = asked;
   const reasoning = model.reasoning;
   if (reasoning === undefined) {
-    if (asked.effort !== undefined && asked.effort !== 'none') {
-      throw fail('invalid_request', `${asked.field} must be none: model ${model.id} does not reason`);
-    }
+    if (asked.effort !== undefined && asked.effort !== 'none')
+      throw invalid(`${asked.field} must be none: model ${model.id} does not reason`);
     return { effort: undefined, active: false, budget, budgetField };
   }
   if (asked.effort !== undefined) checkEffort(model.id, reasoning, asked.effort, asked.field);
@@ -46,12 +46,12 @@ type Reasoning = NonNullable<Model['reasoning']>;
 const checkEffort = (id: string, reasoning: Reasoning, effort: Effort, field: string): void => {
   if (effort === 'none') {
     if (!reasoning.mandatory) return;
-    throw fail('invalid_request', `${field} must not turn reasoning off: model ${id} always reasons`);
+    throw invalid(`${field} must not turn reasoning off: model ${id} always reasons`);
   }
   const supported = reasoning.supported_efforts;
   if (supported === undefined || supported.includes(effort)) return;
   const levels = reasoning.mandatory || supported.includes('none') ? supported : ['none', ...supported];
-  throw fail('invalid_request', `${field} must be one of ${levels.join(', ')} for model ${id}`);
+  throw invalid(`${field} must be one of ${levels.join(', ')} for model ${id}`);
 };
 
 const usualEffort = ({ default_effort, supported_efforts }: Reasoning): Effort => {

@@ -1,6 +1,7 @@
 /** Messages in; the same, with a final assistant message made ready to be carried on, out. 400 when it cannot be. */
-import { fail } from '../../src/errors.ts';
+
 import type { ChatMessage, TextContent } from '../../src/ports/chat.ts';
+import { invalid } from '../core/checks.ts';
 
 export interface Conversation {
   readonly messages: readonly ChatMessage[];
@@ -17,16 +18,14 @@ export const continueFinal = (
   const final = messages[last];
   if (final?.role !== 'assistant') {
     if (!asked) return { messages, continued: false };
-    throw fail('invalid_request', 'continue_final_message needs a final message of role assistant');
+    throw invalid('continue_final_message needs a final message of role assistant');
   }
   const place = path ?? `messages[${last}]`;
-  if (final.toolCalls.length > 0) {
-    throw fail('invalid_request', `${place}.tool_calls must not be on a final assistant message`);
-  }
+  if (final.toolCalls.length > 0)
+    throw invalid(`${place}.tool_calls must not be on a final assistant message`);
   const content = trimEnd(final.content);
-  if (content.length === 0) {
-    throw fail('invalid_request', `${place}.content must have text: a final assistant message is continued`);
-  }
+  if (content.length === 0)
+    throw invalid(`${place}.content must have text: a final assistant message is continued`);
   return { messages: [...messages.slice(0, last), { ...final, content }], continued: true };
 };
 

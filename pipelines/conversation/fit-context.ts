@@ -1,8 +1,9 @@
 /** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
+
 import { map, type Observable } from 'rxjs';
-import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
+import { invalid } from '../core/checks.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
 import { budgetThinking } from './budget-thinking.ts';
@@ -38,12 +39,10 @@ export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string)
 
 const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
   const room = window - prompt - margin;
-  if (room < 1) {
-    throw fail(
-      'invalid_request',
+  if (room < 1)
+    throw invalid(
       `${draft.promptField} fills the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
     );
-  }
   return taskOf(draft, Math.min(limit, room), prompt);
 };
 

@@ -1,9 +1,11 @@
 /** Media and documents that a request refers to, in; their data put in its place, out. Read a few at a time, bounded in number and size. */
+
 import { catchError, defer, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64, Media, MediaData, MediaRule } from '../../src/ports/media.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import { invalid } from '../core/checks.ts';
 
 export interface Reading {
   readonly kind: MediaContent['type'] | 'document';
@@ -42,12 +44,8 @@ export const readMedia = (
   field: string,
 ): Observable<void> =>
   defer(() => {
-    if (readings.length > mostReadings) {
-      throw fail(
-        'invalid_request',
-        `${field} must not have more than ${mostReadings} media and document parts`,
-      );
-    }
+    if (readings.length > mostReadings)
+      throw invalid(`${field} must not have more than ${mostReadings} media and document parts`);
     let left = mostBytesTogether;
     const read = (reading: Reading): Observable<void> =>
       fetched(readers.media, reading, Math.min(mostBytes[reading.kind], left)).pipe(
@@ -75,8 +73,7 @@ const contentOf = (offload: Offload, reading: Reading, data: MediaData): Observa
   const { kind, field, detail, declared } = reading;
   if (kind === 'document') return documentText(offload, reading, data);
   const mediaType = declared !== undefined && data.mediaType === unknownType ? declared : data.mediaType;
-  if (!isOf(kind, mediaType))
-    throw fail('invalid_request', `${field} must be ${described[kind]}, not ${mediaType}`);
+  if (!isOf(kind, mediaType)) throw invalid(`${field} must be ${described[kind]}, not ${mediaType}`);
   const content: MediaContent = { type: kind, mediaType, base64: data.base64 };
   return of(detail === undefined ? content : { ...content, detail });
 };

@@ -1,4 +1,5 @@
 /** Checks an image request against its model's spec: 400 names the field, 503 without a spec. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities, ImageParameters } from '../../schemas/image-capabilities.ts';
@@ -6,11 +7,11 @@ import { fail } from '../../src/errors.ts';
 import { chooseSize } from '../../src/images/choose-size.ts';
 import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
 import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
+import { checkEnum, checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { checkEnum, checkRange, checkSeed, checkText } from './check-value.ts';
 import { type ImageBody, readImageForm } from './read-body.ts';
 import { readImageSettings } from './read-settings.ts';
 import { type ImageSource, readImageSources } from './read-sources.ts';
@@ -48,13 +49,10 @@ export const readImageRequest =
     checkSupported(raw, body, model, parameters);
     const fields = imageFields(raw);
     const n =
-      parameters.n === undefined
-        ? 1
-        : checkRange(fields.n ?? parameters.n.default ?? 1, 'n', parameters.n, true);
+      parameters.n === undefined ? 1 : checkRange(fields.n ?? parameters.n.default ?? 1, 'n', parameters.n);
     const stream = fields.stream ?? false;
-    if (stream && !spec.streaming)
-      throw fail('invalid_request', `stream is not supported by model ${model.id}`);
-    if (stream && n > 1) throw fail('invalid_request', 'stream cannot be used with n above 1');
+    if (stream && !spec.streaming) throw invalid(`stream is not supported by model ${model.id}`);
+    if (stream && n > 1) throw invalid('stream cannot be used with n above 1');
     return {
       model,
       spec,
@@ -80,10 +78,8 @@ const checkSupported = (
   parameters: ImageParameters,
 ): void => {
   const isSent = (name: string): boolean => fields[name] !== undefined && fields[name] !== null;
-  for (const name of ['moderation', 'style'])
-    if (isSent(name)) throw fail('invalid_request', `${name} is not supported`);
-  if (!isForm && isSent('image'))
-    throw fail('invalid_request', 'image must be a file of a form; in JSON, send images');
+  for (const name of ['moderation', 'style']) if (isSent(name)) throw invalid(`${name} is not supported`);
+  if (!isForm && isSent('image')) throw invalid('image must be a file of a form; in JSON, send images');
   // Many clients send n 1 whatever the model.
   const optional = ['aspect_ratio', 'resolution', 'seed', 'output_compression', 'background'] as const;
   const declared = new Set(settings.flatMap((setting) => namesOf(setting, parameters)));
@@ -91,8 +87,7 @@ const checkSupported = (
     (parameters.n === undefined && isSent('n') && fields.n !== 1 ? 'n' : undefined) ??
     optional.find((name) => isSent(name) && parameters[name] === undefined) ??
     [...settings, 'num_inference_steps'].find((name) => isSent(name) && !declared.has(name));
-  if (unsupported !== undefined)
-    throw fail('invalid_request', `${unsupported} is not supported by model ${id}`);
+  if (unsupported !== undefined) throw invalid(`${unsupported} is not supported by model ${id}`);
 };
 
 const readSize = (fields: ImageFields, n: number, parameters: ImageParameters) => {
@@ -103,8 +98,7 @@ const readSize = (fields: ImageFields, n: number, parameters: ImageParameters) =
   const { width, height } = chooseSize(fields, parameters);
   const { max_total_area: most } = parameters.size;
   if (most !== undefined && n * width * height > most)
-    throw fail(
-      'invalid_request',
+    throw invalid(
       `n images of size ${width}x${height} must have at most ${most} pixels together, not ${n * width * height}`,
     );
   return { width, height };
@@ -126,7 +120,7 @@ const readOutput = (
     outputCompression:
       fields.output_compression === undefined || range === undefined
         ? range?.default
-        : checkRange(fields.output_compression, 'output_compression', range, true),
+        : checkRange(fields.output_compression, 'output_compression', range),
     background: readBackground(fields.background, outputFormat, parameters, id),
   };
 };
@@ -139,9 +133,22 @@ const readBackground = (
 ): ImageBackground => {
   if (asked === undefined || background === undefined) return background?.default ?? 'auto';
   if (asked === 'transparent' && !background.values.includes('transparent'))
-    throw fail('invalid_request', `background transparent is not supported by model ${id}`);
+    throw invalid(`background transparent is not supported by model ${id}`);
   const chosen = checkEnum(asked, 'background', background.values);
   if (chosen === 'transparent' && format === 'jpeg')
-    throw fail('invalid_request', 'background transparent needs output_format png or webp');
+    throw invalid('background transparent needs output_format png or webp');
   return chosen;
+};
+
+const leastSeed = -(2n ** 63n);
+const mostSeed = 2n ** 63n - 1n;
+
+const checkSeed = (value: unknown): bigint => {
+  const seed = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof seed === 'bigint' && seed >= leastSeed && seed <= mostSeed) return seed;
+  throw invalid(
+    typeof seed === 'bigint' || Number.isInteger(seed)
+      ? `seed must be between ${leastSeed} and ${mostSeed}, written in digits`
+      : 'seed must be an integer',
+  );
 };

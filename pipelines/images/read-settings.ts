@@ -1,9 +1,10 @@
 /** Reads steps, guidance and negative prompt, from the top level or from `provider.options`. */
+
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
-import { fail } from '../../src/errors.ts';
 import { namesOf, type Setting, settings } from '../../src/images/spec.ts';
+import { isObject } from '../../src/json-schema.ts';
+import { checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
-import { checkRange, checkText } from './check-value.ts';
 
 export interface ImageSettings {
   readonly steps: number | undefined;
@@ -75,12 +76,8 @@ const optionPlaces = ({ provider }: JsonObject, parameters: ImageParameters): re
 };
 
 const undeclared = (path: string, known: ReadonlySet<string>) =>
-  fail(
-    'invalid_request',
+  invalid(
     known.size === 0
       ? `${path.slice(0, 200)} is not supported: the model takes no options`
       : `${path.slice(0, 200)} is not supported: the model takes ${[...known].join(', ')}`,
   );
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

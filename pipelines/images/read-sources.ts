@@ -1,10 +1,12 @@
 /** Lists the pictures that an image request works from: 400 names the field. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import { sourceOf } from '../chat/read-content.ts';
+import { invalid } from '../core/checks.ts';
 import type { ImageBody, ImageFile } from './read-body.ts';
 import type { ImageRoute } from './read-request.ts';
 
@@ -97,4 +99,4 @@ const urlSource = (url: unknown, field: string): ImageSource => ({
   from: { url: sourceOf(url, field) },
 });
 
-const refuse = (message: string): ApiError => fail('invalid_request', message);
+const refuse = (message: string): ApiError => invalid(message);

@@ -1,4 +1,5 @@
 /** GET and DELETE of jobs, one or a page of them: the same for videos and music. */
+
 import { from, map } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';
@@ -11,6 +12,7 @@ import {
 } from '../../src/ports/exchange.ts';
 import type { JobPage, Jobs, JobType, JobView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import type { Step } from '../core/stage.ts';
 
@@ -73,10 +75,9 @@ const readPage = (exchange: Pick<Exchange, 'query'>): JobPage => {
   const query = new URLSearchParams(exchange.query);
   const limit = query.get('limit') ?? String(usualLimit);
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > highestLimit)
-    throw fail('invalid_request', `limit must be an integer from 1 to ${highestLimit}`);
+    throw invalid(`limit must be an integer from 1 to ${highestLimit}`);
   const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc')
-    throw fail('invalid_request', 'order must be one of "asc", "desc"');
+  if (order !== 'asc' && order !== 'desc') throw invalid('order must be one of "asc", "desc"');
   const [after, before] = [query.get('after'), query.get('before')];
   return {
     limit: Number(limit),

@@ -1,4 +1,5 @@
 /** Reads settings of a render from the top level or `provider.options`: 400 for a key that is not declared. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import { providerSlug } from '../../schemas/render.ts';
 import { fail } from '../../src/errors.ts';
@@ -79,14 +80,3 @@ export const declaredSettings = (names: readonly string[], model: Model): readon
 /** A whole number that may have come as text. */
 export const numberOf = (value: number | string | undefined): number | undefined =>
   value === undefined ? undefined : Number(value);
-
-/** Unicode characters, not UTF-16 units. */
-export const checkLength = (text: string, most: number, field: string): void => {
-  // A text has at least half as many characters as units, and at most as many.
-  if (text.length <= most) return;
-  let characters = 0;
-  for (const _ of text) if (++characters > most) throw tooLong(field, most);
-};
-
-const tooLong = (field: string, most: number) =>
-  fail('invalid_request', `${field} must have at most ${most} characters`);

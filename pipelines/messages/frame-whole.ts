@@ -1,5 +1,6 @@
 /** Frames a conversation as one message. */
 import type { Observer } from 'rxjs';
+import { isObject } from '../../src/json-schema.ts';
 import { fromJsonText, type JsonText } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
@@ -110,8 +111,7 @@ const inputJson = (text: JsonText): string => {
 
 const isJsonObject = (text: string): boolean => {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject(JSON.parse(text));
   } catch {
     return false;
   }

@@ -1,10 +1,11 @@
 /** Content blocks as the messages format writes them, in; ours, out. Images are noted for reading, with an empty text in their place. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import { mediaReading } from '../chat/read-content.ts';
 import type { Reading } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { required } from '../core/checks.ts';
 import { toCallId } from './tool-use-ids.ts';
 
 /** Where images go that are still to be read. */

@@ -1,11 +1,12 @@
 /** A checked request of the messages format in; its prompt, and how it is to be answered, out. 400 names the field. */
+
 import type { CountTokensRequest } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
 import type { ThinkingWish } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
 import { freeJson } from '../conversation/free-json.ts';
 import type { Reading } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Images } from './read-blocks.ts';
 import { readMessagesThinking } from './read-thinking.ts';
@@ -44,10 +45,7 @@ const readConversation = (body: CountTokensRequest, images: Images): Conversatio
   const path = `messages[${body.messages.length - 1}]`;
   const final = messages.at(-1);
   if (final?.role === 'assistant' && final.toolCalls.length > 0)
-    throw fail(
-      'invalid_request',
-      `${path}.content must not hold tool_use: a final assistant message is continued`,
-    );
+    throw invalid(`${path}.content must not hold tool_use: a final assistant message is continued`);
   return continueFinal(messages, false, path);
 };
 

@@ -1,7 +1,8 @@
 /** The turns of a messages request in; our messages out: turns of one role merged, tool results before the rest of their turn. */
+
 import type { CountTokensRequest, InputBlock, InputMessage } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import { invalid } from '../core/checks.ts';
 import { type Images, readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
 
 export const readTurns = (
@@ -77,10 +78,9 @@ const readAssistant = (turn: Turn, read: ChatMessage[]): void => {
 const readInstruction = (turn: Turn, read: ChatMessage[]): void => {
   const { messages, start, end } = turn;
   const role = `messages[${start}].role system`;
-  if (messages[start - 1]?.role !== 'user')
-    throw fail('invalid_request', `${role} must follow a user message`);
+  if (messages[start - 1]?.role !== 'user') throw invalid(`${role} must follow a user message`);
   if (end < messages.length && messages[end]?.role !== 'assistant')
-    throw fail('invalid_request', `${role} must be last or precede an assistant message`);
+    throw invalid(`${role} must be last or precede an assistant message`);
   const content: TextContent[] = [];
   eachBlock(turn, (block, path) => {
     if (block.type !== 'text') throw misplaced(block, path, 'system');
@@ -106,11 +106,11 @@ const eachBlock = (
 
 const checkMessage = ({ role, content, output_config }: InputMessage, path: string): void => {
   if (output_config !== undefined)
-    throw fail('invalid_request', `${path}.output_config is not supported: it belongs to the whole request`);
+    throw invalid(`${path}.output_config is not supported: it belongs to the whole request`);
   // An answer of ours may have been empty, and comes back as it was.
   if (content.length === 0 && typeof content !== 'string' && role !== 'assistant')
-    throw fail('invalid_request', `${path}.content must have at least 1 item`);
+    throw invalid(`${path}.content must have at least 1 item`);
 };
 
 const misplaced = ({ type }: InputBlock, path: string, role: string) =>
-  fail('invalid_request', `${path}.type ${type} is not supported on messages of role ${role}`);
+  invalid(`${path}.type ${type} is not supported on messages of role ${role}`);

@@ -1,7 +1,8 @@
 /** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
+
 import type { Model } from '../../schemas/catalog.ts';
-import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
+import { invalid } from '../core/checks.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
@@ -62,13 +63,13 @@ export const readPage = (query: URLSearchParams): Page | undefined =>
 export const readLimit = (query: URLSearchParams, otherwise: number): number => {
   const limit = readInteger(query, 'limit', otherwise);
   if (limit === undefined || limit < 1 || limit > 1000)
-    throw fail('invalid_request', 'limit must be an integer from 1 to 1000');
+    throw invalid('limit must be an integer from 1 to 1000');
   return limit;
 };
 
 const readOffset = (query: URLSearchParams): number => {
   const offset = readInteger(query, 'offset', 0);
-  if (offset === undefined) throw fail('invalid_request', 'offset must be an integer of at least 0');
+  if (offset === undefined) throw invalid('offset must be an integer of at least 0');
   return offset;
 };
 

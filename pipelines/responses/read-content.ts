@@ -1,11 +1,12 @@
 /** Content parts as the responses format writes them, in; ours, out. Media is noted for reading, with an empty text in its place. */
+
 import type { Model } from '../../schemas/catalog.ts';
 import type { InputItem, InputPart } from '../../schemas/responses.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
 import { audioReading, documentReading, mediaReading, sourceOf } from '../chat/read-content.ts';
 import type { Reading } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { invalid, required } from '../core/checks.ts';
 
 type Content = NonNullable<InputItem['content']>;
 
@@ -85,7 +86,7 @@ const readingOf = (part: InputPart, path: string, model: Model): Omit<Reading, '
   switch (part.type) {
     case 'input_image': {
       if (part.image_url === undefined && part.file_id !== undefined)
-        throw fail('invalid_request', `${path}.file_id is not supported: send the image as image_url`);
+        throw invalid(`${path}.file_id is not supported: send the image as image_url`);
       const field = `${path}.image_url`;
       const reading = mediaReading('image', required(part.image_url, field), field, path, model);
       return part.detail === undefined ? reading : { ...reading, detail: part.detail };
@@ -121,4 +122,4 @@ const shelve = (reading: Omit<Reading, 'place'>, into: UserContent[], { readings
 };
 
 const misplaced = ({ type }: InputPart, path: string, where: string): ApiError =>
-  fail('invalid_request', `${path}.type ${type} is not supported on ${where}`);
+  invalid(`${path}.type ${type} is not supported on ${where}`);

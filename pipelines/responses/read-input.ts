@@ -1,8 +1,8 @@
 /** Instructions and input items of a responses request in; our messages out: what one turn of the model said is one message. */
+
 import type { InputItem, ResponsesRequest } from '../../schemas/responses.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { required } from '../core/required.ts';
+import { invalid, required } from '../core/checks.ts';
 import {
   type MediaShelf,
   readFunctionOutput,
@@ -56,8 +56,7 @@ class Conversation {
         // Thoughts come back with the answer they led to; no engine takes them.
         break;
       case 'item_reference':
-        throw fail(
-          'invalid_request',
+        throw invalid(
           `${path}.type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)`,
         );
       default:
@@ -66,11 +65,9 @@ class Conversation {
   }
 
   end(): readonly ChatMessage[] {
-    if (this.#pending !== undefined)
-      throw fail('invalid_request', `${this.#pending} needs a function_call_output after it`);
+    if (this.#pending !== undefined) throw invalid(`${this.#pending} needs a function_call_output after it`);
     this.#showMedia();
-    if (this.#messages.length === 0)
-      throw fail('invalid_request', 'input must hold a message or a function call');
+    if (this.#messages.length === 0) throw invalid('input must hold a message or a function call');
     return this.#messages;
   }
 
@@ -82,8 +79,7 @@ class Conversation {
       this.#ownTurn().content.push(...readResponsesText(given, field, role));
       return;
     }
-    if (given.length === 0 && typeof given !== 'string')
-      throw fail('invalid_request', `${field} must have at least 1 item`);
+    if (given.length === 0 && typeof given !== 'string') throw invalid(`${field} must have at least 1 item`);
     this.#otherTurn();
     this.#showMedia();
     this.#messages.push(

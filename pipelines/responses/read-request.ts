@@ -1,7 +1,7 @@
 /** A checked request of the responses format in; a draft of the call out, at once unless media must be read. 400 names the field. */
+
 import { map } from 'rxjs';
 import type { ResponsesRequest } from '../../schemas/responses.ts';
-import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { noStop, readSampling, readThinking } from '../chat/read-request.ts';
@@ -10,7 +10,7 @@ import { checkStrict } from '../chat/strict-schema.ts';
 import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
 import { freeJson } from '../conversation/free-json.ts';
 import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { invalid, required } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
@@ -77,18 +77,17 @@ const readDraft = (
 const refuseStored = (body: ResponsesRequest): void => {
   for (const field of ['previous_response_id', 'conversation', 'prompt'] as const) {
     if (body[field] !== undefined)
-      throw fail('invalid_request', `${field} is not supported: nothing is stored, so send it all in input`);
+      throw invalid(`${field} is not supported: nothing is stored, so send it all in input`);
   }
   if (body.background === true)
-    throw fail('invalid_request', 'background must be false: a response is not kept after its request');
+    throw invalid('background must be false: a response is not kept after its request');
 };
 
 const longestKey = 64;
 
 const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
   for (const key in metadata) {
-    if (key.length > longestKey)
-      throw fail('invalid_request', `metadata must have keys of at most ${longestKey} characters`);
+    if (key.length > longestKey) throw invalid(`metadata must have keys of at most ${longestKey} characters`);
   }
 };
 

@@ -1,8 +1,9 @@
 /** Reads the page that a list is asked for, and renders the list: a 400 names the parameter. */
-import { fail } from '../../src/errors.ts';
+
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import type { ItemPage } from '../../src/ports/vectors.ts';
+import { invalid } from '../core/checks.ts';
 
 const usualLimit = 20;
 const mostLimit = 100;
@@ -33,14 +34,13 @@ export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
 const readLimit = (query: URLSearchParams): number => {
   const text = query.get('limit');
   const limit = text === null ? usualLimit : /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > mostLimit)
-    throw fail('invalid_request', `limit must be an integer from 1 to ${mostLimit}`);
+  if (limit < 1 || limit > mostLimit) throw invalid(`limit must be an integer from 1 to ${mostLimit}`);
   return limit;
 };
 
 const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
   const order = query.get('order') ?? usual;
-  if (order !== 'asc' && order !== 'desc') throw fail('invalid_request', 'order must be asc or desc');
+  if (order !== 'asc' && order !== 'desc') throw invalid('order must be asc or desc');
   return order;
 };
 
@@ -50,7 +50,7 @@ const cursor = <Name extends string>(
   name: Name,
 ): { readonly [name in Name]?: string } => {
   const id = query.get(name) ?? '';
-  if (id.length > 100) throw fail('invalid_request', `${name} must be an id out of the list`);
+  if (id.length > 100) throw invalid(`${name} must be an id out of the list`);
   return id === '' ? {} : ({ [name]: id } as { readonly [name in Name]: string });
 };
 

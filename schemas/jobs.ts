@@ -1,5 +1,6 @@
 /** Records of video and music jobs and of render slots in the State port. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 export const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
 export type JobStatus = Static<typeof JobStatus>;
@@ -26,10 +27,10 @@ export const JobRecord = Type.Object({
   model: Type.String(),
   status: JobStatus,
   created: Type.Integer(),
-  started: Type.Union([Type.Integer(), Type.Null()]),
-  ended: Type.Union([Type.Integer(), Type.Null()]),
+  started: Nullable(Type.Integer()),
+  ended: Nullable(Type.Integer()),
   /** When the outputs are deleted; set at completion. */
-  expires: Type.Union([Type.Integer(), Type.Null()]),
+  expires: Nullable(Type.Integer()),
   /** How long the render is expected to take. */
   expected_ms: Type.Integer(),
   /** What the renderer last said, 0 to 1. */
@@ -41,17 +42,17 @@ export const JobRecord = Type.Object({
   /** Seconds that are billed when it completes, and what one costs. */
   billed_seconds: Type.Integer(),
   price: Type.Record(Type.String(), Type.String()),
-  cost: Type.Union([Type.String(), Type.Null()]),
+  cost: Nullable(Type.String()),
   /** Whether its sound can be heard while it renders. */
   progressive: Type.Boolean(),
   outputs: Type.Array(JobOutput),
-  error: Type.Union([Type.String(), Type.Null()]),
-  error_code: Type.Union([Type.String(), Type.Null()]),
-  callback_url: Type.Union([Type.String(), Type.Null()]),
+  error: Nullable(Type.String()),
+  error_code: Nullable(Type.String()),
+  callback_url: Nullable(Type.String()),
   /** How often a worker has begun it. */
   attempts: Type.Integer(),
   /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
-  worker: Type.Union([Type.String(), Type.Null()]),
+  worker: Nullable(Type.String()),
   /** Id of the slot it is rendered in: whoever takes that over takes over the job. */
   slot: Type.Optional(Type.String()),
   /** Place in the queue of its model: when it came, with fractions, so that no two of one process are the same. */

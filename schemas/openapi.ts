@@ -1,5 +1,6 @@
 /** What a route says of itself for the OpenAPI document, and the parts every route shares. */
 import Type, { type TObject, type TSchema } from 'typebox';
+import { Titled } from './shapes.ts';
 
 /** Version of the HTTP contract, not of the program. */
 export const apiVersion = '1.4.0';
@@ -25,27 +26,21 @@ export interface RouteDoc {
   readonly errors?: readonly number[];
 }
 
-export const ErrorEnvelope = Type.Object(
-  {
-    error: Type.Object({
-      code: Type.Integer({ description: 'Repeats the HTTP status' }),
-      message: Type.String(),
-      type: Type.String(),
-      param: Type.Null(),
-      metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
-    }),
-  },
-  { title: 'ErrorEnvelope' },
-);
+export const ErrorEnvelope = Titled('ErrorEnvelope', {
+  error: Type.Object({
+    code: Type.Integer({ description: 'Repeats the HTTP status' }),
+    message: Type.String(),
+    type: Type.String(),
+    param: Type.Null(),
+    metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
+  }),
+});
 
-export const MessagesError = Type.Object(
-  {
-    type: Type.Literal('error'),
-    error: Type.Object({ type: Type.String(), message: Type.String() }),
-    request_id: Type.String(),
-  },
-  { title: 'MessagesError' },
-);
+export const MessagesError = Titled('MessagesError', {
+  type: Type.Literal('error'),
+  error: Type.Object({ type: Type.String(), message: Type.String() }),
+  request_id: Type.String(),
+});
 
 export const statusMeanings: Readonly<Record<number, string>> = {
   200: 'Success',

@@ -1,5 +1,6 @@
 /** What `POST /audio/transcriptions` takes, as JSON and as a form, and gives. */
 import Type, { type Static } from 'typebox';
+import { Titled } from './shapes.ts';
 
 /** Bytes of a recording, and seconds. */
 export const maxRecordingBytes = 25 * 1024 * 1024;
@@ -26,30 +27,24 @@ export const TranscriptionFields = Type.Object({
 });
 export type TranscriptionFields = Static<typeof TranscriptionFields>;
 
-export const TranscriptionRequest = Type.Object(
-  {
-    ...fields,
-    input_audio: Type.Object({
-      data: Type.String({ description: 'Base64, no data URI; up to 25 MB once decoded' }),
-      format: AudioFormat,
-    }),
-  },
-  { title: 'TranscriptionRequest' },
-);
+export const TranscriptionRequest = Titled('TranscriptionRequest', {
+  ...fields,
+  input_audio: Type.Object({
+    data: Type.String({ description: 'Base64, no data URI; up to 25 MB once decoded' }),
+    format: AudioFormat,
+  }),
+});
 
-export const TranscriptionForm = Type.Object(
-  { ...fields, file: Type.String({ format: 'binary', description: 'Up to 25 MB' }) },
-  { title: 'TranscriptionForm' },
-);
+export const TranscriptionForm = Titled('TranscriptionForm', {
+  ...fields,
+  file: Type.String({ format: 'binary', description: 'Up to 25 MB' }),
+});
 
-export const Transcription = Type.Object(
-  {
-    text: Type.String(),
-    usage: Type.Object({
-      type: Type.Literal('duration'),
-      seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
-      cost: Type.Number({ description: 'US dollars' }),
-    }),
-  },
-  { title: 'Transcription' },
-);
+export const Transcription = Titled('Transcription', {
+  text: Type.String(),
+  usage: Type.Object({
+    type: Type.Literal('duration'),
+    seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
+    cost: Type.Number({ description: 'US dollars' }),
+  }),
+});

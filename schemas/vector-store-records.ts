@@ -1,13 +1,14 @@
 /** Records of vector stores in the State port; times are Unix milliseconds. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 const Time = Type.Integer({ minimum: 0 });
 
 /** Kind `vector-store`, id `vs_…`, owned by its subscription. */
 export const VectorStoreRecord = Type.Object({
   id: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  description: Type.Union([Type.String(), Type.Null()]),
+  name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
   metadata: Type.Record(Type.String(), Type.String()),
   created: Time,
   lastActive: Time,

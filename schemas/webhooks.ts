@@ -1,13 +1,14 @@
 /** Webhooks: what the State port keeps of secrets and deliveries, and what the secret routes answer. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 /** Kind `webhook-secret`, id: the subscription it signs for. Times are Unix milliseconds. */
 export const WebhookSecretRecord = Type.Object({
   secret: Type.String(),
   created: Type.Integer(),
   /** The one before, which signs too until its time is over. */
-  previous: Type.Union([Type.String(), Type.Null()]),
-  previous_expires: Type.Union([Type.Integer(), Type.Null()]),
+  previous: Nullable(Type.String()),
+  previous_expires: Nullable(Type.Integer()),
 });
 export type WebhookSecretRecord = Static<typeof WebhookSecretRecord>;
 
@@ -16,9 +17,9 @@ export const DeliveryAttempt = Type.Object({
   /** Unix milliseconds when it began. */
   time: Type.Integer(),
   /** Status of the receiver's answer; null when there was none. */
-  status: Type.Union([Type.Integer(), Type.Null()]),
+  status: Nullable(Type.Integer()),
   /** What went wrong; null when it was taken, or when this process died before it knew. */
-  error: Type.Union([Type.String(), Type.Null()]),
+  error: Nullable(Type.String()),
   milliseconds: Type.Integer(),
 });
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
@@ -36,9 +37,9 @@ export const DeliveryRecord = Type.Object({
   /** Attempts begun since it was made or sent anew by hand. */
   tries: Type.Integer(),
   /** When it is tried next; null when it will not be. */
-  next: Type.Union([Type.Integer(), Type.Null()]),
+  next: Nullable(Type.Integer()),
   /** Who is at it. */
-  claim: Type.Union([Type.String(), Type.Null()]),
+  claim: Nullable(Type.String()),
   /** The last ones. */
   attempts: Type.Array(DeliveryAttempt),
 });

@@ -54,7 +54,7 @@ const operation = (route: Route, components: Components): Json => {
   const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
   const statuses = [
     ...(doc.errors ?? []),
-    ...(route.access === 'key' ? [401] : []),
+    ...(route.access === 'public' ? [] : [401]),
     ...(doc.ranges === true ? [416] : []),
     500,
   ];

@@ -15,7 +15,6 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
   {
     method: 'GET',
     path: '/usage',
-    access: 'key',
     pipeline: usage(ports),
     doc: {
       tag: 'Usage',
@@ -28,7 +27,6 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
   {
     method: 'GET',
     path: '/webhooks/secret',
-    access: 'key',
     pipeline: webhooksSecret(ports),
     doc: {
       tag: 'Webhooks',
@@ -40,7 +38,6 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
   {
     method: 'POST',
     path: '/webhooks/secret/rotate',
-    access: 'key',
     pipeline: webhooksSecretRotate(ports),
     doc: {
       tag: 'Webhooks',
@@ -52,7 +49,6 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
   {
     method: 'GET',
     path: '/health',
-    access: 'key',
     pipeline: health(ports),
     doc: { tag: 'Service', summary: 'How the gateway is doing', answer: json(Health), errors: [503] },
   },

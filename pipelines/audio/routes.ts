@@ -4,7 +4,7 @@ import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, type Route } from '../route.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
 import { audioVoices } from './voices.ts';
@@ -47,7 +47,6 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/audio/speech',
-    access: 'key',
     // A clip comes as base64.
     bodyLimit: 40 * 1024 * 1024,
     pipeline: audioSpeech(ports),
@@ -63,13 +62,12 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
         'audio/pcm': sound,
         'text/event-stream': SpeechEvent,
       },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      errors: generationErrors,
     },
   },
   {
     method: 'POST',
     path: '/audio/transcriptions',
-    access: 'key',
     // Enough for a recording as base64, and for one above its limit to be refused by name.
     bodyLimit: 48 * 1024 * 1024,
     pipeline: audioTranscriptions(ports),
@@ -82,14 +80,12 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
         'text/plain': Type.String(),
         'text/event-stream': TranscriptionEvent,
       },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      errors: generationErrors,
     },
   },
   {
     method: 'GET',
     path: '/audio/voices',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: audioVoices(ports),
     doc: {
       tag,

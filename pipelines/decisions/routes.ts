@@ -9,7 +9,6 @@ export const decisionsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/systemone',
-    access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: systemOne(ports),
     doc: {

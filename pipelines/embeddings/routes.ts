@@ -3,7 +3,7 @@ import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.
 import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, type Route } from '../route.ts';
 import { embeddings } from './embeddings.ts';
 import { embeddingModels } from './models.ts';
 
@@ -24,7 +24,6 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/embeddings',
-    access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: embeddings(ports),
     doc: {
@@ -32,7 +31,7 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
       summary: 'A vector for each input, in input order',
       body: json(EmbeddingsRequest),
       answer: json(EmbeddingsResponse),
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      errors: generationErrors,
     },
   },
 ];

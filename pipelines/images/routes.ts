@@ -9,7 +9,7 @@ import {
 } from '../../schemas/image.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { images } from './images.ts';
 import { imagesModelEndpoints, imagesModels } from './models.ts';
 import type { ImageRoute } from './read-request.ts';
@@ -20,16 +20,14 @@ const tag = 'Images';
 const draws = (ports: Ports, route: ImageRoute, summary: string): Route => ({
   method: 'POST',
   path: route.path,
-  access: 'key',
-  // Pictures come as files or base64, 64 MiB of them together.
-  bodyLimit: 128 * 1024 * 1024,
+  bodyLimit: mediaBodyLimit,
   pipeline: images(ports, route),
   doc: {
     tag,
     summary,
     body: { ...json(ImageFields), 'multipart/form-data': ImageForm },
     answer: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
-    errors: [400, 404, 413, 429, 502, 503, 504],
+    errors: generationErrors,
   },
 });
 
@@ -48,8 +46,6 @@ export const imagesRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/images/models',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: imagesModels(ports),
     doc: {
       tag,
@@ -61,8 +57,6 @@ export const imagesRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/images/models/{author}/{slug}/endpoints',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: imagesModelEndpoints(ports),
     doc: {
       tag,

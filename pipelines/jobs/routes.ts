@@ -14,7 +14,7 @@ import {
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import type { JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { mediaBodyLimit, type Route } from '../route.ts';
 import { blobLink, jobContent } from './content.ts';
 import { jobGet, jobList, jobRemove } from './jobs.ts';
 import { musicCreate, musicModels, musicStream } from './music.ts';
@@ -34,9 +34,7 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/videos',
-    access: 'key',
-    // Frames and references come as base64.
-    bodyLimit: 128 * 1024 * 1024,
+    bodyLimit: mediaBodyLimit,
     pipeline: videosCreate(ports),
     doc: {
       tag: 'Videos',
@@ -66,7 +64,6 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/music',
-    access: 'key',
     bodyLimit: 1024 * 1024,
     pipeline: musicCreate(ports),
     doc: {
@@ -94,7 +91,6 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/music/{id}/stream',
-    access: 'key',
     pipeline: musicStream(ports),
     doc: {
       tag: 'Music',
@@ -144,7 +140,6 @@ const sharedRoutes = (
   {
     method: 'GET',
     path,
-    access: 'key',
     pipeline: jobList(ports, type),
     doc: {
       tag,
@@ -157,21 +152,18 @@ const sharedRoutes = (
   {
     method: 'GET',
     path: `${path}/models`,
-    access: 'key',
     pipeline: models,
     doc: { tag, summary: `Served ${type} models`, answer: json(schemas.models), errors: [502, 503] },
   },
   {
     method: 'GET',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: jobGet(ports, type),
     doc: { tag, summary: `A ${type} job`, answer: json(schemas.job), errors: [404, 503] },
   },
   {
     method: 'DELETE',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: jobRemove(ports, type),
     doc: {
       tag,
@@ -183,7 +175,6 @@ const sharedRoutes = (
   {
     method: 'GET',
     path: `${path}/{id}/content`,
-    access: 'key',
     pipeline: jobContent(ports, type),
     doc: { tag, ranges: true, ...content, errors: outputErrors },
   },

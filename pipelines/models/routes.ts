@@ -56,7 +56,6 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/models/{id+}',
-    access: 'key',
     errors: modelDialect,
     pipeline: modelsGet(ports),
     doc: {

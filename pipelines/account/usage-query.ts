@@ -1,5 +1,4 @@
 /** Reads the query of GET /usage: period, groups and page, or a 400 that names the parameter. */
-
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { invalid } from '../core/checks.ts';

@@ -1,5 +1,4 @@
 /** Reads a speech request into the engine call and the form of its response: 400 names the field. */
-
 import { map } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';

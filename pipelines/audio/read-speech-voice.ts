@@ -1,5 +1,4 @@
 /** Reads the voice of a speech request and probes a clip to be cloned: 400 names the field. */
-
 import { map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';

@@ -1,5 +1,4 @@
 /** Reads a transcription request, JSON or a form, and probes its recording: 400 names the field, 413. */
-
 import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';

@@ -1,10 +1,9 @@
-/** The content of one message as the chat dialect writes it, in; ours, out. Media is noted for reading, with an empty text in its place. */
-
+/** Reads the content of a chat message; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
 import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64 } from '../../src/ports/media.ts';
-import type { Reading } from '../conversation/read-media.ts';
+import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
 
 type Content = NonNullable<ChatRequestMessage['content']>;
@@ -23,79 +22,67 @@ const textOf = (part: ContentPart, field: string, role: string): TextContent => 
   throw invalid(`${field}.type ${part.type} is not supported on messages of role ${role}`);
 };
 
-/** Content of a `user` message; what must be fetched, decoded or converted is added to `readings`. */
-export const readUserContent = (
-  content: Content,
-  field: string,
-  model: Model,
-  readings: Reading[],
-): UserContent[] => {
+/** Content of a `user` message. */
+export const readUserContent = (content: Content, field: string, media: MediaCollector): UserContent[] => {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const read: UserContent[] = [];
   content.forEach((part, at) => {
     const path = `${field}[${at}]`;
-    if (part.type === 'text' || part.type === 'refusal') {
-      read.push(textOf(part, path, 'user'));
-      return;
-    }
-    readings.push({ ...readingOf(part, path, model), place: (content) => (read[at] = content) });
-    read.push({ type: 'text', text: '' });
+    if (part.type === 'text' || part.type === 'refusal') read.push(textOf(part, path, 'user'));
+    else addMedia(referenceOf(part, path, media.model), read, media);
   });
   return read;
 };
 
-const readingOf = (part: ContentPart, path: string, model: Model): Omit<Reading, 'place'> => {
+const referenceOf = (part: ContentPart, path: string, model: Model): MediaReference => {
   switch (part.type) {
     case 'image_url': {
       const image = required(part.image_url, `${path}.image_url`);
-      const reading = mediaReading('image', image.url, `${path}.image_url.url`, path, model);
-      return image.detail === undefined ? reading : { ...reading, detail: image.detail };
+      const reference = mediaReference('image', image.url, `${path}.image_url.url`, path, model);
+      return image.detail === undefined ? reference : { ...reference, detail: image.detail };
     }
     case 'video_url': {
       const video = required(part.video_url, `${path}.video_url`);
-      return mediaReading('video', video.url, `${path}.video_url.url`, path, model);
+      return mediaReference('video', video.url, `${path}.video_url.url`, path, model);
     }
     case 'input_audio':
-      return audioReading(required(part.input_audio, `${path}.input_audio`), path, model);
+      return audioReference(required(part.input_audio, `${path}.input_audio`), path, model);
     default:
-      return documentReading(required(part.file, `${path}.file`), `${path}.file`);
+      return documentReference(required(part.file, `${path}.file`), `${path}.file`);
   }
 };
 
-/** An image, sound or video of any dialect, noted for reading; 400 when the model takes none. */
-export const mediaReading = (
+/** An image, audio or video of any format; 400 when the model takes none. */
+export const mediaReference = (
   kind: MediaContent['type'],
   source: unknown,
   field: string,
   path: string,
   model: Model,
-): Omit<Reading, 'place'> => {
+): MediaReference => {
   if (!model.input_modalities.includes(kind))
     throw invalid(`${path}: model ${model.id} takes no ${kind} input`);
   return { kind, source: sourceOf(source, field), field };
 };
 
-/** Sound as bare base64, under `input_audio` of the part at `path`. */
-export const audioReading = (
+/** Audio as bare base64, under `input_audio` of the part at `path`. */
+export const audioReference = (
   { data, format }: NonNullable<ContentPart['input_audio']>,
   path: string,
   model: Model,
-): Omit<Reading, 'place'> => ({
-  ...mediaReading('audio', data, `${path}.input_audio.data`, path, model),
+): MediaReference => ({
+  ...mediaReference('audio', data, `${path}.input_audio.data`, path, model),
   declared: audioTypes[format],
 });
 
 /** A document in the `file_data` of the object at `path`. */
-export const documentReading = (
-  file: NonNullable<ContentPart['file']>,
-  path: string,
-): Omit<Reading, 'place'> => {
+export const documentReference = (file: NonNullable<ContentPart['file']>, path: string): MediaReference => {
   const field = `${path}.file_data`;
   if (file.file_data === undefined && file.file_id !== undefined)
     throw invalid(`${path}.file_id is not supported: send the document as file_data`);
   const source = sourceOf(required(file.file_data, field), field);
-  const reading = { kind: 'document', source, field } as const;
-  return file.filename === undefined ? reading : { ...reading, filename: file.filename };
+  const reference = { kind: 'document', source, field } as const;
+  return file.filename === undefined ? reference : { ...reference, filename: file.filename };
 };
 
 const audioTypes = {
@@ -109,7 +96,7 @@ const audioTypes = {
   aiff: 'audio/aiff',
 } as const;
 
-/** The schema leaves these open: base64 that is long comes as bytes. */
+/** Schemas leave these open: long base64 of a large request is parsed to bytes. */
 export const sourceOf = (value: unknown, field: string): Base64 => {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
   throw invalid(`${field} must be a string`);

@@ -1,5 +1,4 @@
 /** `response_format` of the chat dialect in; ours out. 400 for a strict schema outside the strict subset. */
-
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
 import { freeJson } from '../conversation/free-json.ts';

@@ -1,6 +1,4 @@
-/** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
-
-import { map } from 'rxjs';
+/** Reads a chat request into a draft of the engine call: 400 names the field. */
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
@@ -12,7 +10,7 @@ import {
 } from '../conversation/chat-task.ts';
 import { chooseThinking } from '../conversation/choose-thinking.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
@@ -30,20 +28,18 @@ export interface ChatFraming {
 export const readChatRequest =
   (readers: MediaReaders): Step<Asked<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
   (asked, { exchange }) => {
-    const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, exchange.body.length);
-    return readings.length === 0
-      ? draft
-      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+    const pending: PendingMedia[] = [];
+    const draft = readDraft(asked, pending, exchange.body.length);
+    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
   { body, model, variant }: Asked<ChatRequest>,
-  readings: Reading[],
+  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
   const { messages, continued } = continueFinal(
-    readMessages(body.messages, model, readings),
+    readMessages(body.messages, { model, pending }),
     body.continue_final_message ?? false,
   );
   const tools = readTools(body.tools);
@@ -74,7 +70,7 @@ const readDraft = (
     },
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };
 };

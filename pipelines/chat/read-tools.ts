@@ -1,5 +1,4 @@
 /** Tools and tool choice as the chat dialect writes them, in; ours, out. 400 for a choice that the tools do not allow. */
-
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { freeJson } from '../conversation/free-json.ts';

@@ -1,5 +1,4 @@
 /** A draft and its settled completion limit in; what the engine is told about thinking out. 400 for a budget that leaves no answer. */
-
 import type { Thinking } from '../../src/ports/chat.ts';
 import { invalid } from '../core/checks.ts';
 import type { ChatDraft } from './chat-task.ts';

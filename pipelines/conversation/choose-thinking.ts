@@ -1,5 +1,4 @@
 /** What a client wishes about thinking, in; what the model will be told, out. 400 for a level the model does not have. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import type { Effort } from '../../src/ports/chat.ts';
 import { invalid } from '../core/checks.ts';

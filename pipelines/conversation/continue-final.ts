@@ -1,5 +1,4 @@
 /** Messages in; the same, with a final assistant message made ready to be carried on, out. 400 when it cannot be. */
-
 import type { ChatMessage, TextContent } from '../../src/ports/chat.ts';
 import { invalid } from '../core/checks.ts';
 

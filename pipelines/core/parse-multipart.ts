@@ -1,5 +1,4 @@
 /** Parses a multipart/form-data body into fields and streamed files as they arrive. */
-
 import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { defer, ignoreElements, merge, Observable, type Subscriber, tap } from 'rxjs';

@@ -1,5 +1,4 @@
 /** Reads an embeddings request into the call for its engine: a 400 names the field or the input. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import { type EmbeddingsFields, maxInputs } from '../../schemas/embeddings.ts';
 import type { ApiError } from '../../src/errors.ts';

@@ -1,5 +1,4 @@
 /** Reads the fields and files of an image request, JSON or a form: 400 413. */
-
 import { filter, map, mergeMap, type Observable, of, reduce, tap } from 'rxjs';
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 import { type ApiError, fail } from '../../src/errors.ts';

@@ -1,5 +1,4 @@
 /** Fetches, decodes and verifies the pictures of an image request: 400 and 413 name the field. */
-
 import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';

@@ -1,5 +1,4 @@
 /** Checks an image request against its model's spec: 400 names the field, 503 without a spec. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities, ImageParameters } from '../../schemas/image-capabilities.ts';

@@ -1,5 +1,4 @@
 /** Reads steps, guidance and negative prompt, from the top level or from `provider.options`. */
-
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 import { namesOf, type Setting, settings } from '../../src/images/spec.ts';
 import { isObject } from '../../src/json-schema.ts';

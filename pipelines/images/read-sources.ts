@@ -1,5 +1,4 @@
 /** Lists the pictures that an image request works from: 400 names the field. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';

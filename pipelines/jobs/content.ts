@@ -1,5 +1,4 @@
 /** GET /videos/{id}/content, /music/{id}/content and /blobs/{name}: stored files, whole or a range. */
-
 import { from, map } from 'rxjs';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import { fail } from '../../src/errors.ts';

@@ -1,5 +1,4 @@
 /** GET and DELETE of jobs, one or a page of them: the same for videos and music. */
-
 import { from, map } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';

@@ -1,5 +1,4 @@
 /** Makes a render of a music request: 400 names the field, 503 for a model without a valid spec. */
-
 import { randomInt } from 'node:crypto';
 import { type MusicRequest, musicSettings } from '../../schemas/music.ts';
 import { fail } from '../../src/errors.ts';

@@ -1,5 +1,4 @@
 /** Reads a video request from multipart/form-data into what its JSON body would be: 400 413. */
-
 import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';

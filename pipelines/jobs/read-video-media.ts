@@ -1,5 +1,4 @@
 /** Reads from a video request which media it needs, and what for: 400 names the field. */
-
 import type { InputReference, VideoFields } from '../../schemas/videos.ts';
 import { fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';

@@ -1,5 +1,4 @@
 /** Makes a render of a video request: 400 names the field, 503 for a model without a valid spec. */
-
 import { randomInt } from 'node:crypto';
 import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
 import type { VideoCall } from '../../src/ports/render.ts';

@@ -1,5 +1,4 @@
 /** Reads settings of a render from the top level or `provider.options`: 400 for a key that is not declared. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import { providerSlug } from '../../schemas/render.ts';
 import { fail } from '../../src/errors.ts';

@@ -5,7 +5,7 @@ import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countPrompt } from '../conversation/fit-context.ts';
-import type { Reading } from '../conversation/read-media.ts';
+import type { PendingMedia } from '../conversation/read-media.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type Asked, resolveModel } from '../core/resolve-model.ts';
@@ -27,9 +27,9 @@ export const messagesCountTokens = (ports: Ports): KeyedPipeline =>
 const countTokens =
   (offload: Offload) =>
   (asked: Asked<CountTokensRequest>): Observable<number> => {
-    const readings: Reading[] = [];
-    const prompt = readMessagesPrompt(asked, readings, undefined);
+    const pending: PendingMedia[] = [];
+    const prompt = readMessagesPrompt(asked, pending, undefined);
     // An image counts the same whatever it shows, so none is read.
-    for (const reading of readings) reading.place({ type: 'image', mediaType: '', base64: '' });
+    for (const { content, index } of pending) content[index] = { type: 'image', mediaType: '', base64: '' };
     return countPrompt(offload, prompt, asked.model.tokenizer);
   };

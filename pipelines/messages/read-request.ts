@@ -1,17 +1,17 @@
-/** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
-import { map, of, switchMap } from 'rxjs';
+/** Reads a messages request into a draft of the engine call: 400 names the field. */
+import { of, switchMap } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
 
 export interface MessagesFraming {
-  /** Thoughts are signed, but not shown. */
+  /** Thinking is signed, but not shown. */
   readonly hidesThinking: boolean;
   readonly signer: Signer;
 }
@@ -24,22 +24,20 @@ export const readMessagesRequest =
   (asked, { exchange }) =>
     signing().pipe(
       switchMap((signer) => {
-        const readings: Reading[] = [];
-        const draft = readDraft(asked, readings, exchange.body.length, signer);
-        return readings.length === 0
-          ? of(draft)
-          : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+        const pending: PendingMedia[] = [];
+        const draft = readDraft(asked, pending, exchange.body.length, signer);
+        return pending.length === 0 ? of(draft) : readMedia(readers, pending, draft);
       }),
     );
 
 const readDraft = (
   asked: Asked<MessagesRequest>,
-  readings: Reading[],
+  pending: PendingMedia[],
   bodyLength: number | undefined,
   signer: Signer,
 ): ChatDraft<MessagesFraming> => {
   const { body, model, variant } = asked;
-  const prompt = readMessagesPrompt(asked, readings, body.max_tokens);
+  const prompt = readMessagesPrompt(asked, pending, body.max_tokens);
   return {
     model,
     express: variant === 'express',
@@ -62,7 +60,7 @@ const readDraft = (
     },
     limit: body.max_tokens,
     thinking: prompt.thinking,
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
   };
 };

@@ -1,5 +1,4 @@
 /** `thinking` and `output_config.effort` of a messages request in; what the model will be told out. 400 for what it cannot do. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Effort } from '../../src/ports/chat.ts';

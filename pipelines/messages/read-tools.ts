@@ -1,5 +1,4 @@
 /** Tools and tool choice as the messages format writes them, in; ours, out. 400 for a choice that the tools do not allow. */
-
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { freeJson } from '../conversation/free-json.ts';

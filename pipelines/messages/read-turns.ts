@@ -1,13 +1,13 @@
-/** The turns of a messages request in; our messages out: turns of one role merged, tool results before the rest of their turn. */
-
+/** Reads the turns of a messages request: those of one role are merged, tool results come first. */
 import type { CountTokensRequest, InputBlock, InputMessage } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
-import { type Images, readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
+import { readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
 
 export const readTurns = (
   { system, messages }: Pick<CountTokensRequest, 'system' | 'messages'>,
-  images: Images,
+  media: MediaCollector,
 ): ChatMessage[] => {
   const read = readSystem(system);
   for (let start = 0, end = 0; start < messages.length; start = end) {
@@ -15,7 +15,7 @@ export const readTurns = (
     const turn: Turn = { messages, start, end };
     switch (messages[start]?.role) {
       case 'user':
-        readUser(turn, read, images);
+        readUser(turn, read, media);
         break;
       case 'assistant':
         readAssistant(turn, read);
@@ -51,12 +51,12 @@ const readSystem = (system: CountTokensRequest['system']): ChatMessage[] => {
   return [{ role: 'system', content }];
 };
 
-const readUser = (turn: Turn, read: ChatMessage[], images: Images): void => {
+const readUser = (turn: Turn, read: ChatMessage[], media: MediaCollector): void => {
   const content: UserContent[] = [];
   eachBlock(turn, (block, path) => {
     if (block.type === 'text') content.push(readText(block.text, path));
-    else if (block.type === 'image') readImage(block.source, path, content, images);
-    else if (block.type === 'tool_result') read.push(readToolResult(block, path, content, images));
+    else if (block.type === 'image') readImage(block.source, path, content, media);
+    else if (block.type === 'tool_result') read.push(readToolResult(block, path, content, media));
     else throw misplaced(block, path, 'user');
   });
   if (content.length > 0) read.push({ role: 'user', content });
@@ -68,7 +68,7 @@ const readAssistant = (turn: Turn, read: ChatMessage[]): void => {
   eachBlock(turn, (block, path) => {
     if (block.type === 'text') content.push(readText(block.text, path));
     else if (block.type === 'tool_use') toolCalls.push(readToolUse(block, path));
-    // Thoughts come back with the answer they led to; no engine takes them, whoever signed them.
+    // Clients send thinking back with the text it led to; no engine takes it, whoever signed it.
     else if (block.type !== 'thinking' && block.type !== 'redacted_thinking')
       throw misplaced(block, path, 'assistant');
   });
@@ -107,7 +107,7 @@ const eachBlock = (
 const checkMessage = ({ role, content, output_config }: InputMessage, path: string): void => {
   if (output_config !== undefined)
     throw invalid(`${path}.output_config is not supported: it belongs to the whole request`);
-  // An answer of ours may have been empty, and comes back as it was.
+  // A message of ours may have been empty, and is replayed as it was.
   if (content.length === 0 && typeof content !== 'string' && role !== 'assistant')
     throw invalid(`${path}.content must have at least 1 item`);
 };

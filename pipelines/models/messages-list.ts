@@ -1,5 +1,4 @@
 /** GET /models in the messages format: its chat models, paged by their ids. */
-
 import type { MessagesModel } from '../../schemas/model-entry.ts';
 import { messagesModel } from '../../src/catalog/entry.ts';
 import { aliasPrefix } from '../../src/catalog/model-names.ts';

@@ -1,5 +1,4 @@
 /** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
-
 import type { Model } from '../../schemas/catalog.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { invalid } from '../core/checks.ts';

@@ -1,20 +1,15 @@
-/** Instructions and input items of a responses request in; our messages out: what one turn of the model said is one message. */
-
+/** Reads instructions and input items of a responses request; each turn of the model becomes one message. */
 import type { InputItem, ResponsesRequest } from '../../schemas/responses.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
-import {
-  type MediaShelf,
-  readFunctionOutput,
-  readResponsesText,
-  readResponsesUserContent,
-} from './read-content.ts';
+import { readFunctionOutput, readResponsesText, readResponsesUserContent } from './read-content.ts';
 
 export const readResponsesInput = (
   { instructions, input }: Pick<ResponsesRequest, 'instructions' | 'input'>,
-  shelf: MediaShelf,
+  media: MediaCollector,
 ): readonly ChatMessage[] => {
-  const conversation = new Conversation(shelf);
+  const conversation = new Conversation(media);
   if (instructions !== undefined && instructions !== '') conversation.say('system', instructions);
   if (typeof input === 'string') conversation.say('user', input);
   else for (const [at, item] of input.entries()) conversation.add(item, `input[${at}]`);
@@ -27,7 +22,7 @@ interface Turn {
 }
 
 class Conversation {
-  readonly #shelf: MediaShelf;
+  readonly #collector: MediaCollector;
   readonly #messages: ChatMessage[] = [];
   /** The model's turn, while nothing else has come after it. */
   #turn: Turn | undefined;
@@ -36,8 +31,8 @@ class Conversation {
   /** Media of the function outputs before this place. */
   #media: UserContent[] = [];
 
-  constructor(shelf: MediaShelf) {
-    this.#shelf = shelf;
+  constructor(media: MediaCollector) {
+    this.#collector = media;
   }
 
   say(role: 'system' | 'user', text: string): void {
@@ -53,7 +48,7 @@ class Conversation {
         this.#output(item, path);
         break;
       case 'reasoning':
-        // Thoughts come back with the answer they led to; no engine takes them.
+        // Clients send reasoning back with the text it led to; no engine takes it.
         break;
       case 'item_reference':
         throw invalid(
@@ -85,7 +80,7 @@ class Conversation {
     this.#messages.push(
       role === 'system' || role === 'developer'
         ? { role, content: readResponsesText(given, field, role) }
-        : { role: 'user', content: readResponsesUserContent(given, field, this.#shelf) },
+        : { role: 'user', content: readResponsesUserContent(given, field, this.#collector) },
     );
   }
 
@@ -104,7 +99,7 @@ class Conversation {
     this.#messages.push({
       role: 'tool',
       callId: required(call_id, `${path}.call_id`),
-      content: readFunctionOutput(required(output, field), field, this.#media, this.#shelf),
+      content: readFunctionOutput(required(output, field), field, this.#media, this.#collector),
     });
   }
 

@@ -1,6 +1,4 @@
-/** A checked request of the responses format in; a draft of the call out, at once unless media must be read. 400 names the field. */
-
-import { map } from 'rxjs';
+/** Reads a responses request into a draft of the engine call: 400 names the field. */
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
@@ -9,7 +7,7 @@ import { chooseTool, noTools, readTool } from '../chat/read-tools.ts';
 import { checkStrict } from '../chat/strict-schema.ts';
 import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
 import { freeJson } from '../conversation/free-json.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
 import type { Asked } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
@@ -26,21 +24,19 @@ export const readResponsesRequest =
     readers: MediaReaders,
   ): Step<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
   (asked, { exchange }) => {
-    const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, exchange.body.length);
-    return readings.length === 0
-      ? draft
-      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+    const pending: PendingMedia[] = [];
+    const draft = readDraft(asked, pending, exchange.body.length);
+    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
   { body, model, variant }: Asked<ResponsesRequest>,
-  readings: Reading[],
+  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
   refuseStored(body);
   checkMetadata(body.metadata);
-  const messages = readResponsesInput(body, { model, readings });
+  const messages = readResponsesInput(body, { model, pending });
   const tools = readTools(body.tools);
   const toolChoice = readToolChoice(body.tool_choice, tools);
   const sampling = readSampling(body);
@@ -69,7 +65,7 @@ const readDraft = (
     },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { echo: responsesEcho(body, format) },
   };
 };

@@ -1,5 +1,4 @@
 /** Reads the page that a list is asked for, and renders the list: a 400 names the parameter. */
-
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import type { ItemPage } from '../../src/ports/vectors.ts';

@@ -1,5 +1,4 @@
 /** Receives the form with a file for a vector store, and stores the file while it arrives: 400 413. */
-
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';

@@ -1,5 +1,4 @@
 /** POST /vector_store/{id}/search: the items nearest to a text, best first. OpenAI's clients call it `query`. */
-
 import { from, map, type Observable } from 'rxjs';
 import { type SearchPage, SearchQueryRequest, SearchRequest } from '../../schemas/vector-store.ts';
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';

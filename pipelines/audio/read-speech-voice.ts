@@ -7,7 +7,13 @@ import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechVoice } from '../../src/ports/speech.ts';
 import { invalid } from '../core/checks.ts';
 import { decodeAudio, probeAudio } from './read-audio.ts';
-import type { Given } from './read-speech-options.ts';
+
+/** A setting of the request. */
+export interface Given<T> {
+  readonly value: T;
+  /** The path it was sent under, named in errors. */
+  readonly field: string;
+}
 
 export const readSpeechVoice = (
   ports: Pick<Ports, 'media' | 'codec'>,

@@ -12,7 +12,7 @@ import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { decodeAudio, probeAudio } from './read-audio.ts';
@@ -60,7 +60,7 @@ const decodeRecording =
   };
 
 export const readTranscriptionRequest =
-  (codec: Codec): Step<Asked<TranscriptionBody>, TranscriptionTask, unknown> =>
+  (codec: Codec): Step<ResolvedRequest<TranscriptionBody>, TranscriptionTask, unknown> =>
   ({ model, body }) => {
     if (body.timestamp_granularities !== undefined)
       throw invalid('timestamp_granularities is not supported: transcripts have no timestamps');

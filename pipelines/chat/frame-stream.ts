@@ -7,10 +7,7 @@ import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
 import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
-
-export const chatStreamHead = streamHead(': keep-alive\n\n');
 
 /** After a delta, while its answer goes on. */
 const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';

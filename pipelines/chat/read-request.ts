@@ -4,19 +4,18 @@ import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
   type ChatDraft,
-  type ThinkingWish,
-  unsettledThinking,
-  unsettledTokens,
+  type ThinkingSettings,
+  unresolvedThinking,
+  unresolvedTokens,
 } from '../conversation/chat-task.ts';
-import { chooseThinking } from '../conversation/choose-thinking.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { chooseThinking } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
-import { readFormat } from './read-format.ts';
 import { readMessages } from './read-messages.ts';
-import { readToolChoice, readTools } from './read-tools.ts';
+import { readFormat, readToolChoice, readTools } from './read-tools.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
@@ -26,15 +25,17 @@ export interface ChatFraming {
 }
 
 export const readChatRequest =
-  (readers: MediaReaders): Step<Asked<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (asked, { exchange }) => {
+  (
+    readers: MediaReaders,
+  ): Step<ResolvedRequest<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (resolved, { exchange }) => {
     const pending: PendingMedia[] = [];
-    const draft = readDraft(asked, pending, exchange.body.length);
+    const draft = readDraft(resolved, pending, exchange.body.length);
     return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
-  { body, model, variant }: Asked<ChatRequest>,
+  { body, model, variant }: ResolvedRequest<ChatRequest>,
   pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
@@ -55,10 +56,10 @@ const readDraft = (
     call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens: unsettledTokens,
+      maxTokens: unresolvedTokens,
       n: body.n ?? 1,
       continueFinal: continued,
-      thinking: unsettledThinking,
+      thinking: unresolvedThinking,
       sampling,
       stop,
       logprobs,
@@ -77,14 +78,14 @@ const readDraft = (
 
 export const readThinking = (
   { reasoning, reasoning_effort }: Pick<ChatRequest, 'reasoning' | 'reasoning_effort'>,
-  model: Asked<ChatRequest>['model'],
+  model: ResolvedRequest<ChatRequest>['model'],
   continued: boolean,
-): ThinkingWish => {
+): ThinkingSettings => {
   const field = effortField(reasoning);
   return chooseThinking(model, {
     effort: field === 'reasoning.enabled' ? 'none' : (reasoning?.effort ?? reasoning_effort),
     field,
-    wanted: reasoning?.enabled === true,
+    enabled: reasoning?.enabled === true,
     budget: reasoning?.max_tokens,
     budgetField: 'reasoning.max_tokens',
     continued,

@@ -5,8 +5,8 @@ import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/toke
 import { invalid } from '../core/checks.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
-import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
+import { budgetThinking } from './thinking.ts';
 
 const defaultLimit = 32_768;
 /** Kept free beside prompt and answer. */

@@ -137,3 +137,22 @@ const nameOf = (value: unknown): string => {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
 };
+
+/**
+ * Free-form JSON of a request, to be sent on: puts long base64, which the parser of large bodies returns as bytes, back
+ * as text. Changes the value in place.
+ */
+export const freeJson = <T>(value: T): T => textOf(value) as T;
+
+const textOf = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  const members = value as Record<string, unknown>;
+  for (const name in members) {
+    const member = members[name];
+    if (typeof member !== 'object' || member === null) continue;
+    const text = textOf(member);
+    if (text !== member) Object.defineProperty(members, name, { value: text });
+  }
+  return value;
+};

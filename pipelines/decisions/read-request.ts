@@ -2,7 +2,8 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { DecisionsRequest, Question } from '../../schemas/systemone.ts';
 import type { AllowedAnswer, DecisionCall, DecisionQuestion } from '../../src/ports/decision.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { freeJson } from '../core/parse-json.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 
 export interface DecisionTask {
   readonly model: Model;
@@ -11,7 +12,7 @@ export interface DecisionTask {
   readonly asked: readonly { readonly id: string; readonly question: Question }[];
 }
 
-export const readDecisionRequest = ({ body, model }: Asked<DecisionsRequest>): DecisionTask => {
+export const readDecisionRequest = ({ body, model }: ResolvedRequest<DecisionsRequest>): DecisionTask => {
   const asked = Object.entries(body.questions).map(([id, question]) => ({ id, question }));
   const state = words(body.state);
   return {
@@ -64,11 +65,8 @@ const readAnswers = (question: Question): readonly AllowedAnswer[] => {
 const description = (value: unknown): string | undefined =>
   value === null || value === undefined || value === '' ? undefined : words(value);
 
-const words = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, asText));
-
-/** Long base64 in a large request comes as its bytes. */
-const asText = (_key: string, value: unknown): unknown =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
+const words = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(freeJson(value));
 
 /** What the model reads before every question; the same words are counted and billed. */
 const contextOf = (state: string): string =>

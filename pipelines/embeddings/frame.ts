@@ -1,6 +1,7 @@
 /** Frames vectors as one JSON object: a text, or paced pieces where it is large. */
 import type { VectorJson } from '../../src/ports/embedding.ts';
-import { type Exchange, type Head, jsonTextReply } from '../../src/ports/exchange.ts';
+import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
+import { type Framing, responseKey } from '../core/frame.ts';
 import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
 import { gather } from '../core/transforms.ts';
 import type { CountedEmbedded } from './count.ts';
@@ -11,12 +12,10 @@ const smallBody = 64 * 1024;
 
 const head: Head = { kind: 'head', status: 200, headers: { 'content-type': 'application/json' } };
 
-interface Request {
-  readonly exchange: Pick<Exchange, 'id'>;
-  readonly task: EmbeddingTask;
-}
-
-const replyOf = (parts: readonly CountedEmbedded[], { exchange, task }: Request): FramedReply => {
+const replyOf = (
+  parts: readonly CountedEmbedded[],
+  { exchange, task }: Framing<EmbeddingTask>,
+): FramedReply => {
   const vectors: (VectorJson | undefined)[] = task.call.inputs.map(() => undefined);
   let tokens = 0;
   let size = 0;
@@ -27,7 +26,7 @@ const replyOf = (parts: readonly CountedEmbedded[], { exchange, task }: Request)
       size += vector.length;
     }
   }
-  const start = `{"id":"emb-${exchange.id.slice(exchange.id.indexOf('_') + 1)}","object":"list","data":[`;
+  const start = `{"id":"emb-${responseKey(exchange)}","object":"list","data":[`;
   const end = `],"model":${JSON.stringify(task.model.id)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
   return size <= smallBody
     ? jsonTextReply(start + vectors.map(itemText).join() + end)

@@ -4,14 +4,14 @@ import { type EmbeddingsFields, maxInputs } from '../../schemas/embeddings.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { EmbeddingCall, EmbeddingInput } from '../../src/ports/embedding.ts';
 import { invalid } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 
 export interface EmbeddingTask {
   readonly model: Model;
   readonly call: EmbeddingCall;
 }
 
-export const readEmbeddingRequest = ({ body, model }: Asked<EmbeddingsFields>): EmbeddingTask => {
+export const readEmbeddingRequest = ({ body, model }: ResolvedRequest<EmbeddingsFields>): EmbeddingTask => {
   const inputs = readInputs(body.input);
   if (model.capabilities?.embedding?.token_ids === false && inputs.some((input) => typeof input !== 'string'))
     throw invalid(`input must be text: model ${model.id} takes no token ids`);

@@ -3,9 +3,9 @@ import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.
 import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { embeddingModels } from '../models/list.ts';
 import { generationErrors, type Route } from '../route.ts';
 import { embeddings } from './embeddings.ts';
-import { embeddingModels } from './models.ts';
 
 export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
   {

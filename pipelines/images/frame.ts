@@ -1,13 +1,14 @@
 /** Frames stored images as one JSON object, in chunks where it carries them, or as a stream of events. */
-import { map, type Observer, pipe, toArray } from 'rxjs';
+import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import { sizeText } from '../../src/images/pixel-size.ts';
 import { asBuffer } from '../../src/media/base64.ts';
 import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import type { MediaData } from '../../src/ports/media.ts';
+import { streamHead } from '../core/frame.ts';
 import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
-import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
-import { streamHead } from '../core/stream-head.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { gather } from '../core/transforms.ts';
 import type { ImageAccount } from './account.ts';
 import type { StoredImage } from './drawn-images.ts';
 import type { ImageTask } from './read-inputs.ts';
@@ -27,11 +28,8 @@ export const frameImages = (patienceMs = patience): Transform<StoredImage, Frame
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
-const frameJson: Transform<StoredImage, FramedReply, Drawing> = fromOperator((drawing) =>
-  pipe(
-    toArray(),
-    map((images) => replyJson(drawing, images.sort(byIndex))),
-  ),
+const frameJson = gather((images: readonly StoredImage[], drawing: Drawing) =>
+  replyJson(drawing, [...images].sort(byIndex)),
 );
 
 const byIndex = (one: StoredImage, other: StoredImage): number => one.index - other.index;

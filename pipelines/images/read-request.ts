@@ -8,7 +8,7 @@ import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
 import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
 import { checkEnum, checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { type ImageBody, readImageForm } from './read-body.ts';
@@ -38,7 +38,7 @@ export interface ImagePlan {
 const imageFields = validate(ImageFields);
 
 export const readImageRequest =
-  (route: ImageRoute): Step<Asked<ImageBody>, ImagePlan, unknown> =>
+  (route: ImageRoute): Step<ResolvedRequest<ImageBody>, ImagePlan, unknown> =>
   ({ body, model }) => {
     const spec = imageSpecOf(model);
     if (spec === undefined)

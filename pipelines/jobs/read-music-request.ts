@@ -5,7 +5,7 @@ import { fail } from '../../src/errors.ts';
 import { expectedMusicMs, type MusicSpec, musicSpec } from '../../src/music/spec.ts';
 import type { MusicCall } from '../../src/ports/render.ts';
 import { checkEnum, checkRange, checkText } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { checkFields, declaredSettings, numberOf, readSettings, type Setting } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
@@ -13,7 +13,7 @@ import type { RenderTask } from './render-task.ts';
 const usualPromptLength = 4000;
 const seeds = 2 ** 31;
 
-export const readMusicRequest = ({ body, model }: Asked<MusicRequest>): RenderTask => {
+export const readMusicRequest = ({ body, model }: ResolvedRequest<MusicRequest>): RenderTask => {
   const spec = musicSpec(model);
   checkFields(body, model);
   checkText(body.prompt, 'prompt', model.per_request_limits?.max_prompt_length ?? usualPromptLength);

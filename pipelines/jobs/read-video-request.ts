@@ -8,7 +8,7 @@ import { readSchedule, type Schedule } from '../../src/video/schedule.ts';
 import { type VideoSpec, videoSpec } from '../../src/video/spec.ts';
 import { expectedVideoMs } from '../../src/video/timing.ts';
 import { checkRange, checkText } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readVideoMedia } from './read-video-media.ts';
 import { checkFields, declaredSettings, numberOf, readSettings } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
@@ -18,7 +18,7 @@ const usualPromptLength = 7000;
 const seeds = 2 ** 31;
 const aliases = { seconds: 'duration', input_reference: 'frame_images' };
 
-export const readVideoRequest = ({ body, model }: Asked<VideoFields>): RenderTask => {
+export const readVideoRequest = ({ body, model }: ResolvedRequest<VideoFields>): RenderTask => {
   const spec = videoSpec(model);
   checkFields(body, model, aliases);
   checkText(body.prompt, 'prompt', model.per_request_limits?.max_prompt_length ?? usualPromptLength);

@@ -8,7 +8,7 @@ import { countPrompt } from '../conversation/fit-context.ts';
 import type { PendingMedia } from '../conversation/read-media.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
-import { type Asked, resolveModel } from '../core/resolve-model.ts';
+import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
 
@@ -26,10 +26,10 @@ export const messagesCountTokens = (ports: Ports): KeyedPipeline =>
 
 const countTokens =
   (offload: Offload) =>
-  (asked: Asked<CountTokensRequest>): Observable<number> => {
+  (resolved: ResolvedRequest<CountTokensRequest>): Observable<number> => {
     const pending: PendingMedia[] = [];
-    const prompt = readMessagesPrompt(asked, pending, undefined);
+    const prompt = readMessagesPrompt(resolved, pending, undefined);
     // An image counts the same whatever it shows, so none is read.
     for (const { content, index } of pending) content[index] = { type: 'image', mediaType: '', base64: '' };
-    return countPrompt(offload, prompt, asked.model.tokenizer);
+    return countPrompt(offload, prompt, resolved.model.tokenizer);
   };

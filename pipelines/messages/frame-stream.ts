@@ -8,7 +8,7 @@ import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
+import { streamHead } from '../core/frame.ts';
 import {
   countsJson,
   endingJson,

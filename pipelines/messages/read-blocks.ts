@@ -2,9 +2,9 @@
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import { mediaReference } from '../chat/read-content.ts';
-import { freeJson } from '../conversation/free-json.ts';
 import { addMedia, type MediaCollector } from '../conversation/read-media.ts';
 import { required } from '../core/checks.ts';
+import { freeJson } from '../core/parse-json.ts';
 import { toCallId } from './tool-use-ids.ts';
 
 export const readText = (text: string | undefined, path: string): TextContent => ({

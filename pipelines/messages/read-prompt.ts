@@ -1,12 +1,13 @@
 /** Reads the prompt of a messages request: 400 names the field. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
-import type { ThinkingWish } from '../conversation/chat-task.ts';
+import { plainText } from '../chat/read-tools.ts';
+import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
-import { freeJson } from '../conversation/free-json.ts';
 import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { freeJson } from '../core/parse-json.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readMessagesThinking } from './read-thinking.ts';
 import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
 import { readTurns } from './read-turns.ts';
@@ -16,12 +17,12 @@ export interface MessagesPrompt
   extends Pick<ChatCall, 'messages' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'format'> {
   /** The final message is the assistant's and is continued. */
   readonly continued: boolean;
-  readonly thinking: ThinkingWish;
+  readonly thinking: ThinkingSettings;
 }
 
 /** Images are added to `pending`. `maxTokens` is undefined where nothing is to be generated. */
 export const readMessagesPrompt = (
-  { body, model }: Asked<CountTokensRequest>,
+  { body, model }: ResolvedRequest<CountTokensRequest>,
   pending: PendingMedia[],
   maxTokens: number | undefined,
 ): MessagesPrompt => {
@@ -51,5 +52,3 @@ const readFormat = (config: CountTokensRequest['output_config']): AnswerFormat =
   config?.format === undefined
     ? plainText
     : { type: 'json_schema', name: 'answer', schema: freeJson(config.format.schema) };
-
-const plainText: AnswerFormat = { type: 'text' };

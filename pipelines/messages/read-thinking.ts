@@ -2,8 +2,8 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Effort } from '../../src/ports/chat.ts';
-import type { ThinkingWish } from '../conversation/chat-task.ts';
-import { chooseThinking } from '../conversation/choose-thinking.ts';
+import type { ThinkingSettings } from '../conversation/chat-task.ts';
+import { chooseThinking } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
 
 const budgetField = 'thinking.budget_tokens';
@@ -14,7 +14,7 @@ export const readMessagesThinking = (
   model: Model,
   maxTokens: number | undefined,
   continued: boolean,
-): ThinkingWish => {
+): ThinkingSettings => {
   const effort = output_config?.effort;
   if (effort !== undefined) checkEffort(model, effort);
   if (thinking?.type === 'enabled') checkBudget(model, thinking.budget_tokens, maxTokens);
@@ -24,7 +24,7 @@ export const readMessagesThinking = (
   return chooseThinking(model, {
     effort: off ? 'none' : effort,
     field: off ? 'thinking.type' : 'output_config.effort',
-    wanted: thinking !== undefined && !off,
+    enabled: thinking !== undefined && !off,
     budget: thinking?.type === 'enabled' ? thinking.budget_tokens : undefined,
     budgetField,
     continued,

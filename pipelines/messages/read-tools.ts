@@ -1,19 +1,18 @@
-/** Tools and tool choice as the messages format writes them, in; ours, out. 400 for a choice that the tools do not allow. */
+/** Reads tools and tool choice of a messages request: 400 for a choice that the tools do not allow. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
-import { freeJson } from '../conversation/free-json.ts';
+import { noTools } from '../chat/read-tools.ts';
 import { invalid } from '../core/checks.ts';
+import { freeJson } from '../core/parse-json.ts';
 
 export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly Tool[] =>
   tools === undefined
-    ? none
+    ? noTools
     : tools.map(({ name, description, input_schema }) => ({
         name,
         ...(description !== undefined && { description }),
         parameters: freeJson(input_schema),
       }));
-
-const none: readonly Tool[] = [];
 
 export const readMessagesToolChoice = (
   choice: CountTokensRequest['tool_choice'],

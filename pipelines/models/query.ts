@@ -2,6 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { invalid } from '../core/checks.ts';
+import { readLimit } from '../core/page.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
@@ -56,25 +57,11 @@ export interface Page {
 /** Undefined when neither is given: the whole list. */
 export const readPage = (query: URLSearchParams): Page | undefined =>
   query.has('offset') || query.has('limit')
-    ? { offset: readOffset(query), limit: readLimit(query, 500) }
+    ? { offset: readOffset(query), limit: readLimit(query, 500, 1000) }
     : undefined;
 
-export const readLimit = (query: URLSearchParams, otherwise: number): number => {
-  const limit = readInteger(query, 'limit', otherwise);
-  if (limit === undefined || limit < 1 || limit > 1000)
-    throw invalid('limit must be an integer from 1 to 1000');
-  return limit;
-};
-
 const readOffset = (query: URLSearchParams): number => {
-  const offset = readInteger(query, 'offset', 0);
-  if (offset === undefined) throw invalid('offset must be an integer of at least 0');
-  return offset;
-};
-
-/** Undefined for anything but digits that make an exact number. */
-const readInteger = (query: URLSearchParams, name: string, otherwise: number): number | undefined => {
-  const text = query.get(name);
-  if (text === null) return otherwise;
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  const text = query.get('offset') ?? '0';
+  if (!/^\d{1,15}$/.test(text)) throw invalid('offset must be an integer of at least 0');
+  return Number(text);
 };

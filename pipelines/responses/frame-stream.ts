@@ -6,7 +6,6 @@ import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
 import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './output.ts';
 import {
   endedResponse,
@@ -15,8 +14,6 @@ import {
   openResponse,
   type ResponseForm,
 } from './response-json.ts';
-
-export const responsesStreamHead = streamHead(': keep-alive\n\n');
 
 const deltas = {
   message: 'response.output_text.delta',

@@ -3,13 +3,11 @@ import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { noStop, readSampling, readThinking } from '../chat/read-request.ts';
-import { chooseTool, noTools, readTool } from '../chat/read-tools.ts';
-import { checkStrict } from '../chat/strict-schema.ts';
-import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
-import { freeJson } from '../conversation/free-json.ts';
+import { chooseTool, noTools, plainText, readTool, schemaFormat } from '../chat/read-tools.ts';
+import { type ChatDraft, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
@@ -22,15 +20,15 @@ export interface ResponsesFraming {
 export const readResponsesRequest =
   (
     readers: MediaReaders,
-  ): Step<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (asked, { exchange }) => {
+  ): Step<ResolvedRequest<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (resolved, { exchange }) => {
     const pending: PendingMedia[] = [];
-    const draft = readDraft(asked, pending, exchange.body.length);
+    const draft = readDraft(resolved, pending, exchange.body.length);
     return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
-  { body, model, variant }: Asked<ResponsesRequest>,
+  { body, model, variant }: ResolvedRequest<ResponsesRequest>,
   pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
@@ -49,11 +47,11 @@ const readDraft = (
     call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens: unsettledTokens,
+      maxTokens: unresolvedTokens,
       n: 1,
       // A final assistant message is history here: the model speaks again after it.
       continueFinal: false,
-      thinking: unsettledThinking,
+      thinking: unresolvedThinking,
       sampling,
       stop: noStop,
       logprobs,
@@ -98,21 +96,11 @@ type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
 
 const readFormat = (format: TextFormat): AnswerFormat => {
   if (format === undefined) return plainText;
-  const { type, description, strict } = format;
-  if (type !== 'json_schema') return { type };
-  const name = required(format.name, 'text.format.name');
-  const schema = freeJson(required(format.schema, 'text.format.schema'));
-  if (strict === true) checkStrict(schema, 'text.format.schema');
-  return {
-    type,
-    name,
-    schema,
-    ...(description !== undefined && { description }),
-    ...(strict !== undefined && { strict }),
-  };
+  if (format.type !== 'json_schema') return { type: format.type };
+  const path = 'text.format';
+  const name = required(format.name, `${path}.name`);
+  return schemaFormat(format, name, required(format.schema, `${path}.schema`), path);
 };
-
-const plainText: AnswerFormat = { type: 'text' };
 
 const readLogprobs = ({
   include,

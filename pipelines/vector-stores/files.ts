@@ -10,7 +10,7 @@ import {
 import type { Ports } from '../../src/ports/ports.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import { compose } from '../core/compose.ts';
-import { listJson, readPage } from './page.ts';
+import { listJson, readPage } from '../core/page.ts';
 import { type ReceivedUpload, receiveUpload } from './receive-upload.ts';
 import { fileJson } from './shapes.ts';
 import { findStore, type InStore, inStore, withStore } from './stores.ts';

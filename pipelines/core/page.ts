@@ -1,8 +1,8 @@
-/** Reads the page that a list is asked for, and renders the list: a 400 names the parameter. */
+/** Reads which page of a list is requested, and renders it: a 400 names the parameter. */
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import type { ItemPage } from '../../src/ports/vectors.ts';
-import { invalid } from '../core/checks.ts';
+import { invalid } from './checks.ts';
 
 const usualLimit = 20;
 const mostLimit = 100;
@@ -30,10 +30,10 @@ export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
   };
 };
 
-const readLimit = (query: URLSearchParams): number => {
+export const readLimit = (query: URLSearchParams, usual = usualLimit, most = mostLimit): number => {
   const text = query.get('limit');
-  const limit = text === null ? usualLimit : /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > mostLimit) throw invalid(`limit must be an integer from 1 to ${mostLimit}`);
+  const limit = text === null ? usual : /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw invalid(`limit must be an integer from 1 to ${most}`);
   return limit;
 };
 
@@ -53,8 +53,8 @@ const cursor = <Name extends string>(
   return id === '' ? {} : ({ [name]: id } as { readonly [name in Name]: string });
 };
 
-/** One entry more than asked for means that there are more; it stands on the side that the page goes on to. */
-export const listJson = <Entry extends { readonly id: string }>(
+/** One entry more than requested means that there are more; it is at the end that the page continues at. */
+export const listJson = <Entry extends { readonly id?: unknown }>(
   entries: readonly Entry[],
   { limit, after, before }: Pick<RecordPage, 'limit' | 'after' | 'before'>,
 ) => {

@@ -1,10 +1,9 @@
 /** Frames a transcript as one response, or as an event for each part. */
-import type { Observer } from 'rxjs';
+import { map, type Observer, pipe, reduce } from 'rxjs';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { jsonReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
-import { type Transform, transform } from '../core/stage.ts';
-import { gather } from '../core/transforms.ts';
+import { fromOperator, type Transform, transform } from '../core/stage.ts';
 import { EventFrame, sseEvent } from './event-frame.ts';
 import type { TranscriptionTask } from './read-transcription.ts';
 
@@ -16,10 +15,12 @@ export const frameTranscription: Transform<Transcribed, Reply, Transcribing> = t
   context.task.call.stream ? new TranscriptEvents(next, context.task) : frameWhole.open(next, context),
 );
 
-const frameWhole = gather((parts: readonly Transcribed[], { task }: Transcribing): Reply => {
-  const text = parts.map((part) => part.text).join('');
-  return task.format === 'text' ? textReply(text) : jsonReply({ text, usage: usageOf(task) });
-});
+const frameWhole: Transform<Transcribed, Reply, Transcribing> = fromOperator(({ task }) =>
+  pipe(
+    reduce((text, part) => text + part.text, ''),
+    map((text) => (task.format === 'text' ? textReply(text) : jsonReply({ text, usage: usageOf(task) }))),
+  ),
+);
 
 const textReply = (text: string): WholeReply => ({
   kind: 'whole',

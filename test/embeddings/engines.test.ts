@@ -10,13 +10,13 @@ import { type Script, startScriptedEngine, type Visit } from '../engines/scripte
 import { eventually } from '../eventually.ts';
 import { embeddingsOf, startPosting, type Vectors, vectorsOf } from './posting.ts';
 
-interface ResolvedRequest {
+interface Asked {
   readonly model: string;
   readonly input: readonly (string | readonly number[])[];
   readonly encoding_format: string;
 }
 
-const asked = ({ body }: Visit): ResolvedRequest => JSON.parse(body);
+const asked = ({ body }: Visit): Asked => JSON.parse(body);
 /** A vector that tells its input: how long it is, and what it begins with. */
 const vectorOf = (input: string | readonly number[]): number[] => {
   const first = typeof input === 'string' ? input.charCodeAt(0) : (input[0] ?? 0);
@@ -25,7 +25,7 @@ const vectorOf = (input: string | readonly number[]): number[] => {
 const encoded = (vector: readonly number[]): string => writtenAs(vector, 'base64');
 const writtenAs = (vector: readonly number[], encoding: 'float' | 'base64') =>
   JSON.parse(writeVector(Float32Array.from(vector), encoding).toString());
-const items = ({ input, encoding_format }: ResolvedRequest) =>
+const items = ({ input, encoding_format }: Asked) =>
   input.map((each, index) => ({
     object: 'embedding',
     index,

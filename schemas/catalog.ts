@@ -1,6 +1,7 @@
 /** A model as a row of `sluice.yaml`. */
 import Type, { type Static } from 'typebox';
 import { ImageCapabilities } from './image-capabilities.ts';
+import { RateLimits } from './limits.ts';
 import { Closed } from './shapes.ts';
 
 export const ModelKind = Type.Enum([
@@ -44,11 +45,6 @@ export const Reasoning = Closed({
       budget_field: Type.Optional(Type.String()),
     }),
   ),
-});
-
-export const RateLimits = Closed({
-  concurrency: Type.Integer({ minimum: 1 }),
-  requests_per_minute: Type.Integer({ minimum: 1 }),
 });
 
 /** USD per token; per megapixel, second of video, speech or music in `completion`; per second of audio read in `prompt`. */

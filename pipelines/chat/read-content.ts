@@ -1,8 +1,8 @@
 /** Reads the content of a chat message; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequestMessage, ContentPart } from '../../schemas/chat.ts';
-import type { MediaContent, TextContent, UserContent } from '../../src/ports/chat.ts';
-import type { Base64 } from '../../src/ports/media.ts';
+import type { TextContent, UserContent } from '../../src/ports/chat.ts';
+import { audioReference, documentReference, mediaReference } from '../conversation/media-parts.ts';
 import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
 
@@ -50,54 +50,4 @@ const referenceOf = (part: ContentPart, path: string, model: Model): MediaRefere
     default:
       return documentReference(required(part.file, `${path}.file`), `${path}.file`);
   }
-};
-
-/** An image, audio or video of any format; 400 when the model takes none. */
-export const mediaReference = (
-  kind: MediaContent['type'],
-  source: unknown,
-  field: string,
-  path: string,
-  model: Model,
-): MediaReference => {
-  if (!model.input_modalities.includes(kind))
-    throw invalid(`${path}: model ${model.id} takes no ${kind} input`);
-  return { kind, source: sourceOf(source, field), field };
-};
-
-/** Audio as bare base64, under `input_audio` of the part at `path`. */
-export const audioReference = (
-  { data, format }: NonNullable<ContentPart['input_audio']>,
-  path: string,
-  model: Model,
-): MediaReference => ({
-  ...mediaReference('audio', data, `${path}.input_audio.data`, path, model),
-  declared: audioTypes[format],
-});
-
-/** A document in the `file_data` of the object at `path`. */
-export const documentReference = (file: NonNullable<ContentPart['file']>, path: string): MediaReference => {
-  const field = `${path}.file_data`;
-  if (file.file_data === undefined && file.file_id !== undefined)
-    throw invalid(`${path}.file_id is not supported: send the document as file_data`);
-  const source = sourceOf(required(file.file_data, field), field);
-  const reference = { kind: 'document', source, field } as const;
-  return file.filename === undefined ? reference : { ...reference, filename: file.filename };
-};
-
-const audioTypes = {
-  wav: 'audio/wav',
-  mp3: 'audio/mpeg',
-  flac: 'audio/flac',
-  m4a: 'audio/mp4',
-  ogg: 'audio/ogg',
-  webm: 'audio/webm',
-  aac: 'audio/aac',
-  aiff: 'audio/aiff',
-} as const;
-
-/** Schemas leave these open: long base64 of a large request is parsed to bytes. */
-export const sourceOf = (value: unknown, field: string): Base64 => {
-  if (typeof value === 'string' || value instanceof Uint8Array) return value;
-  throw invalid(`${field} must be a string`);
 };

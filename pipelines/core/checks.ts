@@ -1,5 +1,6 @@
 /** Checks values of requests: a 400 names the field. */
 import { type ApiError, type FailureDetails, fail } from '../../src/errors.ts';
+import type { Base64 } from '../../src/ports/media.ts';
 
 /** A 400. */
 export const invalid = (message: string, details?: FailureDetails): ApiError =>
@@ -9,6 +10,12 @@ export const invalid = (message: string, details?: FailureDetails): ApiError =>
 export const required = <T>(value: T | undefined, field: string): T => {
   if (value === undefined) throw invalid(`${field} is required`);
   return value;
+};
+
+/** Schemas leave these open: long base64 of a large request is parsed to bytes. */
+export const sourceOf = (value: unknown, field: string): Base64 => {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value;
+  throw invalid(`${field} must be a string`);
 };
 
 /** Counts Unicode characters: UTF-16 units are at most twice as many, so few texts have to be counted. */

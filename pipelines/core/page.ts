@@ -37,6 +37,12 @@ export const readLimit = (query: URLSearchParams, usual = usualLimit, most = mos
   return limit;
 };
 
+export const readOffset = (query: URLSearchParams): number => {
+  const text = query.get('offset') ?? '0';
+  if (!/^\d{1,15}$/.test(text)) throw invalid('offset must be an integer of at least 0');
+  return Number(text);
+};
+
 const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
   const order = query.get('order') ?? usual;
   if (order !== 'asc' && order !== 'desc') throw invalid('order must be asc or desc');

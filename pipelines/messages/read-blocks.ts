@@ -1,7 +1,7 @@
 /** Reads content blocks of the messages format; images are collected to be read later. */
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { mediaReference } from '../chat/read-content.ts';
+import { mediaReference } from '../conversation/media-parts.ts';
 import { addMedia, type MediaCollector } from '../conversation/read-media.ts';
 import { required } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';

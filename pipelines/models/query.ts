@@ -1,8 +1,7 @@
 /** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
-import { invalid } from '../core/checks.ts';
-import { readLimit } from '../core/page.ts';
+import { readLimit, readOffset } from '../core/page.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
@@ -59,9 +58,3 @@ export const readPage = (query: URLSearchParams): Page | undefined =>
   query.has('offset') || query.has('limit')
     ? { offset: readOffset(query), limit: readLimit(query, 500, 1000) }
     : undefined;
-
-const readOffset = (query: URLSearchParams): number => {
-  const text = query.get('offset') ?? '0';
-  if (!/^\d{1,15}$/.test(text)) throw invalid('offset must be an integer of at least 0');
-  return Number(text);
-};

@@ -3,9 +3,9 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { InputItem, InputPart } from '../../schemas/responses.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
-import { audioReference, documentReference, mediaReference, sourceOf } from '../chat/read-content.ts';
+import { audioReference, documentReference, mediaReference } from '../conversation/media-parts.ts';
 import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
-import { invalid, required } from '../core/checks.ts';
+import { invalid, required, sourceOf } from '../core/checks.ts';
 
 type Content = NonNullable<InputItem['content']>;
 

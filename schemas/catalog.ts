@@ -25,7 +25,7 @@ export const Decimal = Type.String({
 
 export const Effort = Type.Enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra']);
 
-/** How a model thinks, and how its engine is told. */
+/** How a model reasons, and how its engine is configured to. */
 export const Reasoning = Closed({
   mandatory: Type.Boolean(),
   supports_max_tokens: Type.Optional(Type.Boolean()),
@@ -39,7 +39,7 @@ export const Reasoning = Closed({
       effort_field: Type.Optional(Type.String()),
       /** Field that switches thinking on and off. */
       enabled_field: Type.Optional(Type.String()),
-      /** Field that says `none` when thinking is off, and is left out when it is on: for servers that refuse any level. */
+      /** Field that is `none` when thinking is off and absent when it is on: for servers that reject any level. */
       off_field: Type.Optional(Type.String()),
       /** Field for the thinking budget in tokens. */
       budget_field: Type.Optional(Type.String()),
@@ -55,7 +55,7 @@ export const Pricing = Closed({
   input_cache_read: Type.Optional(Decimal),
 });
 
-/** What the engine samples with when a request does not say. */
+/** Sampling defaults of the engine. */
 export const DefaultParameters = Closed({
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
@@ -65,11 +65,11 @@ export const DefaultParameters = Closed({
   repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
 });
 
-/** How an embedding model is to be asked. */
+/** How an embedding model is called. */
 export const EmbeddingCapabilities = Closed({
   /** Length of the vectors it gives. */
   dimensions: Type.Integer({ minimum: 1 }),
-  /** Trained so that the first numbers of a vector stand alone: `dimensions` may ask for fewer. */
+  /** Trained so that the first numbers of a vector stand alone: `dimensions` may request fewer. */
   truncatable: Type.Optional(Type.Boolean()),
   /** Put before a search query; absent on models that know no instructions. */
   query_instruction: Type.Optional(Type.String({ minLength: 1 })),
@@ -79,11 +79,11 @@ export const EmbeddingCapabilities = Closed({
   batch: Type.Optional(Type.Integer({ minimum: 1 })),
   /** False: the engine takes texts only, no token ids. */
   token_ids: Type.Optional(Type.Boolean()),
-  /** Field by which the engine is told to cut inputs at the context length itself: `truncate_prompt_tokens` of vLLM. */
+  /** Field that makes the engine truncate inputs at the context length: `truncate_prompt_tokens` of vLLM. */
   truncate_field: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
 });
 
-/** How a decision model is asked. */
+/** How a decision model is called. */
 export const DecisionCapabilities = Closed({
   /** `completions` scores each answer as the continuation of a prompt; `systemone` hands the questions on to another Sluice. */
   asked_by: Type.Enum(['completions', 'systemone']),
@@ -92,7 +92,7 @@ export const DecisionCapabilities = Closed({
 const Whole = Type.Integer({ minimum: 1 });
 const Times = Type.Number({ exclusiveMinimum: 0 });
 
-/** Seconds that may be asked for. */
+/** Seconds that may be requested. */
 const Durations = Closed({ min: Whole, max: Whole, default: Whole });
 
 /** One way to render: how many steps, and how many times the price of a second. */
@@ -128,7 +128,7 @@ export const VideoCapabilities = Closed({
   /** The frames of a clip are a multiple of this: its length is rounded up to it. */
   frame_step: Whole,
   tiers: Closed({ turbo: VideoTier, standard: Type.Optional(VideoTier), max: Type.Optional(VideoTier) }),
-  /** Steps that may be asked for by number; from `base` on the base model runs, a second of which costs steps / `per_price`. */
+  /** Steps that may be requested by number; from `base` on the base model runs, a second of which costs steps / `per_price`. */
   steps: Closed({ min: Whole, max: Whole, base: Whole, per_price: Whole }),
   frame_images: Type.Array(Type.Enum(['first_frame', 'last_frame'])),
   /** Most reference media of each kind, and in all; absent: it takes none. */
@@ -154,7 +154,7 @@ export const MusicCapabilities = Closed({
   max_outputs: Whole,
   /** Most characters of lyrics; absent: it takes none. */
   max_lyrics: Type.Optional(Whole),
-  /** Whether a song can be heard while it renders, and how its samples are laid out. */
+  /** Whether a song can be played while it renders, and the layout of its samples. */
   streaming: Closed({
     progressive: Type.Boolean(),
     sample_rate: Whole,
@@ -165,23 +165,23 @@ export const MusicCapabilities = Closed({
 });
 export type MusicCapabilities = Static<typeof MusicCapabilities>;
 
-/** How a speech model is asked, beside its voices. */
+/** How a speech model is called, beside its voices. */
 export const SpeechCapabilities = Closed({
   /** Makes a voice from a description. */
   design: Type.Optional(Type.Boolean()),
-  /** Speaks like a clip. */
+  /** Clones the voice of a clip. */
   clone: Type.Optional(Type.Boolean()),
-  /** Words for designed and cloned voices: those of vLLM-Omni, or of another Sluice; plain OpenAI servers know neither. */
+  /** Parameters for designed and cloned voices: of vLLM-Omni, or of another Sluice; plain OpenAI servers have none. */
   asked_by: Type.Optional(Type.Enum(['openai', 'vllm', 'sluice'])),
-  /** What the engine is asked for; anything but `pcm`, which it is by default, is decoded on our side. */
+  /** Format requested from the engine; anything but `pcm`, the default, is decoded by the gateway. */
   engine_format: Type.Optional(Type.Enum(['pcm', 'wav', 'mp3', 'opus', 'flac', 'aac'])),
   /** Samples a second of the engine's `pcm`; 24000 by default. */
   engine_rate: Type.Optional(Type.Integer({ minimum: 8000, maximum: 192_000 })),
 });
 
-/** How a transcription model is asked. */
+/** How a transcription model is called. */
 export const TranscriptionCapabilities = Closed({
-  /** The engine streams pieces of text; it does by default. */
+  /** The engine streams its text; true by default. */
   streams: Type.Optional(Type.Boolean()),
   /** Containers the engine reads; a file in another is converted to the first of them. All by default. */
   formats: Type.Optional(
@@ -210,7 +210,7 @@ const modelFields = {
   engine: Type.String({ minLength: 1 }),
   /** The id the engine knows it by. */
   served_as: Type.String({ minLength: 1 }),
-  /** False: listed nowhere and answered 404, as if it were not there. */
+  /** False: listed nowhere, and 404 as if it did not exist. */
   served: Type.Boolean(),
   /** True: usable by id, shown in no list and by no public route. */
   private: Type.Boolean(),
@@ -227,7 +227,7 @@ const modelFields = {
   is_moderated: Type.Boolean(),
   supported_parameters: Type.Array(Type.String()),
   default_parameters: Type.Optional(DefaultParameters),
-  /** Maxima of one request, shown in the entry: `max_prompt_length` in characters, say. */
+  /** Maxima of one request, shown in the entry, such as `max_prompt_length` in characters. */
   per_request_limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
   /** Voice ids of a speech model, its default speaker first. */
   voices: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),

@@ -1,4 +1,4 @@
-/** What `POST /chat/completions` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
+/** Requests and responses of `POST /chat/completions`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Effort } from './catalog.ts';
 import { Count, Nullable, Titled } from './shapes.ts';
@@ -11,7 +11,7 @@ export const FunctionName = Type.String({
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
+/** A string to the client; the parser returns long base64 as bytes, so the reader checks it. */
 export const MediaText = (description: string) => Type.Unknown({ description: `string: ${description}` });
 
 export const ImageDetail = Type.Enum(['auto', 'low', 'high', 'original']);
@@ -58,7 +58,7 @@ export const ChatRequestMessage = Type.Object({
   tool_calls: Type.Optional(Type.Array(RequestToolCall, { maxItems: 1024 })),
   /** On tool messages. */
   tool_call_id: Type.Optional(Type.String({ minLength: 1 })),
-  /** What clients replay of an earlier answer; not sent on. */
+  /** What clients replay of an earlier response; not forwarded. */
   refusal: Type.Optional(Type.Unknown()),
   reasoning: Type.Optional(Type.Unknown()),
   reasoning_content: Type.Optional(Type.Unknown()),
@@ -132,7 +132,7 @@ export const ChatRequest = Titled('ChatRequest', {
 });
 export type ChatRequest = Static<typeof ChatRequest>;
 
-// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+// ── response ─────────────────────────────────────────────────────────────────────────────────────────
 
 const Bytes = Nullable(Type.Array(Type.Integer({ minimum: 0, maximum: 255 })));
 

@@ -1,4 +1,4 @@
-/** What `POST /embeddings` takes and gives. */
+/** Requests and responses of `POST /embeddings`. */
 import Type, { type Static } from 'typebox';
 import { ignoredFields, Titled } from './shapes.ts';
 
@@ -39,7 +39,7 @@ const fields = {
 
 export const EmbeddingsRequest = Titled('EmbeddingsRequest', { ...fields, input: Input });
 
-/** As it is checked first: which of its four forms `input` was meant to have is told by hand, item by item. */
+/** As it is validated first: the reader checks which of its four forms `input` has, item by item. */
 export const EmbeddingsFields = Type.Object({ ...fields, input: Type.Unknown() });
 export type EmbeddingsFields = Static<typeof EmbeddingsFields>;
 

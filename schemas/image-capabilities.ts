@@ -124,7 +124,7 @@ export type ImageParameters = Static<typeof ImageParameters>;
 export const ImageCapabilities = Closed({
   /** Unicode characters of a prompt. */
   max_prompt_length: Whole,
-  /** Whether an image may be asked for as a stream of events. */
+  /** Whether an image can be requested as a stream of events. */
   streaming: Type.Boolean(),
   parameters: ImageParameters,
   /** Billed megapixels are the image's own times steps times this. */

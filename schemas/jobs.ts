@@ -10,7 +10,7 @@ export const JobOutput = Type.Object({
   blob: Type.String(),
   media_type: Type.String(),
   size_bytes: Type.Integer(),
-  /** True seconds. */
+  /** Actual seconds. */
   duration: Type.Number(),
   width: Type.Optional(Type.Integer()),
   height: Type.Optional(Type.Integer()),
@@ -33,17 +33,17 @@ export const JobRecord = Type.Object({
   expires: Nullable(Type.Integer()),
   /** How long the render is expected to take. */
   expected_ms: Type.Integer(),
-  /** What the renderer last said, 0 to 1. */
+  /** Progress that the renderer last reported, 0 to 1. */
   done: Type.Number(),
-  /** What the engine is asked: a `RenderCall`. */
+  /** The engine call: a `RenderCall`. */
   call: Type.Unknown(),
-  /** What the client asked for, as its record shows it. */
+  /** The client's request, as its record shows it. */
   request: Type.Record(Type.String(), Type.Unknown()),
   /** Seconds that are billed when it completes, and what one costs. */
   billed_seconds: Type.Integer(),
   price: Type.Record(Type.String(), Type.String()),
   cost: Nullable(Type.String()),
-  /** Whether its sound can be heard while it renders. */
+  /** Whether it can be played while it renders. */
   progressive: Type.Boolean(),
   outputs: Type.Array(JobOutput),
   error: Nullable(Type.String()),
@@ -63,7 +63,7 @@ export const JobRecord = Type.Object({
   settled: Type.Optional(Type.Boolean()),
   /** How often its worker died. */
   lapses: Type.Optional(Type.Integer()),
-  /** The samples that could be heard are deleted. */
+  /** Its samples are deleted. */
   samples_gone: Type.Optional(Type.Boolean()),
   /** Row of the engine at creation, for the usage event. */
   engine: Type.Optional(Type.String()),
@@ -78,14 +78,14 @@ export const SlotRecord = Type.Object({
   job: Type.String(),
   /** The claim of the worker that holds it. */
   claim: Type.String(),
-  /** Without a sign of life by then, others take it over. */
+  /** Unless it is renewed by then, other workers take it over. */
   until: Type.Integer(),
-  /** Given up in good order, for others to go on with. */
+  /** Released in a shutdown, for other workers to continue. */
   released: Type.Boolean(),
 });
 export type SlotRecord = Static<typeof SlotRecord>;
 
-/** Kind `render-model`: a model that jobs were made for. Workers look after these, whatever the catalog says today. */
+/** Kind `render-model`: a model with jobs. Workers serve these even when the catalog no longer has them. */
 export const RenderModelRecord = Type.Object({
   type: Type.Enum(['video', 'music']),
   model: Type.String(),
@@ -104,7 +104,7 @@ export const JobEvent = Type.Object({
   attempts: Type.Integer(),
   /** Unix milliseconds when the status changed. */
   time: Type.Integer(),
-  /** The process that says so. */
+  /** The process that sent it. */
   sender: Type.String(),
 });
 export type JobEvent = Static<typeof JobEvent>;

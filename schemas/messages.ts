@@ -1,4 +1,4 @@
-/** What `POST /messages` and `POST /messages/count_tokens` take and give. Fields they do not name are accepted and ignored; null means absent. */
+/** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Count, Nullable, Titled } from './shapes.ts';
 
@@ -6,7 +6,7 @@ const JsonObject = Type.Record(Type.String(), Type.Unknown());
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
+/** A string to the client; the parser returns long base64 as bytes, so the reader checks it. */
 const MediaText = (description: string) =>
   Type.Optional(Type.Unknown({ description: `string: ${description}` }));
 
@@ -18,7 +18,7 @@ const ImageSource = Type.Object({
 });
 export type ImageSource = Static<typeof ImageSource>;
 
-/** What a tool gave back. */
+/** The result of a tool. */
 const ToolResultPart = Type.Object({
   type: Type.Enum(['text', 'image']),
   text: Type.Optional(Type.String()),
@@ -82,7 +82,7 @@ const ToolChoice = Type.Object({
   disable_parallel_tool_use: Type.Optional(Type.Boolean()),
 });
 
-/** Fields of both routes: what makes up the prompt, and how it is to be answered. */
+/** Fields of both routes: the prompt and the form of its response. */
 const promptFields = {
   model: Type.String({ minLength: 1, maxLength: 512 }),
   messages: Type.Array(InputMessage, { minItems: 1, maxItems: 16_384 }),
@@ -108,14 +108,14 @@ export type MessagesRequest = Static<typeof MessagesRequest>;
 export const CountTokensRequest = Titled('CountTokensRequest', promptFields);
 export type CountTokensRequest = Static<typeof CountTokensRequest>;
 
-// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+// ── response ─────────────────────────────────────────────────────────────────────────────────────────
 
 export const TokenCount = Titled('TokenCount', { input_tokens: Count });
 
 const TextBlock = Type.Object({
   type: Type.Literal('text'),
   text: Type.String(),
-  /** Absent from whole answers: a widely used client refuses null there. */
+  /** Absent from whole messages: a widely used client rejects null there. */
   citations: Type.Optional(Type.Null()),
 });
 const ThinkingBlock = Type.Object({

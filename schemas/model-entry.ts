@@ -1,4 +1,4 @@
-/** Models as clients see them: the public entry, its lists, and the messages format's own model object. */
+/** Models as clients see them, in the plain and in the messages format. */
 import Type, { type Static } from 'typebox';
 import { DefaultParameters, Pricing, Reasoning } from './catalog.ts';
 import { Nullable, Titled } from './shapes.ts';
@@ -45,7 +45,7 @@ export const ModelList = Titled('ModelList', {
 });
 
 export const ModelCount = Type.Object({ data: Type.Object({ count: Type.Integer() }) });
-export const ModelAnswer = Type.Object({ data: ModelEntry });
+export const ModelResponse = Type.Object({ data: ModelEntry });
 
 /** The messages format's model object, sent where its version header is. */
 export const MessagesModel = Titled('MessagesModel', {
@@ -70,7 +70,7 @@ export const MessagesModelList = Titled('MessagesModelList', {
   last_id: Nullable(Type.String()),
 });
 
-// ── what the routes are asked with ─────────────────────────────────────────────────────────────────
+// ── query parameters ─────────────────────────────────────────────────────────────────
 
 const filters = {
   output_modalities: Type.Optional(

@@ -1,4 +1,4 @@
-/** What the music routes take and give. */
+/** Requests and responses of the music routes. */
 import Type, { type Static } from 'typebox';
 import { JobFields, ModelFields, RequestFields, WholeNumber } from './render.ts';
 import { deletedFields, listFields, Titled } from './shapes.ts';
@@ -23,16 +23,16 @@ export const MusicJob = Titled('MusicJob', {
   ...JobFields,
   object: Type.Literal('music'),
   lyrics: Type.Optional(Type.String()),
-  duration: Type.Integer({ description: 'Seconds asked for' }),
+  duration: Type.Integer({ description: 'Seconds requested' }),
   response_format: Type.String(),
   n: Type.Integer(),
-  stream_url: Type.Optional(Type.String({ description: 'Where it can be heard while it renders' })),
+  stream_url: Type.Optional(Type.String({ description: 'Where it can be played while it renders' })),
   outputs: Type.Optional(
     Type.Array(
       Type.Object({
         index: Type.Integer(),
         url: Type.String(),
-        duration: Type.Number({ description: 'True seconds' }),
+        duration: Type.Number({ description: 'Actual seconds' }),
         media_type: Type.String(),
         size_bytes: Type.Integer(),
       }),

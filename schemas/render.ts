@@ -1,4 +1,4 @@
-/** What video and music requests have in common, and their responses. */
+/** Fields that the requests and responses of videos and music share. */
 import Type, { type TProperties } from 'typebox';
 import { Count, ignoredFields, Nullable } from './shapes.ts';
 
@@ -29,7 +29,7 @@ export const PositiveNumber = (options: { readonly description?: string } = {}) 
 /** Our own name among the providers that clients may address options to. */
 export const providerSlug = 'sluice';
 
-/** Routing wishes are taken and ignored; `options` carries settings, as they are or under our name. */
+/** Routing preferences are ignored; `options` carries settings, flat or under our slug. */
 const Provider = <Settings extends TProperties>(settings: Settings) =>
   Type.Object({
     options: Type.Optional(
@@ -65,7 +65,7 @@ export const JobFields = {
   id: Type.String(),
   model: Type.String(),
   status: Type.Enum(['pending', 'queued', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'], {
-    description: 'queued is what openai clients are told for pending',
+    description: 'queued is what OpenAI clients get for pending',
   }),
   polling_url: Type.String(),
   progress: Type.Integer({ minimum: 0, maximum: 100 }),

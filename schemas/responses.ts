@@ -1,4 +1,4 @@
-/** What `POST /responses` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
+/** Requests, responses and events of `POST /responses`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { FunctionName, ImageDetail, InputAudio, JsonObject, MediaText, Reasoning } from './chat.ts';
 import { Count, Nullable, Titled } from './shapes.ts';
@@ -24,7 +24,7 @@ export const InputPart = Type.Object({
   file_data: Type.Optional(MediaText('base64 data URI')),
   file_url: Type.Optional(MediaText('https URL')),
   filename: Type.Optional(Type.String({ maxLength: 255 })),
-  /** Refused by the reader: nothing is stored. */
+  /** Rejected by the reader: nothing is stored. */
   file_id: Type.Optional(Type.String()),
   input_audio: Type.Optional(InputAudio),
   video_url: Type.Optional(MediaText('https URL or base64 data URI')),
@@ -94,7 +94,7 @@ export const ResponsesRequest = Titled('ResponsesRequest', {
   user: Type.Optional(Type.String()),
   prompt_cache_key: Type.Optional(Type.String()),
   safety_identifier: Type.Optional(Type.String()),
-  /** Refused by the reader, which says why: nothing is stored. */
+  /** Rejected by the reader: nothing is stored. */
   previous_response_id: Type.Optional(Type.Unknown()),
   conversation: Type.Optional(Type.Unknown()),
   prompt: Type.Optional(Type.Unknown()),
@@ -102,7 +102,7 @@ export const ResponsesRequest = Titled('ResponsesRequest', {
 });
 export type ResponsesRequest = Static<typeof ResponsesRequest>;
 
-// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+// ── response ─────────────────────────────────────────────────────────────────────────────────────────
 
 const ItemStatus = Type.Enum(['in_progress', 'completed', 'incomplete']);
 const TokenBytes = Type.Array(Type.Integer({ minimum: 0, maximum: 255 }));

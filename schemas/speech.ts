@@ -1,4 +1,4 @@
-/** What `POST /audio/speech` and `GET /audio/voices` take and give. */
+/** Requests and responses of `POST /audio/speech` and `GET /audio/voices`. */
 import Type, { type Static } from 'typebox';
 import { ignoredFields, Titled } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-/** What `POST /systemone` takes and gives: typed questions about a state, answered as probabilities. */
+/** Requests and responses of `POST /systemone`: questions about a state, answered as probabilities. */
 import Type, { type Static } from 'typebox';
 import { ignoredFields, Titled } from './shapes.ts';
 

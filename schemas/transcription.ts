@@ -1,4 +1,4 @@
-/** What `POST /audio/transcriptions` takes, as JSON and as a form, and gives. */
+/** Requests, as JSON and as a form, and responses of `POST /audio/transcriptions`. */
 import Type, { type Static } from 'typebox';
 import { Titled } from './shapes.ts';
 
@@ -19,7 +19,7 @@ const fields = {
   stream: Type.Optional(Type.Boolean()),
 };
 
-/** Fields of both bodies, the recording left to be read by hand. */
+/** Fields of both bodies; the reader checks the recording. */
 export const TranscriptionFields = Type.Object({
   ...fields,
   input_audio: Type.Optional(Type.Object({ data: Type.Unknown(), format: AudioFormat })),

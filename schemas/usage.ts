@@ -1,4 +1,4 @@
-/** GET /usage: what it takes and gives. */
+/** Query and response of `GET /usage`. */
 import Type, { type Static } from 'typebox';
 import { Count, Nullable, Titled } from './shapes.ts';
 

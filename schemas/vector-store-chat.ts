@@ -1,4 +1,4 @@
-/** What `POST /chat/completions/RAG` takes and gives beyond a chat completion. */
+/** Requests and responses of `POST /chat/completions/RAG`. */
 import Type, { type Static } from 'typebox';
 import { ChatChunk, ChatCompletion, ChatRequest } from './chat.ts';
 import { Titled } from './shapes.ts';

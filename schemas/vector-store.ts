@@ -1,4 +1,4 @@
-/** What the vector store routes take and give. */
+/** Requests and responses of the vector store routes. */
 import Type, { type Static } from 'typebox';
 import { Count, deletedFields, listFields, Nullable, Titled } from './shapes.ts';
 import { FileErrorCode, FileStatus } from './vector-store-records.ts';
@@ -44,7 +44,7 @@ export const Attributes = Type.Record(
 export const AddFileForm = Titled('AddFileForm', {
   file: Type.String({
     format: 'binary',
-    description: 'Text, Markdown, HTML, CSV, JSON, PDF or DOCX, told by its bytes; up to 100 MB',
+    description: 'Text, Markdown, HTML, CSV, JSON, PDF or DOCX, detected from its bytes; up to 100 MB',
   }),
   chunking_strategy: Type.Optional(Type.String({ description: 'JSON' })),
   attributes: Type.Optional(Type.String({ description: 'JSON: text, numbers and booleans by name' })),
@@ -61,7 +61,7 @@ export const SearchRequest = Titled('SearchRequest', {
 });
 export type SearchRequest = Static<typeof SearchRequest>;
 
-/** As OpenAI's clients ask. */
+/** With the field names of OpenAI's clients. */
 export const SearchQueryRequest = Titled('SearchQueryRequest', {
   query: Type.Union([
     Type.String({ minLength: 1 }),
@@ -71,7 +71,7 @@ export const SearchQueryRequest = Titled('SearchQueryRequest', {
   ranking_options: Type.Optional(
     Type.Object({ score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }),
   ),
-  /** Nothing is searched by attributes: to ignore it would be to answer with what was ruled out. */
+  /** Rejected by the reader: ignoring it would return items that were filtered out. */
   filters: Type.Optional(Type.Unknown()),
 });
 export type SearchQueryRequest = Static<typeof SearchQueryRequest>;
@@ -92,7 +92,7 @@ export const ItemPageQuery = Type.Object({
   file_id: Type.Optional(Type.String({ description: 'Items of this file only' })),
 });
 
-// ── answers ────────────────────────────────────────────────────────────────────────────────────────
+// ── responses ────────────────────────────────────────────────────────────────────────────────────────
 
 export const VectorStore = Titled('VectorStore', {
   id: Type.String({ pattern: '^vs_' }),

@@ -1,4 +1,4 @@
-/** What the video routes take and give. */
+/** Requests and responses of the video routes. */
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
 import { JobFields, ModelFields, PositiveNumber, RequestFields, WholeNumber } from './render.ts';
@@ -74,7 +74,7 @@ export const VideoForm = Type.Object(
   { title: 'VideoForm', description: 'Every other field of the JSON body is taken too, as text' },
 );
 
-/** As it is checked first: which of its forms `input_reference` has is told by hand. */
+/** As it is validated first: the reader checks which of its forms `input_reference` has. */
 export const VideoFields = Type.Object({ ...fields, input_reference: Type.Optional(Type.Unknown()) });
 export type VideoFields = Static<typeof VideoFields>;
 
@@ -82,7 +82,7 @@ export const VideoJob = Titled('VideoJob', {
   ...JobFields,
   object: Type.Literal('video'),
   seconds: Type.String(),
-  duration: Type.Integer({ description: 'Seconds asked for' }),
+  duration: Type.Integer({ description: 'Seconds requested' }),
   size: Type.String(),
   resolution: Type.String(),
   aspect_ratio: Type.String(),
@@ -91,7 +91,7 @@ export const VideoJob = Titled('VideoJob', {
   generate_audio: Type.Boolean(),
   output: Type.Optional(
     Type.Object({
-      duration: Type.Number({ description: 'True seconds' }),
+      duration: Type.Number({ description: 'Actual seconds' }),
       width: Type.Integer(),
       height: Type.Integer(),
       fps: Type.Integer(),

@@ -20,7 +20,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
       tag: 'Usage',
       summary: 'What the subscription of the key has used and what it costs, in totals or request by request',
       query: UsageQuery,
-      answer: json(UsageList),
+      response: json(UsageList),
       errors: [400, 503],
     },
   },
@@ -31,7 +31,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     doc: {
       tag: 'Webhooks',
       summary: 'The secret that signs the subscription’s webhooks, made at the first call',
-      answer: json(WebhookSecret),
+      response: json(WebhookSecret),
       errors: [503],
     },
   },
@@ -42,7 +42,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     doc: {
       tag: 'Webhooks',
       summary: 'A new secret; the one before signs too for 24 hours, the one before that no longer',
-      answer: json(WebhookSecret),
+      response: json(WebhookSecret),
       errors: [409, 503],
     },
   },
@@ -50,7 +50,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     method: 'GET',
     path: '/health',
     pipeline: health(ports),
-    doc: { tag: 'Service', summary: 'How the gateway is doing', answer: json(Health), errors: [503] },
+    doc: { tag: 'Service', summary: 'How the gateway is doing', response: json(Health), errors: [503] },
   },
   {
     method: 'GET',
@@ -60,7 +60,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     doc: {
       tag: 'Service',
       summary: 'This document',
-      answer: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
+      response: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
     },
   },
 ];

@@ -51,7 +51,7 @@ const fileReply = ({ task, account }: Speaking, file: Buffer): WholeReply => ({
 const fileEvent = (speaking: Speaking, file: Buffer): PacedReply => ({
   kind: 'paced',
   head: eventStreamHead,
-  pieces: fileEventChunks(file, doneEvent(speaking)),
+  chunks: fileEventChunks(file, doneEvent(speaking)),
 });
 
 /** A multiple of three, so that the chunks of base64 can be joined. */
@@ -65,7 +65,7 @@ function* fileEventChunks(file: Buffer, done: string): Generator<string> {
 
 const samplesHead: Head = { kind: 'head', status: 200, headers: { 'content-type': mediaTypes.pcm } };
 
-/** A failure in the middle cuts the connection: samples leave no place for an error. */
+/** A failure in the middle cuts the connection: raw samples cannot carry an error. */
 class Samples extends Forwarder<Buffer, Reply> {
   #started = false;
 

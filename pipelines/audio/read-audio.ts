@@ -1,4 +1,4 @@
-/** Decodes and probes the sound that a request carries: 400 or 413 names the field. */
+/** Decodes and probes the audio of a request: 400 or 413 names the field. */
 import { catchError, map, type Observable, of } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';

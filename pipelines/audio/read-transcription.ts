@@ -96,7 +96,7 @@ const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
     maxFieldBytes: 256 * 1024,
   }).pipe(
     concatMap(readPart),
-    reduce<Piece, Form>(
+    reduce<FormValue, Form>(
       (form, { name, value }) => {
         if (value instanceof Buffer) form.recording = value;
         else if (value !== '') form.texts[name] = value;
@@ -112,12 +112,12 @@ const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
     }),
   );
 
-interface Piece {
+interface FormValue {
   readonly name: string;
   readonly value: unknown;
 }
 
-const readPart = (part: MultipartPart): Observable<Piece> => {
+const readPart = (part: MultipartPart): Observable<FormValue> => {
   if (part.kind === 'field') {
     const name = part.name.replace(/\[\]$/, '');
     return of({ name, value: typed(name, part.value) });
@@ -129,7 +129,7 @@ const readPart = (part: MultipartPart): Observable<Piece> => {
   }
   return part.chunks(new Backpressure()).pipe(
     toArray(),
-    map((pieces) => ({ name: 'file', value: Buffer.concat(pieces) })),
+    map((chunks) => ({ name: 'file', value: Buffer.concat(chunks) })),
   );
 };
 

@@ -1,4 +1,4 @@
-/** The route table of speech and transcription. */
+/** Routes of speech and transcription. */
 import Type from 'typebox';
 import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
@@ -54,7 +54,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Speech from text, as a file, as raw samples or as events',
       body: json(SpeechRequest),
-      answer: {
+      response: {
         'audio/mpeg': sound,
         'audio/ogg': sound,
         'audio/flac': sound,
@@ -75,7 +75,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Text from recorded speech, whole or as it is recognised',
       body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
-      answer: {
+      response: {
         ...json(Transcription),
         'text/plain': Type.String(),
         'text/event-stream': TranscriptionEvent,
@@ -91,7 +91,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'The voices of speech models',
       query: VoicesQuery,
-      answer: json(VoiceList),
+      response: json(VoiceList),
       errors: [400, 404, 502, 503],
     },
   },

@@ -10,7 +10,7 @@ import { StreamFrame } from '../conversation/frame-stream.ts';
 import type { SettledPart, SettledParts } from '../conversation/settle.ts';
 import { eventStreamHead, type Framing, responseKey } from '../core/frame.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
-import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
+import { type Completion, defaultFinish, type Finish, nativeJson, usageJson } from './completion-json.ts';
 import { ChatChunks } from './frame-stream.ts';
 import type { ChatFraming } from './read-request.ts';
 
@@ -132,7 +132,7 @@ class Choice {
         `,"reasoning":${reasoning},"refusal":null${toolCalls}},"logprobs":${logprobs},"finish_reason":"`,
       );
     }
-    const finish = this.#finish ?? silentFinish(this.#index);
+    const finish = this.#finish ?? defaultFinish(this.#index);
     json.add(`${finish.reason}","native_finish_reason":${nativeJson(finish)}}`);
   }
 }

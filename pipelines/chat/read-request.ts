@@ -20,7 +20,7 @@ import { readFormat, readToolChoice, readTools } from './read-tools.ts';
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
   readonly includeUsage: boolean;
-  /** Further fields of the answer as JSON, each after a comma. */
+  /** Further fields of the response as JSON, each after a comma. */
   readonly extra?: string;
 }
 
@@ -115,7 +115,7 @@ export const readSampling = (body: SamplingFields): Sampling => {
   return sampling;
 };
 
-/** Reading JSON has rounded what is beyond 2⁵³, maybe to one more than an engine's 64 bits take: some seed that all take. */
+/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
 const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
 const readStop = (stop: ChatRequest['stop']): readonly string[] => {

@@ -15,7 +15,7 @@ export const chatRoutes = (ports: Ports): readonly Route[] => [
       tag: 'Chat',
       summary: 'A chat completion: one answer, or chunks as they are generated',
       body: json(ChatRequest),
-      answer: { ...json(ChatCompletion), 'text/event-stream': ChatChunk },
+      response: { ...json(ChatCompletion), 'text/event-stream': ChatChunk },
       errors: generationErrors,
     },
   },

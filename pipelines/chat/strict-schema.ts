@@ -1,4 +1,4 @@
-/** A JSON Schema marked `strict` in; nothing out, or a 400 that names the place where it leaves the strict subset. */
+/** Checks a JSON Schema marked `strict`: a 400 names where it leaves the strict subset. */
 import { isObject } from '../../src/json-schema.ts';
 import { invalid } from '../core/checks.ts';
 
@@ -21,11 +21,11 @@ const checkNode = (schema: Schema, path: string, depth: number): void => {
     if (keyword in schema) throw invalid(`${path}.${keyword} is not supported when strict is true`);
   }
   if (isObject(schema.properties) || schema.type === 'object') checkObject(schema, path, depth);
-  each(schema.items, `${path}.items`, depth + 1);
-  each(schema.prefixItems, `${path}.prefixItems`, depth + 1);
-  each(schema.anyOf, `${path}.anyOf`, depth + 1);
-  named(schema.$defs, `${path}.$defs`, depth);
-  named(schema.definitions, `${path}.definitions`, depth);
+  checkEach(schema.items, `${path}.items`, depth + 1);
+  checkEach(schema.prefixItems, `${path}.prefixItems`, depth + 1);
+  checkEach(schema.anyOf, `${path}.anyOf`, depth + 1);
+  checkNamed(schema.$defs, `${path}.$defs`, depth);
+  checkNamed(schema.definitions, `${path}.definitions`, depth);
 };
 
 const checkObject = (schema: Schema, path: string, depth: number): void => {
@@ -37,10 +37,10 @@ const checkObject = (schema: Schema, path: string, depth: number): void => {
     if (!known.has(name))
       throw invalid(`${path}.required must list every property when strict is true: ${name} is missing`);
   }
-  named(schema.properties, `${path}.properties`, depth + 1);
+  checkNamed(schema.properties, `${path}.properties`, depth + 1);
 };
 
-const each = (value: unknown, path: string, depth: number): void => {
+const checkEach = (value: unknown, path: string, depth: number): void => {
   if (Array.isArray(value)) {
     value.forEach((item, at) => {
       if (isObject(item)) checkNode(item, `${path}[${at}]`, depth);
@@ -48,7 +48,7 @@ const each = (value: unknown, path: string, depth: number): void => {
   } else if (isObject(value)) checkNode(value, path, depth);
 };
 
-const named = (value: unknown, path: string, depth: number): void => {
+const checkNamed = (value: unknown, path: string, depth: number): void => {
   if (!isObject(value)) return;
   for (const [name, item] of Object.entries(value))
     if (isObject(item)) checkNode(item, `${path}.${name}`, depth);

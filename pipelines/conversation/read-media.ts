@@ -1,4 +1,4 @@
-/** Reads the media and documents that a request refers to, a few at a time, bounded in number and size. */
+/** Reads the media and documents of a request, bounded in number and size. */
 import { catchError, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../../src/errors.ts';

@@ -27,8 +27,8 @@ export const receiveJson =
   };
 
 /**
- * Parses the body, on another thread when it is large. `kind` is what a body that cannot be read becomes: 422 on the
- * route that has it so. The integer under `wideKey` is a bigint where a number would lose digits.
+ * Parses the body, on another thread when it is large. `kind` is the error of a body that cannot be parsed. The integer
+ * under `wideKey` is a bigint where a number would lose digits.
  */
 export const parseJson =
   (
@@ -117,7 +117,7 @@ const checked = (value: unknown, kind: ErrorKind): JsonObject => {
 /** False when nested too deep. Drops `__proto__` keys on the way: harmless as parsed, harmful once copied. */
 const sanitize = (value: object, levels: number): boolean => {
   if (levels === 0) return false;
-  // Long base64 comes back from the other thread as bytes.
+  // The other thread returns long base64 as bytes.
   if (ArrayBuffer.isView(value)) return true;
   if (Array.isArray(value)) {
     for (const item of value)

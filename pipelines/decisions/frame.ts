@@ -12,7 +12,7 @@ const replyOf = (
   { exchange, task }: Framing<DecisionTask>,
 ): WholeReply => {
   const logprobs = new Map(decisions.map((decided) => [decided.question, decided.logprobs]));
-  const answers = task.asked.map(({ id, question }, index) => [
+  const answers = task.questions.map(({ id, question }, index) => [
     id,
     answer(question, probabilities(logprobs.get(index) ?? [])),
   ]);
@@ -65,7 +65,7 @@ export const probabilities = (logprobs: readonly number[]): readonly number[] =>
   return weights.map((weight) => weight / total);
 };
 
-/** 1 when all of it is on one answer, 0 when all answers are as likely. */
+/** 1 when one answer is certain, 0 when all are equally likely. */
 export const confidence = (likely: readonly number[]): number => {
   const count = likely.length;
   if (count <= 1) return 1;

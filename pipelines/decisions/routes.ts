@@ -15,7 +15,7 @@ export const decisionsRoutes = (ports: Ports): readonly Route[] => [
       tag: 'Decisions',
       summary: 'Questions about a state, each answered as a probability distribution',
       body: json(DecisionsRequest),
-      answer: json(DecisionsResponse),
+      response: json(DecisionsResponse),
       errors: [404, 413, 422, 429, 502, 529],
     },
   },

@@ -50,14 +50,14 @@ const resolveDecisionModel =
   (catalog: Catalog): Step<DecisionsRequest, ResolvedRequest<DecisionsRequest>, unknown> =>
   (body) => ({ body, ...catalog.resolve(fullId(catalog, body.model), 'decision', 'unprocessable') });
 
-/** Some clients leave the author's part out: where one public model is meant by the rest, it is that one. */
+/** Some clients leave out the author: where the rest matches exactly one public model, it is that one. */
 const fullId = (catalog: Catalog, id: string): string => {
   if (id.includes('/') || catalog.find(id) !== undefined) return id;
   const { name } = parseName(id);
-  const [meant, ...others] = catalog
+  const [match, ...others] = catalog
     .inService()
     .filter((model) => !model.private && model.id.slice(model.id.indexOf('/') + 1) === name);
-  return meant === undefined || others.length > 0 ? id : meant.id;
+  return match === undefined || others.length > 0 ? id : match.id;
 };
 
 const uncounted = ({ question, tokens }: Decided, { call }: DecisionTask): Uncounted | undefined =>

@@ -1,8 +1,8 @@
-/** Frames vectors as one JSON object: a text, or paced pieces where it is large. */
+/** Frames vectors as one JSON object, sent in chunks where it is large. */
 import type { VectorJson } from '../../src/ports/embedding.ts';
 import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import { type Framing, responseKey } from '../core/frame.ts';
-import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
+import type { BodyChunk, FramedReply } from '../core/paced-bytes.ts';
 import { gather } from '../core/transforms.ts';
 import type { CountedEmbedded } from './count.ts';
 import type { EmbeddingTask } from './read-request.ts';
@@ -30,7 +30,7 @@ const replyOf = (
   const end = `],"model":${JSON.stringify(task.model.id)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
   return size <= smallBody
     ? jsonTextReply(start + vectors.map(itemText).join() + end)
-    : { kind: 'paced', head, pieces: piecesOf(start, vectors, end) };
+    : { kind: 'paced', head, chunks: chunksOf(start, vectors, end) };
 };
 
 export const frameEmbeddings = gather(replyOf);
@@ -40,11 +40,11 @@ const itemStart = (index: number): string => `{"object":"embedding","index":${in
 const itemText = (vector: VectorJson | undefined, index: number): string =>
   `${itemStart(index)}${vector?.toString('latin1')}}`;
 
-function* piecesOf(
+function* chunksOf(
   start: string,
   vectors: readonly (VectorJson | undefined)[],
   end: string,
-): Generator<BodyPiece> {
+): Generator<BodyChunk> {
   yield start;
   for (const [index, vector = ''] of vectors.entries()) {
     yield `${index === 0 ? '' : ','}${itemStart(index)}`;

@@ -27,13 +27,13 @@ export const readEmbeddingRequest = ({ body, model }: ResolvedRequest<Embeddings
 };
 
 /** As many as the model gives is no change, and fits every model. */
-const readDimensions = (asked: number | undefined, model: Model): number | undefined => {
+const readDimensions = (requested: number | undefined, model: Model): number | undefined => {
   const { dimensions, truncatable } = model.capabilities?.embedding ?? {};
-  if (asked === undefined || asked === dimensions) return undefined;
+  if (requested === undefined || requested === dimensions) return undefined;
   if (truncatable !== true || dimensions === undefined)
     throw invalid(`dimensions cannot be chosen on model ${model.id}: its vectors have a fixed length`);
-  if (asked > dimensions) throw invalid(`dimensions must be at most ${dimensions} on model ${model.id}`);
-  return asked;
+  if (requested > dimensions) throw invalid(`dimensions must be at most ${dimensions} on model ${model.id}`);
+  return requested;
 };
 
 /** A query begins with the model's instruction, unless it carries one already. */

@@ -76,7 +76,7 @@ const readForm = (exchange: Exchange): Observable<ImageBody> => {
   );
 };
 
-/** Into one buffer, whose untouched part takes no memory: joining pieces afterwards would take twice as much. */
+/** Into one buffer, whose untouched part takes no memory: joining chunks afterwards would take twice as much. */
 const readFile = (part: MultipartFile, limit: number): Observable<ImageFile> => {
   const { name } = part;
   if (!isPicture(name)) throw invalid(`${name.slice(0, 100)} must not be a file`);

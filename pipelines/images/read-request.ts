@@ -125,15 +125,15 @@ const readOutput = (
 };
 
 const readBackground = (
-  asked: string | undefined,
+  requested: string | undefined,
   format: ImageFormat,
   { background }: ImageParameters,
   id: string,
 ): ImageBackground => {
-  if (asked === undefined || background === undefined) return background?.default ?? 'auto';
-  if (asked === 'transparent' && !background.values.includes('transparent'))
+  if (requested === undefined || background === undefined) return background?.default ?? 'auto';
+  if (requested === 'transparent' && !background.values.includes('transparent'))
     throw invalid(`background transparent is not supported by model ${id}`);
-  const chosen = checkEnum(asked, 'background', background.values);
+  const chosen = checkEnum(requested, 'background', background.values);
   if (chosen === 'transparent' && format === 'jpeg')
     throw invalid('background transparent needs output_format png or webp');
   return chosen;

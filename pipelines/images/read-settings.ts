@@ -16,7 +16,7 @@ interface Place {
   readonly values: JsonObject;
 }
 
-/** Each goes by several names; the first form present wins. */
+/** Each has several names; the first one present wins. */
 export const readImageSettings = (fields: JsonObject, parameters: ImageParameters): ImageSettings => {
   const { steps, guidance_scale, negative_prompt } = parameters;
   const places = [{ path: '', values: fields }, ...optionPlaces(fields, parameters)];

@@ -1,4 +1,4 @@
-/** The route table of images. */
+/** Routes of images. */
 import {
   ImageCompletedEvent,
   ImageEndpoints,
@@ -17,7 +17,7 @@ import type { ImageRoute } from './read-request.ts';
 const tag = 'Images';
 
 /** One implementation: the routes differ in the default of `response_format`. */
-const draws = (ports: Ports, route: ImageRoute, summary: string): Route => ({
+const imageRoute = (ports: Ports, route: ImageRoute, summary: string): Route => ({
   method: 'POST',
   path: route.path,
   bodyLimit: mediaBodyLimit,
@@ -26,22 +26,22 @@ const draws = (ports: Ports, route: ImageRoute, summary: string): Route => ({
     tag,
     summary,
     body: { ...json(ImageFields), 'multipart/form-data': ImageForm },
-    answer: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
+    response: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
     errors: generationErrors,
   },
 });
 
 export const imagesRoutes = (ports: Ports): readonly Route[] => [
-  draws(
+  imageRoute(
     ports,
     { path: '/images', responseFormat: 'b64_json' },
-    'Images from a prompt and perhaps reference images; base64 unless told',
+    'Images from a prompt and perhaps reference images; base64 by default',
   ),
-  draws(ports, { path: '/images/generations', responseFormat: 'url' }, 'The same; links unless told'),
-  draws(
+  imageRoute(ports, { path: '/images/generations', responseFormat: 'url' }, 'The same; links by default'),
+  imageRoute(
     ports,
     { path: '/images/edits', responseFormat: 'url', edits: true },
-    'Images edited as the prompt says; links unless told',
+    'Images edited as the prompt says; links by default',
   ),
   {
     method: 'GET',
@@ -50,7 +50,7 @@ export const imagesRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: 'Image models and what they take',
-      answer: json(ImageModelList),
+      response: json(ImageModelList),
       errors: [502, 503],
     },
   },
@@ -61,7 +61,7 @@ export const imagesRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: "One image model's endpoint record",
-      answer: json(ImageEndpoints),
+      response: json(ImageEndpoints),
       errors: [404, 502, 503],
     },
   },

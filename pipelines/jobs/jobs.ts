@@ -100,7 +100,7 @@ const replyRemoved =
         : recordFor(ports, exchange, removed),
     );
 
-/** Its own clients wait on the word `queued` only, and read a failure from an object. */
+/** OpenAI's clients poll while the status is `queued`, and read a failure from an object. */
 const openAiClient = /^(?:Async)?(?:Azure)?OpenAI\//;
 
 const recordFor = ({ publicUrl }: Addressed, exchange: Exchange, view: JobView): JobJson =>

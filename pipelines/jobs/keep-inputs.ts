@@ -1,4 +1,4 @@
-/** Reads, checks and stores the media of a render as blobs, a few at a time: 400 413 name the field. */
+/** Reads, checks and stores the media of a render, a few at a time: 400 413. */
 import { from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';

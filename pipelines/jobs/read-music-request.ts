@@ -1,4 +1,4 @@
-/** Makes a render of a music request: 400 names the field, 503 for a model without a valid spec. */
+/** Reads a music request into a render: 400 names the field, 503 without a spec. */
 import { randomInt } from 'node:crypto';
 import { type MusicRequest, musicSettings } from '../../schemas/music.ts';
 import { fail } from '../../src/errors.ts';
@@ -9,7 +9,7 @@ import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { checkFields, declaredSettings, numberOf, readSettings, type Setting } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
-/** Of a model whose row does not say. */
+/** Of a model whose row has no limit. */
 const usualPromptLength = 4000;
 const seeds = 2 ** 31;
 

@@ -56,7 +56,7 @@ const readFile = (part: MultipartFile): Observable<FormFile> => {
 
 const jsonFields = new Set(['frame_images', 'input_references', 'provider', 'trace']);
 
-/** Texts of a form are typed by what their field takes; what does not fit is left for the check of all fields. */
+/** Converts the text of a field to its type; what cannot be converted fails validation later. */
 const readText = (name: string, text: string): unknown => {
   if (name === 'generate_audio') return text === 'true' || (text === 'false' ? false : text);
   if (/\bstart_time_seconds\]?$/.test(name)) return /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text;

@@ -1,4 +1,4 @@
-/** Makes a render of a video request: 400 names the field, 503 for a model without a valid spec. */
+/** Reads a video request into a render: 400 names the field, 503 without a spec. */
 import { randomInt } from 'node:crypto';
 import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
 import type { VideoCall } from '../../src/ports/render.ts';
@@ -13,7 +13,7 @@ import { readVideoMedia } from './read-video-media.ts';
 import { checkFields, declaredSettings, numberOf, readSettings } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
-/** Of a model whose row does not say. */
+/** Of a model whose row has no limit. */
 const usualPromptLength = 7000;
 const seeds = 2 ** 31;
 const aliases = { seconds: 'duration', input_reference: 'frame_images' };
@@ -80,6 +80,6 @@ const readSeconds = (body: VideoFields, { duration }: VideoSpec): number => {
   return checkRange(numberOf(body[field]) ?? duration.default, field, duration);
 };
 
-/** The tier's own name, whatever word it was asked by; steps that are no tier's have a word of their own. */
+/** The tier's own name, whatever alias was sent; `custom` for steps of no tier. */
 const qualityName = ({ tiers }: VideoSpec, { tier, steps }: Schedule): string =>
   tier ?? Object.entries(tiers).find(([, one]) => one.steps === steps)?.[0] ?? 'custom';

@@ -1,4 +1,4 @@
-/** Starts the job of a checked render: keeps its inputs, then creates it; cleans up where that fails. */
+/** Starts the job of a render: stores its inputs, then creates it; cleans up on failure. */
 import { randomBytes } from 'node:crypto';
 import { finalize, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';

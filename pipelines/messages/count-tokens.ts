@@ -1,4 +1,4 @@
-/** POST /messages/count_tokens: the size of a prompt in the messages format. Nothing is generated or billed. */
+/** POST /messages/count_tokens: the tokens of a prompt; nothing is generated or billed. */
 import type { Observable } from 'rxjs';
 import { CountTokensRequest } from '../../schemas/messages.ts';
 import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';

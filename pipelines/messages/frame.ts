@@ -66,7 +66,7 @@ type Block =
 
 const nothing = '' as JsonText;
 
-/** The blocks of one answer as they grow; all text stays as JSON has it. */
+/** The blocks of one message as they grow; all text stays escaped. */
 class Content {
   finish: Finish | undefined;
   readonly #form: MessageForm;
@@ -109,16 +109,16 @@ class Content {
   #blockJson(block: Block): string {
     switch (block.type) {
       case 'text':
-        // Without `citations`: as null it is refused by AI SDK 6, which reads it in whole answers alone.
+        // Without `citations`: AI SDK 6 rejects null there, in whole messages only.
         return `{"type":"text","text":"${block.text}"}`;
       case 'thinking':
-        return this.#thoughtJson(block.text);
+        return this.#thinkingJson(block.text);
       case 'tool_use':
         return `{"type":"tool_use","id":${quoted(block.id)},"name":${quoted(block.name)},"input":${inputJson(block.text)}}`;
     }
   }
 
-  #thoughtJson(text: JsonText): string {
+  #thinkingJson(text: JsonText): string {
     const { hidesThinking, signer } = this.#form;
     const signature = signer();
     signature.add(text);
@@ -127,8 +127,8 @@ class Content {
 }
 
 /**
- * Arguments as the object this format wants. A model may have been cut off amid them, or have written no JSON at all;
- * what it wrote is then wrapped in the object that clients of this format know for it.
+ * Arguments as the object that this format requires. A model may have been cut off within them, or have written no JSON
+ * at all; its text is then wrapped in the object that clients of this format know for it.
  */
 const inputJson = (text: JsonText): string => {
   const input = fromJsonText(text);

@@ -1,4 +1,4 @@
-/** `thinking` and `output_config.effort` of a messages request in; what the model will be told out. 400 for what it cannot do. */
+/** Reads `thinking` and `output_config.effort` of a messages request: 400 for what the model lacks. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Effort } from '../../src/ports/chat.ts';
@@ -31,7 +31,7 @@ export const readMessagesThinking = (
   });
 };
 
-/** Here and not left to the common rule, whose levels include `none`: this format has another word for that. */
+/** Not left to the common rule, whose levels include `none`: this format has another field for that. */
 const checkEffort = ({ id, reasoning }: Model, effort: Effort): void => {
   if (reasoning === undefined)
     throw invalid(`output_config.effort is not supported: model ${id} does not reason`);

@@ -21,7 +21,7 @@ export const readTurns = (
         readAssistant(turn, read);
         break;
       default:
-        readInstruction(turn, read);
+        readSystemMessage(turn, read);
     }
   }
   return read;
@@ -34,7 +34,7 @@ interface Turn {
   readonly end: number;
 }
 
-/** Instructions stand alone, so that a second one in a row is seen to follow no user. */
+/** System messages are not merged, so that a second one in a row is seen to follow no user. */
 const endOfTurn = (messages: readonly InputMessage[], start: number): number => {
   const role = messages[start]?.role;
   let end = start + 1;
@@ -75,7 +75,7 @@ const readAssistant = (turn: Turn, read: ChatMessage[]): void => {
   read.push({ role: 'assistant', content, toolCalls });
 };
 
-const readInstruction = (turn: Turn, read: ChatMessage[]): void => {
+const readSystemMessage = (turn: Turn, read: ChatMessage[]): void => {
   const { messages, start, end } = turn;
   const role = `messages[${start}].role system`;
   if (messages[start - 1]?.role !== 'user') throw invalid(`${role} must follow a user message`);

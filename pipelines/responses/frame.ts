@@ -9,7 +9,7 @@ import type { SettledParts } from '../conversation/settle.ts';
 import { eventStreamHead, type Framing, responseKey } from '../core/frame.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import { ResponseEvents } from './frame-stream.ts';
-import { Output, type Piece } from './output.ts';
+import { type ContentPart, Output } from './output.ts';
 import type { ResponsesFraming } from './read-request.ts';
 import { endedResponse, incompleteReason, type ResponseForm, responseForm } from './response-json.ts';
 
@@ -45,7 +45,7 @@ export class ResponsesWhole extends Forwarder<SettledParts, Reply> {
           this.#finish = part.reason;
           break;
         case 'usage':
-          this.receiver.next(this.#answer(part.usage));
+          this.receiver.next(this.#reply(part.usage));
           this.receiver.complete();
           break;
         default:
@@ -54,15 +54,15 @@ export class ResponsesWhole extends Forwarder<SettledParts, Reply> {
     }
   }
 
-  #add(piece: Piece): void {
-    if (this.#output.begins(piece)) {
+  #add(part: ContentPart): void {
+    if (this.#output.begins(part)) {
       this.#output.end('completed');
-      this.#output.begin(piece);
+      this.#output.begin(part);
     }
-    this.#output.grow(piece);
+    this.#output.grow(part);
   }
 
-  #answer(usage: TokenUsage): WholeReply {
+  #reply(usage: TokenUsage): WholeReply {
     const reason = incompleteReason(this.#finish);
     this.#output.end(reason === undefined ? 'completed' : 'incomplete');
     return jsonTextReply(endedResponse(this.#form, this.#output.json(), reason, usage));

@@ -10,8 +10,8 @@ export const readResponsesInput = (
   media: MediaCollector,
 ): readonly ChatMessage[] => {
   const conversation = new Conversation(media);
-  if (instructions !== undefined && instructions !== '') conversation.say('system', instructions);
-  if (typeof input === 'string') conversation.say('user', input);
+  if (instructions !== undefined && instructions !== '') conversation.addText('system', instructions);
+  if (typeof input === 'string') conversation.addText('user', input);
   else for (const [at, item] of input.entries()) conversation.add(item, `input[${at}]`);
   return conversation.end();
 };
@@ -26,16 +26,16 @@ class Conversation {
   readonly #messages: ChatMessage[] = [];
   /** The model's turn, while nothing else has come after it. */
   #turn: Turn | undefined;
-  /** Where its last call stands, which needs an output. */
+  /** Path of its last call, which needs an output. */
   #pending: string | undefined;
-  /** Media of the function outputs before this place. */
+  /** Media of the function outputs so far. */
   #media: UserContent[] = [];
 
   constructor(media: MediaCollector) {
     this.#collector = media;
   }
 
-  say(role: 'system' | 'user', text: string): void {
+  addText(role: 'system' | 'user', text: string): void {
     this.#messages.push({ role, content: [{ type: 'text', text }] });
   }
 
@@ -61,7 +61,7 @@ class Conversation {
 
   end(): readonly ChatMessage[] {
     if (this.#pending !== undefined) throw invalid(`${this.#pending} needs a function_call_output after it`);
-    this.#showMedia();
+    this.#flushMedia();
     if (this.#messages.length === 0) throw invalid('input must hold a message or a function call');
     return this.#messages;
   }
@@ -71,12 +71,12 @@ class Conversation {
     const field = `${path}.content`;
     const given = required(content, field);
     if (role === 'assistant') {
-      this.#ownTurn().content.push(...readResponsesText(given, field, role));
+      this.#modelTurn().content.push(...readResponsesText(given, field, role));
       return;
     }
     if (given.length === 0 && typeof given !== 'string') throw invalid(`${field} must have at least 1 item`);
-    this.#otherTurn();
-    this.#showMedia();
+    this.#endModelTurn();
+    this.#flushMedia();
     this.#messages.push(
       role === 'system' || role === 'developer'
         ? { role, content: readResponsesText(given, field, role) }
@@ -86,7 +86,7 @@ class Conversation {
 
   #call({ call_id, name, arguments: text }: InputItem, path: string): void {
     this.#pending = path;
-    this.#ownTurn().toolCalls.push({
+    this.#modelTurn().toolCalls.push({
       id: required(call_id, `${path}.call_id`),
       name: required(name, `${path}.name`),
       arguments: required(text, `${path}.arguments`),
@@ -94,7 +94,7 @@ class Conversation {
   }
 
   #output({ call_id, output }: InputItem, path: string): void {
-    this.#otherTurn();
+    this.#endModelTurn();
     const field = `${path}.output`;
     this.#messages.push({
       role: 'tool',
@@ -103,22 +103,22 @@ class Conversation {
     });
   }
 
-  #ownTurn(): Turn {
+  #modelTurn(): Turn {
     if (this.#turn !== undefined) return this.#turn;
-    this.#showMedia();
+    this.#flushMedia();
     const turn = { role: 'assistant' as const, content: [], toolCalls: [] };
     this.#messages.push(turn);
     this.#turn = turn;
     return turn;
   }
 
-  #otherTurn(): void {
+  #endModelTurn(): void {
     this.#turn = undefined;
     this.#pending = undefined;
   }
 
-  /** After the last of the outputs it belongs to, which must follow their calls at once. */
-  #showMedia(): void {
+  /** After the last of the outputs it belongs to: those must directly follow their calls. */
+  #flushMedia(): void {
     if (this.#media.length === 0) return;
     this.#messages.push({ role: 'user', content: this.#media });
     this.#media = [];

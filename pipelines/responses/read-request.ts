@@ -49,7 +49,7 @@ const readDraft = (
       stream: body.stream ?? false,
       maxTokens: unresolvedTokens,
       n: 1,
-      // A final assistant message is history here: the model speaks again after it.
+      // A final assistant message is history in this format: the model writes another one.
       continueFinal: false,
       thinking: unresolvedThinking,
       sampling,
@@ -88,7 +88,7 @@ const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
 const readTools = (tools: ResponsesRequest['tools']): readonly Tool[] =>
   tools === undefined ? noTools : tools.map((tool, at) => readTool(tool, `tools[${at}]`));
 
-/** `auto` says nothing, so that it needs no tools. */
+/** `auto` is the default, so it needs no tools. */
 const readToolChoice = (choice: ResponsesRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
   chooseTool(choice === 'auto' ? undefined : choice, tools, 'tool_choice.name');
 

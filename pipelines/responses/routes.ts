@@ -15,7 +15,7 @@ export const responsesRoutes = (ports: Ports): readonly Route[] => [
       tag: 'Responses',
       summary: 'A response: whole, or as events while it is generated; nothing is stored',
       body: json(ResponsesRequest),
-      answer: { ...json(Response), 'text/event-stream': ResponseEvent },
+      response: { ...json(Response), 'text/event-stream': ResponseEvent },
       errors: generationErrors,
     },
   },

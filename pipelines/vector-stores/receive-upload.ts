@@ -1,4 +1,4 @@
-/** Receives the form with a file for a vector store, and stores the file while it arrives: 400 413. */
+/** Receives a file for a vector store and stores it while it arrives: 400 413. */
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';
@@ -128,15 +128,15 @@ const parsed = (text: string, field: string): unknown => {
 const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
 
 /** Items are never longer than the model reads. */
-const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
+const readChunking = (requested: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
   const longest = model?.context_length ?? Number.POSITIVE_INFINITY;
-  if (asked === undefined || asked.type === 'auto') {
+  if (requested === undefined || requested.type === 'auto') {
     const maxTokens = Math.min(usual.maxTokens, longest);
     return { maxTokens, overlapTokens: Math.min(usual.overlapTokens, Math.floor(maxTokens / 4)) };
   }
   const path = 'chunking_strategy.static';
-  if (asked.static === undefined) throw invalid(`${path} is required`);
-  const { max_chunk_size_tokens: maxTokens, chunk_overlap_tokens: overlapTokens } = asked.static;
+  if (requested.static === undefined) throw invalid(`${path} is required`);
+  const { max_chunk_size_tokens: maxTokens, chunk_overlap_tokens: overlapTokens } = requested.static;
   if (maxTokens > longest)
     throw invalid(`${path}.max_chunk_size_tokens must be at most ${longest}, what the model reads`);
   if (overlapTokens > maxTokens / 2)

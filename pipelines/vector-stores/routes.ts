@@ -32,11 +32,11 @@ import { vectorStoreCreate, vectorStoreDelete, vectorStoreGet, vectorStoreList }
 const tag = 'Vector stores';
 
 /** What is stored, looked at, paged through or deleted. */
-const stored = (summary: string, answer: TSchema, query?: TObject): RouteDoc => ({
+const stored = (summary: string, response: TSchema, query?: TObject): RouteDoc => ({
   tag,
   summary,
   ...(query === undefined ? {} : { query }),
-  answer: json(answer),
+  response: json(response),
   errors: [400, 503],
 });
 
@@ -56,7 +56,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
       ...embeds,
       summary: 'The items nearest in meaning to a text, best first',
       body: json(SearchRequest),
-      answer: json(SearchPage),
+      response: json(SearchPage),
     },
   },
   {
@@ -75,7 +75,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
       summary: 'A new description of an item, which search finds it by from now on',
       body: json(UpdateItem),
       status: 202,
-      answer: json(VectorStoreItem),
+      response: json(VectorStoreItem),
     },
   },
   {
@@ -100,7 +100,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
       ...embeds,
       summary: 'The same search with the field names of the OpenAI API',
       body: json(SearchQueryRequest),
-      answer: json(SearchPage),
+      response: json(SearchPage),
     },
   },
   {
@@ -112,7 +112,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
       tag: 'Chat',
       summary: 'A chat completion whose model is given items of a vector store that fit the conversation',
       body: json(RagRequest),
-      answer: { ...json(RagCompletion), 'text/event-stream': RagChunk },
+      response: { ...json(RagCompletion), 'text/event-stream': RagChunk },
       errors: generationErrors,
     },
   },
@@ -129,7 +129,7 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
       summary: 'A new vector store',
       body: json(CreateVectorStore),
       status: 201,
-      answer: json(VectorStore),
+      response: json(VectorStore),
       errors: [400, 404, 413, 503],
     },
   },
@@ -158,10 +158,10 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
     pipeline: vectorStoreAddFile(ports),
     doc: {
       tag,
-      summary: 'A file read, split into items, embedded and added; large ones after the answer',
+      summary: 'A file read, split into items, embedded and added; large ones after the response',
       body: { 'multipart/form-data': AddFileForm },
       status: 201,
-      answer: json(VectorStoreFile),
+      response: json(VectorStoreFile),
       errors: [400, 413, 503],
     },
   },

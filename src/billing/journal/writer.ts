@@ -1,9 +1,8 @@
 /** Appends events to the journal in order, with one write per tick of the event loop. */
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { Observable, Subscriber } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
-import { Source } from '../../source.ts';
 import { LineEncoder } from './line.ts';
 import type { Recent } from './recent.ts';
 import { Reserve } from './reserve.ts';
@@ -103,21 +102,15 @@ export class JournalWriter<Entry> {
     return { segment: this.#segment, offset: this.#offset };
   }
 
-  /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
+  /** Emits and completes once the event is kept. Unsubscribing does not undo what a subscription recorded. */
   append(entry: Entry): Observable<void> {
-    return new Appended(this, entry);
-  }
-
-  /** Tells the subscriber once it is written. */
-  write(entry: Entry, subscriber: Subscriber<void>): void {
-    if (this.#closed) {
-      subscriber.error(refusal(new Error('the journal is closed')));
-      return;
-    }
-    this.#waiting.push({ entry, subscriber });
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.#flush);
+    return new Observable((subscriber) => {
+      if (this.#closed) throw refusal(new Error('the journal is closed'));
+      this.#waiting.push({ entry, subscriber });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(this.#flush);
+    });
   }
 
   /** No room for what could be left out: the disk or the bound is reached. */
@@ -269,21 +262,6 @@ export class JournalWriter<Entry> {
     this.#trouble = undefined;
     this.#log.warn('journal recovered');
     return true;
-  }
-}
-
-class Appended<Entry> extends Source<void> {
-  readonly #writer: JournalWriter<Entry>;
-  readonly #entry: Entry;
-
-  constructor(writer: JournalWriter<Entry>, entry: Entry) {
-    super();
-    this.#writer = writer;
-    this.#entry = entry;
-  }
-
-  override open(subscriber: Subscriber<void>): void {
-    this.#writer.write(this.#entry, subscriber);
   }
 }
 

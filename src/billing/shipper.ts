@@ -11,7 +11,7 @@ import { readBatch } from './journal/reader.ts';
 import type { Recent } from './journal/recent.ts';
 import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
 
-export interface ShipperOptions {
+interface ShipperOptions {
   readonly folder: string;
   readonly events: Events;
   readonly log: Logger;

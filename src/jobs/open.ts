@@ -3,10 +3,10 @@ import { type EventsConfig, readJobs } from '../adapters/events/open.ts';
 import type { Events } from '../ports/events.ts';
 import { createWebhooks, type Webhooks } from '../webhooks/webhooks.ts';
 import { createJobs, type JobParts, type JobSettings, type RunningJobs } from './jobs.ts';
-import { JobEvents, Notices } from './notices.ts';
+import { createJobEvents, Notices } from './notices.ts';
 import { plainRecord } from './render-record.ts';
 
-export interface JobsConfig extends Pick<EventsConfig, 'kafka'> {
+interface JobsConfig extends Pick<EventsConfig, 'kafka'> {
   readonly jobs: Pick<JobSettings, 'renders' | 'keptMs' | 'longestMs'>;
   readonly allowPrivateUrls: boolean;
 }
@@ -23,7 +23,7 @@ export const openJobs = async (
   { events, ...parts }: Omit<JobParts, 'notify'> & { readonly events: Events },
 ): Promise<OpenJobs> => {
   const { log } = parts;
-  const jobEvents = new JobEvents(events, log);
+  const jobEvents = createJobEvents(events, log);
   const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
   const subscription =
     config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);

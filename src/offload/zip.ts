@@ -1,7 +1,7 @@
 /** Lists and inflates the entries of a ZIP archive, within limits. */
 import { inflateRawSync } from 'node:zlib';
 
-export interface ZipEntry {
+interface ZipEntry {
   readonly method: number;
   readonly encrypted: boolean;
   readonly packedLength: number;

@@ -1,7 +1,7 @@
 /** Parses and writes trace context by the rules of W3C, and decides which traces are recorded. */
 import type { Trace } from '../ports/trace.ts';
 
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly flags: number;

@@ -7,13 +7,13 @@ import { openBlobLinks } from '../../signatures/blob-links.ts';
 import { checked } from '../checked.ts';
 import type { S3Settings } from './s3-client.ts';
 
-export interface BlobsConfig {
+interface BlobsConfig {
   readonly dataDir: string;
   /** Undefined: a folder of the data folder. */
   readonly s3: S3Settings | undefined;
 }
 
-export interface BlobsSurroundings {
+interface BlobsSurroundings {
   readonly state: State;
   readonly log: Logger;
   readonly publicUrl: () => string;

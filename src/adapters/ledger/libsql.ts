@@ -10,7 +10,7 @@ import { insertNew } from './libsql-insert.ts';
 import { schema } from './libsql-schema.ts';
 import { extentOf, selectTotals } from './libsql-totals.ts';
 
-export interface Retention {
+interface Retention {
   /** Days that events are kept. */
   readonly days: number;
   readonly log: Logger;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { State } from '../../ports/state.ts';
 import { checked } from '../checked.ts';
 
-export interface StateConfig {
+interface StateConfig {
   readonly dataDir: string;
   readonly redisUrl: string | undefined;
 }

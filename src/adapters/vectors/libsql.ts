@@ -18,7 +18,7 @@ import {
 } from './libsql-write.ts';
 import type { SearchOutcome, SearchTask } from './searcher.ts';
 
-export interface LibsqlVectorsOptions {
+interface LibsqlVectorsOptions {
   /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
   readonly memory?: number;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Vectors } from '../../ports/vectors.ts';
 import { checked } from '../checked.ts';
 
-export interface VectorsConfig {
+interface VectorsConfig {
   readonly dataDir: string;
   readonly qdrantUrl: string | undefined;
   readonly qdrantKey: string | undefined;

@@ -14,7 +14,7 @@ import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 const atOnce = 2;
 const mostWaiting = 256;
 
-export type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
+type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {

@@ -3,13 +3,13 @@ import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';
 import { asApiError, fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/speech.ts';
 import { ConnectionLost } from '../faults.ts';
 import { SpeechMemory } from '../speech/memory.ts';
 import { Speaker, simulateSpeech } from '../speech/speech.ts';
 import type { Ticker } from '../ticker.ts';
-import { isObject } from './fields.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError } from './responses.ts';
 

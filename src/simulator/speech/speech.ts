@@ -43,7 +43,7 @@ export class Speaker {
   }
 }
 
-export interface SpeechParts {
+interface SpeechParts {
   readonly speaker: Speaker;
   readonly memory: SpeechMemory;
   readonly ticker: Ticker;

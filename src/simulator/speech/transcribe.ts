@@ -13,7 +13,7 @@ import type { Ticker } from '../ticker.ts';
 import { Fingerprint, type SpeechMemory } from './memory.ts';
 import { commentMark } from './speech.ts';
 
-export interface TranscriptionParts {
+interface TranscriptionParts {
   readonly codec: Codec | undefined;
   readonly memory: SpeechMemory;
   readonly ticker: Ticker;

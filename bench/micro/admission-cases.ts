@@ -1,17 +1,21 @@
-/** The cost of a decision of admission in process: with room, among many gates, refused, and after waiting. */
+/** Micro-benchmarks of in-process admission: admitted, among many gates, rejected, and after waiting. */
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { type AdmissionRequest, type Lease, leased } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 
-/** A millisecond a decision: the window holds sixty thousand starts. */
+/** One decision per millisecond: the window holds sixty thousand starts. */
 let time = 0;
 const clock = { now: () => time, after: () => () => undefined };
 const admission = createLocalAdmission({ clock });
 
-const request = (subscription: string, concurrency: number, requestsPerMinute: number): AdmissionRequest => ({
+const request = (
+  subscription: string,
+  concurrency: number,
+  requests_per_minute: number,
+): AdmissionRequest => ({
   subscription,
   model: 'acme/writer-large',
-  limits: { concurrency, requestsPerMinute },
+  limits: { concurrency, requests_per_minute },
 });
 
 const free = request('sub_0123456789abcdef01234567', 64, 100_000);

@@ -2,6 +2,7 @@
 import type { Observer } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { fail } from '../../src/errors.ts';
+import type { LeaseUsage } from '../../src/ports/admission.ts';
 import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
@@ -99,6 +100,10 @@ export class TokenAccount implements Account<SettledParts> {
   #count({ text, logprobs }: TextPart): void {
     this.#completion += logprobs?.length ?? estimatePiece(text.length);
     this.characters += text.length;
+  }
+
+  tokens(): LeaseUsage | undefined {
+    return this.#firstToken === undefined ? undefined : this.usage();
   }
 
   /** The engine's numbers, else what was seen. */

@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
-import type { Lease } from '../../src/ports/admission.ts';
+import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 
@@ -21,6 +21,8 @@ export interface Account<Part> extends UsageSource {
 }
 
 export interface UsageSource {
+  /** What the lease is released with; undefined where nothing was counted in tokens. */
+  tokens?(): LeaseUsage | undefined;
   event(outcome: Outcome, status: number): UsageEvent;
 }
 

@@ -1,9 +1,9 @@
 /** Waits for a slot, then runs the rest of the route under its lease: 429 after waiting its turn. */
-import { Observable, switchMap, take } from 'rxjs';
+import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
-import type { Admitted, Billed } from './account.ts';
+import type { Admitted, Billed, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
 
@@ -37,44 +37,40 @@ export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
     const { model } = task;
     const hold = (lease: Lease): Observable<Out> =>
       new Observable((subscriber) => {
-        subscriber.add(() => lease.release());
+        const admitted = new Held(request, task, lease);
+        subscriber.add(admitted);
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
-        const admitted = new AdmittedRequest(request, task, lease, openAccount);
+        admitted.account = openAccount(admitted);
         inner(task, admitted as Context).subscribe(subscriber);
       });
     const lease = admission.admit({
       subscription: request.caller.subscription,
       model: model.id,
-      limits: {
-        concurrency: model.limits.concurrency,
-        requestsPerMinute: model.limits.requests_per_minute,
-      },
+      limits: model.limits,
     });
     return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
   };
   return Object.assign(run, { inner });
 };
 
-class AdmittedRequest<Task extends OfModel, Uses, From extends Pick<Exchange, 'id'>>
-  implements Admitted<Task, Uses, From>
-{
+/** An admitted request: its teardown releases the lease with the tokens that it used. */
+class Held<Task, From> implements Admitted<Task, unknown, From>, Unsubscribable {
   readonly exchange: From;
   readonly caller: Caller;
   readonly task: Task;
   readonly lease: Lease;
-  readonly account: Uses;
+  account: unknown;
 
-  constructor(
-    { exchange, caller }: { readonly exchange: From; readonly caller: Caller },
-    task: Task,
-    lease: Lease,
-    openAccount: (billed: Billed<Task>) => Uses,
-  ) {
-    this.exchange = exchange;
-    this.caller = caller;
+  constructor(request: { readonly exchange: From; readonly caller: Caller }, task: Task, lease: Lease) {
+    this.exchange = request.exchange;
+    this.caller = request.caller;
     this.task = task;
     this.lease = lease;
-    this.account = openAccount(this);
+    this.account = undefined;
+  }
+
+  unsubscribe(): void {
+    this.lease.release((this.account as Partial<UsageSource> | undefined)?.tokens?.());
   }
 }
 

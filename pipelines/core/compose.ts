@@ -78,14 +78,23 @@ export function compose<A, B, C, D, E, F, G, H, I, J, X1, X2, X3, X4, X5, X6, X7
   i: S<I, J, X9>,
 ): Composed<A, J, X1 & X2 & X3 & X4 & X5 & X6 & X7 & X8 & X9>;
 export function compose(...stages: AnyStage[]): Composed<unknown, unknown, RequestContext> {
+  const segments = segmentsOf(stages);
   const run = (value: unknown, context: RequestContext): Observable<unknown> =>
-    new Observable((subscriber) => start(stages, value, context, subscriber));
+    new Observable((subscriber) => start(stages, segments, value, context, subscriber));
   return Object.assign(run, { stages });
 }
+
+/** Where consecutive steps, or a single transform, begin; the last one first. */
+const segmentsOf = (stages: readonly AnyStage[]): readonly number[] =>
+  stages
+    .map((_, index) => index)
+    .filter((at) => typeof stages[at] !== 'function' || typeof stages[at - 1] !== 'function')
+    .reverse();
 
 /** Opens everything from the last stage to the first, as subscribing to a pipe does, then feeds the value in. */
 const start = (
   stages: readonly AnyStage[],
+  segments: readonly number[],
   value: unknown,
   context: RequestContext,
   subscriber: Subscriber<unknown>,
@@ -93,8 +102,8 @@ const start = (
   let receiver: Observer<unknown> = subscriber;
   let last: Opened | undefined;
   let downstream: Opened | undefined;
-  for (let to = stages.length; to > 0; ) {
-    const from = firstOfRun(stages, to);
+  let to = stages.length;
+  for (const from of segments) {
     const stage = stages[from];
     const opened =
       typeof stage === 'function'
@@ -111,13 +120,6 @@ const start = (
   subscriber.add(last);
   receiver.next(value);
   receiver.complete();
-};
-
-/** Where the steps begin that end before `to`; a transform stands alone. */
-const firstOfRun = (stages: readonly AnyStage[], to: number): number => {
-  let from = to - 1;
-  if (typeof stages[from] === 'function') while (typeof stages[from - 1] === 'function') from--;
-  return from;
 };
 
 interface Opened extends Observer<unknown>, Unsubscribable {

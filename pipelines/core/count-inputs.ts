@@ -44,6 +44,7 @@ export const inputAccount =
         prompt += part.tokens;
         inputs += inputsOf(part);
       },
+      tokens: () => ({ prompt, completion: 0 }),
       event: (outcome, status) =>
         usageEvent(route, billed, outcome, status, { tokens: { ...noTokens, prompt }, inputs, started }),
     };

@@ -92,7 +92,7 @@ export const checkReadable = async (sqlite: Sqlite, table: string, file: string)
 };
 
 /** Another process holds the write lock: worth trying again. */
-const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
+export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 
 /** How long work tries again while another process writes; the event loop goes on meanwhile. */
 const workPatience = 5_000;

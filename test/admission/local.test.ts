@@ -47,7 +47,7 @@ t.test(
     t.teardown(() => admission.close());
     const subscriptions = Array.from({ length: 10_000 }, (_, index) => `sub_${index}`);
     const models = Array.from({ length: 10 }, (_, index) => `acme/model-${index}`);
-    const limits = { concurrency: 4, requestsPerMinute: 60_000 };
+    const limits = { concurrency: 4, requests_per_minute: 60_000 };
     const before = heap();
     let admitted = 0;
     for (const subscription of subscriptions)
@@ -85,7 +85,7 @@ t.test('gates in use are kept while others go', async (t) => {
 t.test('a thousand that wait, and end as soon as they start, do not pile up on the stack', async (t) => {
   const admission = createLocalAdmission({ clock: new VirtualClock() });
   t.teardown(() => admission.close());
-  const asked = request({ requestsPerMinute: 5000 });
+  const asked = request({ requests_per_minute: 5000 });
   const first = new Visitor(admission, asked);
   const order: number[] = [];
   const depths = new Set<number>();
@@ -110,7 +110,7 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
 t.test('the wall clock may be set at will', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
-  const asked = request({ concurrency: 5, requestsPerMinute: 1 });
+  const asked = request({ concurrency: 5, requests_per_minute: 1 });
   t.equal(await new Visitor(admission, asked).word(), 'admitted');
   const day = 86_400_000;
   for (const step of [day, -day]) {

@@ -71,7 +71,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   await t.test('state in Redis is bounded, and expires by itself', async (t) => {
     const prefix = newPrefix();
     const { visit, admission } = await process(t, { prefix, clock: new VirtualClock() });
-    const asked = request({ concurrency: 2, requestsPerMinute: 5 });
+    const asked = request({ concurrency: 2, requests_per_minute: 5 });
     for (let count = 0; count < 8; count++) {
       const visitor = await visit(asked);
       visitor.lease?.release();
@@ -184,7 +184,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     async (t) => {
       const clock = new SkewedClock(10_000_000);
       const { visit, pass } = await process(t, { prefix: newPrefix(), clock });
-      const asked = request({ concurrency: 5, requestsPerMinute: 2 });
+      const asked = request({ concurrency: 5, requests_per_minute: 2 });
       const [first] = [await visit(asked), await visit(asked)];
       clock.skew = -3_600_000;
       t.equal(await (await visit(asked)).word(), '429 60');
@@ -213,8 +213,8 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     const clock = new VirtualClock();
     const small = await process(t, { prefix, clock });
     const large = await process(t, { prefix, clock });
-    const few = request({ concurrency: 1, requestsPerMinute: 10 });
-    const many = request({ concurrency: 3, requestsPerMinute: 10 });
+    const few = request({ concurrency: 1, requests_per_minute: 10 });
+    const many = request({ concurrency: 3, requests_per_minute: 10 });
     const running = [await large.visit(many), await large.visit(many)];
     const waits = await small.visit(few);
     t.equal(waits.outcome, undefined, 'two run, and it was told one');
@@ -252,7 +252,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
   await t.test('a restart in the middle is survived by slots, places and the window', async (t) => {
     for (const fallback of ['refuse', 'local'] as const) {
       const { service, replicas } = await start(t, fallback);
-      const asked = request({ concurrency: 2, requestsPerMinute: 4 });
+      const asked = request({ concurrency: 2, requests_per_minute: 4 });
       const runners = replicas.map((replica) => new Visitor(replica, asked));
       for (const runner of runners) t.equal(await runner.word(), 'admitted');
       const waiter = new Visitor(replicas[0], asked);
@@ -271,7 +271,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
       runners[0]?.release();
       t.equal(await new Visitor(replicas[1], asked).word(), 'admitted');
-      const fifth = new Visitor(replicas[1], request({ concurrency: 9, requestsPerMinute: 4 }));
+      const fifth = new Visitor(replicas[1], request({ concurrency: 9, requests_per_minute: 4 }));
       t.match(await fifth.settled(), { status: 429 }, 'four have started');
     }
   });
@@ -289,7 +289,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     service.process?.kill('SIGCONT');
     await eventually(async () => replicas.every((replica) => replica.stats().shared));
     t.equal(await new Visitor(one, request()).word(), 'admitted');
-    t.match(await new Visitor(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
+    t.match(await new Visitor(other, request({ requests_per_minute: 1 })).settled(), { status: 429 });
     t.match(log, [
       { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'refuse' },
       { level: 30, msg: 'Redis recovered: admission is shared again' },
@@ -299,7 +299,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
   await t.test('away and told to go on: each by its share, and all together when it is back', async (t) => {
     const { service, replicas, log } = await start(t, 'local');
     const [one, other] = replicas;
-    const asked = request({ concurrency: 4, requestsPerMinute: 8 });
+    const asked = request({ concurrency: 4, requests_per_minute: 8 });
     const before = new Visitor(one, asked);
     t.equal(await before.word(), 'admitted');
     service.process?.kill('SIGKILL');

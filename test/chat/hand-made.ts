@@ -306,7 +306,7 @@ export const exchange = (body: unknown = {}): Exchange => {
 
 /** A pipeline on an exchange, for the usual caller. */
 export const run = (pipeline: KeyedPipeline, asked: Exchange): Observable<Reply> =>
-  pipeline(asked, { exchange: asked, caller });
+  pipeline(asked, { exchange: asked, caller }).pipe(map(withoutFailure));
 
 /** The whole pipeline, asked once. */
 export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>

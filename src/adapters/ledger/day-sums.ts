@@ -38,6 +38,17 @@ class Sums {
     this.group = group;
   }
 
+  takes({ time, subscription, model, key, route }: UsageEvent): boolean {
+    const { group } = this;
+    return (
+      Math.floor(time / millisecondsOfDay) === group[0] &&
+      subscription === group[1] &&
+      model === group[2] &&
+      key === group[3] &&
+      route === group[4]
+    );
+  }
+
   /** Of a request that failed nothing is billed. */
   add({ outcome, quantities, cost }: UsageEvent): void {
     this.requests++;
@@ -75,18 +86,20 @@ class Sums {
 
 export class DaySums {
   readonly #groups = new Map<string, Sums>();
+  #latest: Sums | undefined;
 
   add(event: UsageEvent): void {
-    const { time, subscription, model, key, route } = event;
+    // Events that come together are mostly of one group.
+    if (this.#latest?.takes(event) !== true) this.#latest = this.#groupOf(event);
+    this.#latest.add(event);
+  }
+
+  #groupOf({ time, subscription, model, key, route }: UsageEvent): Sums {
     const day = Math.floor(time / millisecondsOfDay);
-    // With their lengths, names are unambiguous whatever characters they have.
-    const name = `${day} ${subscription.length} ${model.length} ${key.length} ${subscription}${model}${key}${route}`;
-    let sums = this.#groups.get(name);
-    if (sums === undefined) {
-      sums = new Sums([day, subscription, model, key, route]);
-      this.#groups.set(name, sums);
-    }
-    sums.add(event);
+    const name = JSON.stringify([day, subscription, model, key, route]);
+    const sums = this.#groups.get(name) ?? new Sums([day, subscription, model, key, route]);
+    this.#groups.set(name, sums);
+    return sums;
   }
 
   rows(): readonly DayRow[] {

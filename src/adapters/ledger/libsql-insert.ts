@@ -47,18 +47,27 @@ const claimIds = (sqlite: Sqlite, entries: readonly Entry[], batch: number): rea
   return entries.filter(({ event }) => fresh.delete(event.id));
 };
 
-/** Of one subscription and one segment of time each. */
+/** Of one subscription and one segment of time each; events that come together mostly share both. */
 const blocksOf = (entries: readonly Entry[]): Iterable<readonly Entry[]> => {
   const blocks = new Map<string, Entry[]>();
+  let latest: Entry[] = [];
   for (const entry of entries) {
-    const { time, subscription } = entry.event;
-    const name = `${Math.floor(time / blockSpan)} ${subscription}`;
-    const block = blocks.get(name);
-    if (block === undefined) blocks.set(name, [entry]);
-    else block.push(entry);
+    if (
+      latest[0] === undefined ||
+      segmentOf(latest[0]) !== segmentOf(entry) ||
+      ownerOf(latest[0]) !== ownerOf(entry)
+    ) {
+      const name = `${segmentOf(entry)} ${ownerOf(entry)}`;
+      latest = blocks.get(name) ?? [];
+      blocks.set(name, latest);
+    }
+    latest.push(entry);
   }
   return blocks.values();
 };
+
+const segmentOf = ({ event }: Entry): number => Math.floor(event.time / blockSpan);
+const ownerOf = ({ event }: Entry): string => event.subscription;
 
 const insertBlock = (sqlite: Sqlite, id: number, entries: readonly Entry[]): void => {
   const times = entries.map(({ event }) => event.time);

@@ -10,7 +10,7 @@ import { createCodec } from './codec/codec.ts';
 import type { Config } from './config.ts';
 import { createEngines, type EngineTable } from './engines/table.ts';
 import { createJobs, type JobParts, type RunningJobs } from './jobs/jobs.ts';
-import { JobEvents, Notices } from './jobs/notices.ts';
+import { createJobEvents, Notices } from './jobs/notices.ts';
 import { plainRecord } from './jobs/render-record.ts';
 import { createMedia } from './media/media.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
@@ -92,7 +92,7 @@ const openJobs = async (
   { events, ...parts }: Omit<JobParts, 'notify'> & { readonly events: Events },
 ) => {
   const { log } = parts;
-  const jobEvents = new JobEvents(events, log);
+  const jobEvents = createJobEvents(events, log);
   const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
   const subscription =
     config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);

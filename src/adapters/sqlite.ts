@@ -81,6 +81,16 @@ export class Sqlite {
   }
 }
 
+/** Rejects with one sentence for the operator when the file cannot be read. */
+export const checkReadable = async (sqlite: Sqlite, table: string, file: string): Promise<void> => {
+  try {
+    sqlite.get(`SELECT 1 FROM ${table} LIMIT 1`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The ${file} cannot be read: ${reason}.`, { cause: error });
+  }
+};
+
 /** Another process holds the write lock: worth trying again. */
 export const isBusy = (error: unknown): boolean => codeOf(error).startsWith('SQLITE_BUSY');
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { linkTo } from '../address.ts';
 import { contentType } from '../metrics/exposition.ts';
 
-export interface AdminOptions {
+interface AdminOptions {
   readonly host: string;
   readonly port: number;
   readonly metrics: () => string | Promise<string>;

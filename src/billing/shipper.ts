@@ -6,12 +6,12 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { exponentialBackoff } from '../backoff.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
 import { eventJson } from './event-json.ts';
-import { CursorFile, readCursor } from './journal/cursor.ts';
+import { openCursorFile, readCursor } from './journal/cursor.ts';
 import { readBatch } from './journal/reader.ts';
 import type { Recent } from './journal/recent.ts';
 import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
 
-export interface ShipperOptions {
+interface ShipperOptions {
   readonly folder: string;
   readonly events: Events;
   readonly log: Logger;
@@ -48,7 +48,7 @@ const backoff = exponentialBackoff({ first: 100, most: 10_000 });
 
 export const startShipper = (options: ShipperOptions): Shipper => {
   const { folder, events, log, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
-  const cursorFile = new CursorFile(folder);
+  const cursorFile = openCursorFile(folder);
   let cursor = readCursor(folder);
   /** Segments before this one are gone. */
   let cleanTo = -1;

@@ -12,7 +12,7 @@ import { listSegments, mendTail, segmentBytes, start } from './journal/segments.
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
 import { type Shipper, startShipper } from './shipper.ts';
 
-export interface UsageLogOptions {
+interface UsageLogOptions {
   /** Folder of all journals; each process writes one of its own below it. */
   readonly folder: string;
   readonly events: Events;

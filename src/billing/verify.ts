@@ -36,7 +36,7 @@ export type AuditKafka = (
 
 type Expected = Pick<UsageEvent, 'id' | 'time' | 'subscription' | 'cost'>;
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** Folder of all journals, where there is one on this machine. */
   readonly journals: string | undefined;
   readonly ledger: Pick<Ledger, 'find'>;
@@ -46,13 +46,14 @@ export interface VerifyOptions {
 }
 
 export const verifyUsage = async ({ journals, ledger, kafka, since = 0 }: VerifyOptions): Promise<Report> => {
-  const journal = readJournals(journals);
-  const comparison = new Comparison(ledger, since);
+  const { shipped, ...others } = readJournals(journals);
+  const journal = { ...others, shipped: shipped.length };
+  const comparison = compareWith(ledger, since);
   if (kafka === undefined) {
-    await comparison.expect(journal.shipped);
-    return { journal: countsOf(journal), ledger: comparison.result() };
+    await comparison.expect(shipped);
+    return { journal, ledger: comparison.result };
   }
-  const absent = new Set(journal.shipped.map(({ id }) => id));
+  const absent = new Set(shipped.map(({ id }) => id));
   const seen = new Set<string>();
   let repeated = 0;
   const counts = await kafka(async (messages) => {
@@ -69,78 +70,45 @@ export const verifyUsage = async ({ journals, ledger, kafka, since = 0 }: Verify
     }
     await comparison.expect(expected);
   });
-  return {
-    journal: countsOf(journal),
-    kafka: { ...counts, repeated, missing: [...absent] },
-    ledger: comparison.result(),
-  };
+  return { journal, kafka: { ...counts, repeated, missing: [...absent] }, ledger: comparison.result };
 };
 
-export const differs = ({ journal, kafka, ledger }: Report): boolean =>
-  journal.damaged +
-    (kafka?.missing.length ?? 0) +
-    (kafka?.deadLetters ?? 0) +
-    ledger.missing.length +
-    ledger.duplicated.length +
-    ledger.altered.length >
-  0;
+export const differs = ({ journal, kafka, ledger }: Report): boolean => {
+  const { missing, duplicated, altered } = ledger;
+  const ids = [...missing, ...duplicated, ...altered, ...(kafka?.missing ?? [])];
+  return journal.damaged > 0 || (kafka?.deadLetters ?? 0) > 0 || ids.length > 0;
+};
 
-/** Asks the ledger for what should be there, and remembers what is not as it should. */
-class Comparison {
-  readonly #ledger: Pick<Ledger, 'find'>;
-  readonly #since: number;
-  #found = 0;
-  readonly #missing: string[] = [];
-  readonly #duplicated: string[] = [];
-  readonly #altered: string[] = [];
-
-  constructor(ledger: Pick<Ledger, 'find'>, since: number) {
-    this.#ledger = ledger;
-    this.#since = since;
-  }
-
-  async expect(events: readonly Expected[]): Promise<void> {
-    const kept = events.filter(({ time }) => time >= this.#since);
-    const chunk = 1000;
-    for (let i = 0; i < kept.length; i += chunk) await this.#compare(kept.slice(i, i + chunk));
-  }
-
-  async #compare(events: readonly Expected[]): Promise<void> {
+/** Asks the ledger for what should be there, and adds up what is not as it should be. */
+const compareWith = (ledger: Pick<Ledger, 'find'>, since: number) => {
+  const result = { found: 0, missing: [] as string[], duplicated: [] as string[], altered: [] as string[] };
+  const compare = async (events: readonly Expected[]): Promise<void> => {
     const costs = new Map<string, string>();
-    for (const { id, cost } of await this.#ledger.find(events)) {
-      if (costs.has(id)) this.#duplicated.push(id);
+    for (const { id, cost } of await ledger.find(events)) {
+      if (costs.has(id)) result.duplicated.push(id);
       costs.set(id, cost);
     }
     for (const { id, cost } of events) {
-      if (!costs.has(id)) this.#missing.push(id);
-      else {
-        this.#found++;
-        if (costs.get(id) !== cost) this.#altered.push(id);
-      }
+      if (!costs.has(id)) result.missing.push(id);
+      else if (costs.get(id) !== cost) result.altered.push(id);
     }
-  }
-
-  result(): Report['ledger'] {
-    return {
-      found: this.#found,
-      missing: this.#missing,
-      duplicated: this.#duplicated,
-      altered: this.#altered,
-    };
-  }
-}
+    result.found += events.filter(({ id }) => costs.has(id)).length;
+  };
+  return {
+    result,
+    expect: async (events: readonly Expected[]): Promise<void> => {
+      const kept = events.filter(({ time }) => time >= since);
+      const chunk = 1000;
+      for (let at = 0; at < kept.length; at += chunk) await compare(kept.slice(at, at + chunk));
+    },
+  };
+};
 
 interface Journals {
   readonly shipped: Expected[];
   waiting: number;
   damaged: number;
 }
-
-const countsOf = ({ shipped, waiting, damaged }: Journals): Report['journal'] => ({
-  waiting,
-  shipped: shipped.length,
-  damaged,
-});
 
 const readJournals = (parent: string | undefined): Journals => {
   const journals: Journals = { shipped: [], waiting: 0, damaged: 0 };

@@ -1,7 +1,7 @@
 /** Defaults of a model row by kind: modalities, parameters and limits. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 
-export interface KindDefaults {
+interface KindDefaults {
   readonly input_modalities: readonly string[];
   readonly output_modalities: readonly string[];
   readonly supported_parameters: readonly string[];

@@ -5,7 +5,7 @@ export const aliasPrefix = 'anthropic/';
 
 const normalizeSuffix = '-normalize';
 
-export interface ParsedName {
+interface ParsedName {
   readonly name: string;
   readonly variant: string | undefined;
 }

@@ -7,7 +7,7 @@ import { loadCatalogFile, readServedIds } from './load.ts';
 import type { CatalogConfig } from './model-index.ts';
 import { CatalogFileError, CatalogUnreadableError } from './problems.ts';
 
-export interface OpenCatalog {
+interface OpenCatalog {
   readonly catalog: LiveCatalog;
   /** The configuration in force. */
   config(): CatalogConfig;
@@ -16,7 +16,7 @@ export interface OpenCatalog {
   close(): void;
 }
 
-export interface CatalogOptions {
+interface CatalogOptions {
   /** `sluice.yaml`; undefined: the default catalog, which never changes. */
   readonly file: string | undefined;
   readonly log: Logger;

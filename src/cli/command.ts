@@ -3,14 +3,13 @@
 export interface Command {
   /** The words after `sluice`: `keys create`. */
   readonly name: string;
-  /** Operands as the usage line shows them: `NAME`, `[KEY…]`, or nothing. */
-  readonly operands: string;
-  /** How many. */
-  readonly arity: readonly [min: number, max: number];
+  /** Operands as the usage line shows them: `NAME`, `[KEY…]`; without them it takes none. */
+  readonly operands?: string;
+  readonly arity?: readonly [min: number, max: number];
   readonly summary: string;
   /** More for `--help`. */
   readonly details?: string;
-  readonly options: Readonly<Record<string, Option>>;
+  readonly options?: Readonly<Record<string, Option>>;
   run(input: Input): Promise<void>;
 }
 

@@ -1,15 +1,14 @@
 /** The command table. A new command is a row here and a file beside it. */
-import { billing } from './billing.ts';
 import type { Command } from './command.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { serve } from './serve.ts';
+import { billing, worker } from './services.ts';
 import { simulate } from './simulate.ts';
 import { subscriptions } from './subscriptions.ts';
 import { usage } from './usage.ts';
 import { usageVerify } from './usage-verify.ts';
 import { webhooks } from './webhooks.ts';
-import { worker } from './worker.ts';
 
 /** Commands of two words come before a command of their first word alone. */
 export const commands: readonly Command[] = [

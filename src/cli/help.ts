@@ -20,7 +20,7 @@ export const groupHelp = (group: string, commands: readonly Command[]): string =
   [`Usage: sluice ${group} COMMAND [OPTIONS]`, '', ...summaries(commands)].join('\n');
 
 export const commandHelp = (command: Command): string => {
-  const options = [...Object.entries(command.options), ['help', { help: 'print this' }] as const];
+  const options = [...Object.entries(command.options ?? {}), ['help', { help: 'print this' }] as const];
   const rows = options.map(([name, option]) => [
     `  --${name}${'value' in option ? ` ${option.value}` : ''}`,
     option.help,

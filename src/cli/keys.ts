@@ -2,15 +2,13 @@
 import type { KeyRecord } from '../../schemas/records.ts';
 import type { KeyManagement } from '../keys/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
-import { minute, print, printJson, remark, table } from './output.ts';
+import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 
 const create: Command = {
   name: 'keys create',
-  operands: '',
-  arity: [0, 0],
   summary: 'make a key and print its secret, this once',
   options: {
     subscription: { value: 'SUBSCRIPTION', help: 'id or name of the subscription it belongs to (default)' },
@@ -33,8 +31,6 @@ const create: Command = {
 
 const list: Command = {
   name: 'keys list',
-  operands: '',
-  arity: [0, 0],
   summary: 'show keys, without their secrets',
   options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
   run: (input) =>
@@ -42,18 +38,16 @@ const list: Command = {
       const found = await keys.listKeys(input.text('subscription'));
       if (input.given('json')) return printJson(found);
       if (found.length === 0) return remark('No keys yet. Make one: sluice keys create --subscription NAME');
-      print(
-        table(
-          ['KEY', 'SUBSCRIPTION', 'NAME', 'STATUS', 'CREATED (UTC)', 'SECRET'],
-          found.map((key) => [
-            key.id,
-            key.subscription,
-            key.name,
-            key.status,
-            minute(key.created),
-            key.display,
-          ]),
-        ),
+      printTable(
+        ['KEY', 'SUBSCRIPTION', 'NAME', 'STATUS', 'CREATED (UTC)', 'SECRET'],
+        found.map((key) => [
+          key.id,
+          key.subscription,
+          key.name,
+          key.status,
+          minute(key.created),
+          key.display,
+        ]),
       );
     }),
 };

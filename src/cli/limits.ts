@@ -15,8 +15,6 @@ const model: Option = { value: 'MODEL', help: 'id of a model; without it, all mo
 
 const set: Command = {
   name: 'limits set',
-  operands: '',
-  arity: [0, 0],
   summary: "give a subscription limits of its own, in place of the catalog's",
   details:
     'What is not given stays as it is. Limits for one model come before those for all models, which come before the catalog.',
@@ -41,8 +39,6 @@ const set: Command = {
 
 const list: Command = {
   name: 'limits list',
-  operands: '',
-  arity: [0, 0],
   summary: 'show the limits that subscriptions have of their own',
   options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
   run: (input) =>
@@ -58,8 +54,6 @@ const list: Command = {
 
 const clear: Command = {
   name: 'limits clear',
-  operands: '',
-  arity: [0, 0],
   summary: "go back to the catalog's limits",
   options: { subscription, model: { ...model, help: 'only those for this model' }, json },
   run: (input) =>

@@ -29,11 +29,8 @@ const onOutputError = (error: NodeJS.ErrnoException): void => {
 
 const runCommand = async (command: Command, words: readonly string[]): Promise<void> => {
   const input = parse(command, words);
-  if (input.given('help')) {
-    print(commandHelp(command));
-    return;
-  }
-  const [min, max] = command.arity;
+  if (input.given('help')) return print(commandHelp(command));
+  const [min, max] = command.arity ?? [0, 0];
   if (input.operands.length < min) throw new UsageError(`${command.operands} is missing`);
   const extra = input.operands[max];
   if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many`);
@@ -42,7 +39,7 @@ const runCommand = async (command: Command, words: readonly string[]): Promise<v
 
 const parse = (command: Command, words: readonly string[]): Input => {
   const options = Object.fromEntries(
-    Object.entries(command.options).map(([name, { value }]) => [
+    Object.entries(command.options ?? {}).map(([name, { value }]) => [
       name,
       { type: value === undefined ? ('boolean' as const) : ('string' as const) },
     ]),

@@ -14,23 +14,15 @@ export const remark = (text: string): void => {
 export const table = (heading: readonly string[], rows: readonly (readonly string[])[]): string => {
   const lines = [heading, ...rows];
   const widths = heading.map((_, column) => Math.max(...lines.map((line) => width(line[column] ?? ''))));
-  return lines
-    .map((line) =>
-      line
-        .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - width(cell)))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const padded = (cell: string, column: number) => cell + ' '.repeat((widths[column] ?? 0) - width(cell));
+  return lines.map((line) => line.map(padded).join('  ').trimEnd()).join('\n');
 };
+
+export const printTable = (...rows: Parameters<typeof table>): void => print(table(...rows));
 
 /** Characters, not code units; a letter and its accent are one. */
 const segmenter = new Intl.Segmenter();
-const width = (text: string): number => {
-  let count = 0;
-  for (const _ of segmenter.segment(text)) count++;
-  return count;
-};
+const width = (text: string): number => [...segmenter.segment(text)].length;
 
 /** Unix seconds → `2026-01-31 09:05`, universal time. */
 export const minute = (seconds: number): string =>

@@ -5,15 +5,13 @@ import { stopOnFatalError } from '../fatal.ts';
 import type { Gateway } from '../main.ts';
 import { type Welcome, welcome } from '../welcome.ts';
 import { type Command, UsageError } from './command.ts';
-import { runService } from './run-service.ts';
+import { runService } from './services.ts';
 
 /** More than cores help nobody; a typo should not start a thousand. */
 const maxProcesses = 256;
 
 export const serve: Command = {
   name: 'serve',
-  operands: '',
-  arity: [0, 0],
   summary: 'start the gateway and run until a signal ends it',
   details:
     'Settings come from the environment: HOST, PORT, SLUICE_DATA, SLUICE_CONFIG and others; see the README.\nWith several processes SIGUSR2 replaces them one by one, without losing a request; limits then need REDIS_URL to hold over all of them.',

@@ -7,8 +7,6 @@ import { print } from './output.ts';
 
 export const simulate: Command = {
   name: 'simulate',
-  operands: '',
-  arity: [0, 0],
   summary: 'start an OpenAI-compatible engine without a model, for tests and for trying a gateway',
   details: `QUIRKS are habits of real engines:\n  ${inLines(quirkNames, 76).join(',\n  ')}.`,
   options: {

@@ -1,7 +1,7 @@
 /** `sluice subscriptions …`: manages the accounts that keys and usage belong to. */
 import type { Status } from '../../schemas/records.ts';
 import { type Command, json } from './command.ts';
-import { minute, print, printJson, remark, table } from './output.ts';
+import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
 
 const create: Command = {
@@ -21,8 +21,6 @@ const create: Command = {
 
 const list: Command = {
   name: 'subscriptions list',
-  operands: '',
-  arity: [0, 0],
   summary: 'show subscriptions',
   options: { json },
   run: (input) =>
@@ -31,11 +29,9 @@ const list: Command = {
       if (input.given('json')) return printJson(found);
       if (found.length === 0)
         return remark('No subscriptions yet. Make one: sluice subscriptions create NAME');
-      print(
-        table(
-          ['SUBSCRIPTION', 'NAME', 'STATUS', 'CREATED (UTC)'],
-          found.map(({ id, name, status, created }) => [id, name, status, minute(created)]),
-        ),
+      printTable(
+        ['SUBSCRIPTION', 'NAME', 'STATUS', 'CREATED (UTC)'],
+        found.map(({ id, name, status, created }) => [id, name, status, minute(created)]),
       );
     }),
 };

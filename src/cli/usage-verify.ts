@@ -3,13 +3,11 @@ import { existsSync } from 'node:fs';
 import type { AuditKafka, Report } from '../billing/verify.ts';
 import type { Config } from '../config.ts';
 import { type Command, json } from './command.ts';
-import { print, printJson, remark, table } from './output.ts';
+import { printJson, printTable, remark } from './output.ts';
 import { withLedger } from './stores.ts';
 
 export const usageVerify: Command = {
   name: 'usage verify',
-  operands: '',
-  arity: [0, 0],
   summary: 'compare journals, Kafka and ledger; exit code 1 when they differ',
   details:
     'Compares what the journals in the data folder have shipped, what Kafka holds and its reader has taken, and what the\nledger counts. What is still on its way is shown and is no difference.',
@@ -65,11 +63,9 @@ const show = ({ journal, kafka, ledger }: Report): void => {
     ['ledger', 'counted twice', ledger.duplicated.length],
     ['ledger', 'with another amount', ledger.altered.length],
   );
-  print(
-    table(
-      ['WHERE', 'WHAT', 'EVENTS'],
-      rows.map(([place, what, count]) => [place, what, String(count)]),
-    ),
+  printTable(
+    ['WHERE', 'WHAT', 'EVENTS'],
+    rows.map(([place, what, count]) => [place, what, String(count)]),
   );
   const named = {
     'missing in Kafka': kafka?.missing ?? [],

@@ -5,7 +5,7 @@ import { requestRow, totalRow } from '../billing/usage-rows.ts';
 import type { Ledger, UsageFilter, UsageGroup } from '../ports/ledger.ts';
 import { usageGroups } from '../ports/ledger.ts';
 import { type Command, type Input, json, UsageError } from './command.ts';
-import { print, printJson, remark, table } from './output.ts';
+import { print, printJson, printTable, remark } from './output.ts';
 import { withKeys, withLedger } from './stores.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -13,8 +13,6 @@ type Groups = readonly UsageGroup[] | 'request';
 
 export const usage: Command = {
   name: 'usage',
-  operands: '',
-  arity: [0, 0],
   summary: 'show what was used and what it costs',
   details: `TIME is ${timeForms}, in universal time; --to is the first moment that does not count.`,
   options: {
@@ -89,17 +87,7 @@ async function* pagesOf(ledger: Ledger, filter: UsageFilter, groups: Groups): As
   }
 }
 
-const ofRequest = [
-  'created',
-  'id',
-  'request_id',
-  'subscription',
-  'key',
-  'route',
-  'model',
-  'outcome',
-  'status',
-];
+const ofRequest = 'created id request_id subscription key route model outcome status'.split(' ');
 const columnsOf = (groups: Groups): readonly string[] => [
   ...(groups === 'request' ? ofRequest : [...groups, 'requests', 'failed']),
   ...billedColumns,
@@ -117,11 +105,9 @@ const show = async (pages: AsyncIterable<readonly Row[]>, groups: Groups, input:
   for await (const page of pages) rows.push(...page);
   if (input.given('json')) return printJson(rows);
   if (rows.length === 0) return remark('Nothing was used in this time.');
-  print(
-    table(
-      columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
-      rows.map(cells),
-    ),
+  printTable(
+    columns.map((column) => column.toUpperCase().replaceAll('_', ' ')),
+    rows.map(cells),
   );
 };
 

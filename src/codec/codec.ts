@@ -9,7 +9,7 @@ import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput 
 import { ProcessFailure, readOutputFile, runProcess } from './process.ts';
 import { type RunContext, Runner, type RunnerOptions } from './runner.ts';
 
-export interface CodecOptions extends RunnerOptions {
+interface CodecOptions extends RunnerOptions {
   readonly probeTimeoutMs?: number;
   /** A longer file is counted up to here. */
   readonly maxProbeSeconds?: number;

@@ -16,7 +16,7 @@ export interface OpenInput {
 
 export type InputSource = Observable<Uint8Array> | Uint8Array | undefined;
 
-export interface InputOptions {
+interface InputOptions {
   /** Bytes of a stream that may be spooled to disk. */
   readonly maxSpoolBytes: number;
   readonly inputBackpressure: Backpressure | undefined;

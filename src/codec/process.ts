@@ -7,7 +7,7 @@ import { Observable, type Subscription } from 'rxjs';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { RunContext } from './runner.ts';
 
-export interface ProcessTask {
+interface ProcessTask {
   /** Of ffmpeg, after those of the command. */
   readonly arguments: readonly string[];
   readonly input: Observable<Uint8Array> | Uint8Array | undefined;

@@ -24,7 +24,7 @@ export interface RunContext extends Command {
   readonly signal: AbortSignal;
 }
 
-export interface RunRequest {
+interface RunRequest {
   /** Its input is a stream: it mostly waits for whoever produces that, and must not make other runs wait. */
   readonly streams: boolean;
   readonly needsFolder: boolean;

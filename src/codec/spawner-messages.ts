@@ -7,7 +7,7 @@ export interface StartRequest {
   readonly arguments: readonly string[];
 }
 
-export interface KillRequest {
+interface KillRequest {
   readonly request: 'kill';
   readonly id: number;
 }

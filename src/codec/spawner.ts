@@ -15,7 +15,7 @@ import {
 } from './spawner-messages.ts';
 
 /** A running process: the gateway has the other ends of its pipes, but is not its parent. */
-export interface StartedProcess {
+interface StartedProcess {
   readonly input: Socket;
   readonly output: Socket;
   /** Rejects when it could not be started, or its exit was not observed. */

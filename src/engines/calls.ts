@@ -15,7 +15,7 @@ export interface RequestHeaders {
   readonly noBody: readonly string[];
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** The response is read as it arrives, at the pace backpressure allows; otherwise it is expected whole. */
   readonly streams?: boolean;
 }
@@ -92,7 +92,7 @@ export class EngineCalls {
   }
 }
 
-export type ReplicaRequest = Pick<WireRequest, 'path'> & Partial<Pick<WireRequest, 'body'>>;
+type ReplicaRequest = Pick<WireRequest, 'path'> & Partial<Pick<WireRequest, 'body'>>;
 
 /** Bytes of a response that is decoded as it arrives. */
 const longestBody = 256 * 1024 * 1024;

@@ -12,7 +12,7 @@ import type { ReplicaPool } from './pool.ts';
 import type { ChatWire, StreamDecoder } from './wire.ts';
 
 /** What all chat calls to one engine have in common. */
-export interface ChatSetting {
+interface ChatSetting {
   readonly wire: ChatWire;
   readonly pool: ReplicaPool;
   readonly log: Logger;

@@ -30,7 +30,7 @@ type Beginning = Pick<EngineRequest, 'method' | 'path' | 'headers'> & {
   readonly fromRoot?: boolean | undefined;
 };
 
-export interface DispatchOptions {
+interface DispatchOptions {
   readonly limits: CallLimits & { readonly connect: number };
   /** PEM of the authorities that are trusted instead of the public ones. */
   readonly ca: string | undefined;

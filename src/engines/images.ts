@@ -7,7 +7,7 @@ import type { MediaData } from '../ports/media.ts';
 import type { EngineCalls } from './calls.ts';
 import type { ImageWire } from './wire.ts';
 
-export interface ImageSetting {
+interface ImageSetting {
   readonly calls: EngineCalls;
   /** A link that the engine gave → what is there. */
   readonly follow: (url: string, flow: Flow) => Observable<MediaData>;

@@ -25,17 +25,17 @@ export interface RawPick<Into> {
 }
 
 /** For values so long that joining their pieces at the end would block the event loop. */
-export interface PiecePick<Into> {
+interface PiecePick<Into> {
   /** The value's bytes as they come, from its first to its last. */
   piece(bytes: Buffer, last: boolean, into: Into): void;
 }
 
-export interface ObjectPick<Into> {
+interface ObjectPick<Into> {
   readonly keys: ReadonlyMap<string, Pick<Into>>;
   end?(into: Into): void;
 }
 
-export interface ArrayPick<Into> {
+interface ArrayPick<Into> {
   readonly items: Pick<Into>;
   end?(into: Into): void;
 }

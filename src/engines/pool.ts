@@ -19,7 +19,7 @@ export interface PoolStats {
   readonly replicas: readonly ReplicaStats[];
 }
 
-export interface ReplicaStats {
+interface ReplicaStats {
   readonly url: string;
   readonly circuit: Circuit;
   /** Calls in flight. */

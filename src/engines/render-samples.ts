@@ -20,7 +20,7 @@ import { sharedBackpressure } from './fan-out.ts';
 import type { Begun } from './render.ts';
 import type { RenderWire } from './wire.ts';
 
-export interface Hearing {
+interface Hearing {
   readonly wire: RenderWire;
   readonly calls: EngineCalls;
   readonly model: Model;

@@ -2,7 +2,7 @@
 import { Observable, Subscription } from 'rxjs';
 import { asApiError } from '../errors.ts';
 
-export interface BatchRules<Batch, Result> {
+interface BatchRules<Batch, Result> {
   /** Running at once, at most. */
   readonly width: number;
   send(batch: Batch): Observable<Result>;

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
  * Gets an event's data as `text` from `start` to `end`: an event that came in one read is never copied out of it.
  * `event` is the event's name, empty when it has none.
  */
-export type SseSink = (text: string, start: number, end: number, event: string) => void;
+type SseSink = (text: string, start: number, end: number, event: string) => void;
 
 const LINE_LIMIT = 4 * 1024 * 1024;
 const LF = 10;

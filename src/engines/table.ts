@@ -5,9 +5,9 @@ import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engine.ts';
 import { createEngine, type EngineOptions, type EngineStats, type RunningEngine } from './engine.ts';
 
-export type EngineRows = Readonly<Record<string, EngineRow>>;
+type EngineRows = Readonly<Record<string, EngineRow>>;
 
-export interface EngineTableOptions extends EngineOptions {
+interface EngineTableOptions extends EngineOptions {
   readonly simulator: Engine;
 }
 

@@ -3,7 +3,7 @@ import type { ImageParameters } from '../../schemas/image-capabilities.ts';
 import { type ApiError, fail } from '../errors.ts';
 import { hasRatio, parseSize, type Size, sizeFault, sizeText } from './pixel-size.ts';
 
-export interface SizeWishes {
+interface SizeWishes {
   /** `WxH`, a resolution's label, or `auto`, which says nothing. */
   readonly size?: string | undefined;
   readonly width?: number | undefined;

@@ -4,7 +4,7 @@ import { fail } from '../errors.ts';
 import type { Pictures } from '../ports/pictures.ts';
 import { Semaphore } from '../semaphore.ts';
 
-export interface PicturesOptions {
+interface PicturesOptions {
   /** Pictures decoded at once: the threads are the same that write files. */
   readonly atOnce?: number;
   readonly maxWaiting?: number;

@@ -15,7 +15,7 @@ import { listen } from './listen.ts';
 import { startMaintenance } from './maintenance.ts';
 import { Notices } from './notices.ts';
 import { createSettle, type Notify } from './settle.ts';
-import { Slots } from './slots.ts';
+import { createSlots } from './slots.ts';
 import { JobStore, type StoredJob } from './store.ts';
 import { endingOf } from './transitions.ts';
 import { Worker } from './worker.ts';
@@ -72,7 +72,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
       keptMs: settings.keptMs,
       longestMs: settings.longestMs,
     },
-    new Slots(parts.state, { now, leaseMs }),
+    createSlots(parts.state, { now, leaseMs }),
     { renders: settings.renders, pollMs: settings.pollMs ?? 1_000, leaseMs },
   );
   const unsubscribe = notices.subscribe((job, notice) => {

@@ -9,7 +9,7 @@ import type { Settle } from './settle.ts';
 import type { JobStore, StoredJob } from './store.ts';
 import { expire, maintenanceOf } from './transitions.ts';
 
-export interface MaintenanceParts {
+interface MaintenanceParts {
   readonly store: JobStore;
   readonly blobs: Blobs;
   readonly settle: Settle;

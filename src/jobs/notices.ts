@@ -5,7 +5,7 @@ import Value from 'typebox/value';
 import { JobEvent, type JobRecord } from '../../schemas/jobs.ts';
 import type { Events, ReceivedMessage, Receiver } from '../ports/events.ts';
 
-export type Notice = 'queued' | 'started' | 'ended' | 'samples';
+type Notice = 'queued' | 'started' | 'ended' | 'samples';
 type Listener = (job: string, notice: Notice) => void;
 
 /** Notices within this process. Whoever misses one polls. */
@@ -59,54 +59,38 @@ const maxWaiting = 200;
 const maxEventBytes = 10_000;
 
 /** Notices between processes, on the `jobs` topic. Only faster than polling: the store decides. */
-export class JobEvents {
-  readonly #events: Events;
-  readonly #log: Logger;
+export const createJobEvents = (events: Events, log: Logger) => {
   /** Tells our own events from those of other processes. */
-  readonly #sender = randomBytes(8).toString('hex');
-  #waiting = 0;
+  const sender = randomBytes(8).toString('hex');
+  let waiting = 0;
+  return {
+    /** Creations and changes of state. */
+    publish(job: JobRecord, notice: Notice): void {
+      if (notice === 'samples' || waiting >= maxWaiting) return;
+      waiting++;
+      const { id, type, subscription, model, status, attempts, moved, created } = job;
+      const about = { id, type, subscription, model, status, attempts };
+      const event: JobEvent = { schema: 1, ...about, time: moved ?? created, sender };
+      events
+        .publish('jobs', [{ key: id, value: JSON.stringify(event) }])
+        .catch((error: unknown) => log.debug({ err: error, job: id }, 'job event not sent'))
+        .finally(() => {
+          waiting--;
+        });
+    },
 
-  constructor(events: Events, log: Logger) {
-    this.#events = events;
-    this.#log = log;
-  }
-
-  /** Creations and changes of state. */
-  publish(job: JobRecord, notice: Notice): void {
-    if (notice === 'samples' || this.#waiting >= maxWaiting) return;
-    this.#waiting++;
-    const { id, type, subscription, model, status, attempts, moved } = job;
-    const event: JobEvent = {
-      schema: 1,
-      id,
-      type,
-      subscription,
-      model,
-      status,
-      attempts,
-      time: moved ?? job.created,
-      sender: this.#sender,
-    };
-    this.#events
-      .publish('jobs', [{ key: id, value: JSON.stringify(event) }])
-      .catch((error: unknown) => this.#log.debug({ err: error, job: id }, 'job event not sent'))
-      .finally(() => {
-        this.#waiting--;
-      });
-  }
-
-  /** Receives the events of other processes; ignores anything else on the topic. */
-  receiver(notices: Notices): Receiver {
-    return async (messages) => {
-      for (const message of messages) {
-        const event = read(message);
-        if (event === undefined || event.sender === this.#sender) continue;
-        notices.receive(event.id, noticeOf(event));
-      }
-      return [];
-    };
-  }
-}
+    /** Receives the events of other processes; ignores anything else on the topic. */
+    receiver:
+      (notices: Notices): Receiver =>
+      async (messages) => {
+        for (const message of messages) {
+          const event = read(message);
+          if (event !== undefined && event.sender !== sender) notices.receive(event.id, noticeOf(event));
+        }
+        return [];
+      },
+  };
+};
 
 const noticeOf = ({ status }: JobEvent): Notice =>
   status === 'pending' ? 'queued' : status === 'in_progress' ? 'started' : 'ended';

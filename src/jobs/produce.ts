@@ -9,7 +9,7 @@ import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } fro
 import { outputsOf } from './job-record.ts';
 import { SampleWriter } from './sample-store.ts';
 
-export interface Production {
+interface Production {
   readonly blobs: Blobs;
   readonly engine: Engine;
   readonly model: Model;

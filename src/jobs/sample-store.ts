@@ -37,7 +37,7 @@ export const deleteSamples = async (
   }
 };
 
-export interface SampleWriterOptions {
+interface SampleWriterOptions {
   readonly blobs: Blobs;
   readonly job: string;
   readonly attempt: number;

@@ -11,7 +11,7 @@ import { deleteSamples } from './sample-store.ts';
 import type { Slot, Slots } from './slots.ts';
 import type { StoredJob } from './store.ts';
 
-export interface WorkerSettings {
+interface WorkerSettings {
   /** Renders of this process at once; 0: none. */
   readonly renders: number;
   /** Milliseconds between polls of the queues. */

@@ -8,7 +8,7 @@ import type { State } from '../ports/state.ts';
 import { hashSecret, maxSecretLength } from './secret.ts';
 
 /** Milliseconds since the read that a cached verdict rests on began. */
-export interface Staleness {
+interface Staleness {
   /** From here on a request starts another read in the background. */
   readonly refresh: number;
   /** From here on requests wait for that read: a key revoked before it is refused. */

@@ -4,7 +4,7 @@ import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import { displaySecret, hashSecret, newId, newSecret } from './secret.ts';
 
-export interface NewKey {
+interface NewKey {
   /** Shown now and never again: only its hash is kept. */
   readonly secret: string;
   readonly key: KeyRecord;

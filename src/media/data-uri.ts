@@ -2,7 +2,7 @@
 import type { Base64 } from '../ports/media.ts';
 import { textOf } from './base64.ts';
 
-export interface DataUriHeader {
+interface DataUriHeader {
   /** Lower-case and without parameters; undefined when the URI names none. */
   readonly mediaType: string | undefined;
   /** Characters before the base64. */

@@ -20,7 +20,7 @@ interface Timeouts {
   readonly total: number;
 }
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly url: string;
   /** Field of the client's request that gave the address, named in every error. */
   readonly field: string;

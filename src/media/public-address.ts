@@ -49,7 +49,7 @@ export const mayConnect = (scheme: Scheme, address: string, { allowPrivate }: Ur
   return (scheme === 'https:' && reach === 'public') || (allowPrivate && reach === 'private');
 };
 
-export type CheckedUrl = { readonly url: URL } | { readonly problem: string };
+type CheckedUrl = { readonly url: URL } | { readonly problem: string };
 
 /**
  * What can be told before a name is resolved. Every odd spelling of an IPv4 address (decimal, octal, hexadecimal,

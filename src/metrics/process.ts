@@ -2,7 +2,7 @@
 import { counter, gauge, histogram, type MetricFamily } from './exposition.ts';
 import { Histogram } from './histogram.ts';
 
-export interface ProcessMetrics {
+interface ProcessMetrics {
   families(): readonly MetricFamily[];
   close(): void;
 }

@@ -1,6 +1,6 @@
 /** Writes and reads the headers of 16-bit WAV files. */
 
-export interface WavLayout {
+interface WavLayout {
   readonly sampleRate: number;
   readonly channels: number;
   /** Bytes of samples that follow, or the most there may be. */
@@ -27,7 +27,7 @@ export const wavHeader = ({ sampleRate, channels, dataBytes }: WavLayout): Buffe
   return header;
 };
 
-export interface WavBeginning {
+interface WavBeginning {
   readonly sampleRate: number;
   readonly channels: number;
   readonly bits: number;

@@ -1,7 +1,7 @@
 /** Extracts the text of a DOCX: paragraphs on lines, table cells separated by tabs. */
 import { Parser } from 'htmlparser2';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
-import { readZip } from './zip.ts';
+import { readEntry, zipEntries } from './zip.ts';
 
 const bodyPart = /^word\/document\d*\.xml$/;
 const noteParts = ['word/footnotes.xml', 'word/endnotes.xml'];
@@ -17,16 +17,14 @@ const characters: Readonly<Record<string, string>> = {
 };
 
 export const docxText = (bytes: Buffer, bounds: DocumentBounds): string => {
-  const zip = readZip(bytes);
-  const body = zip.names.find((name) => bodyPart.test(name));
+  const entries = zipEntries(bytes);
+  const body = [...entries.keys()].find((name) => bodyPart.test(name));
   if (body === undefined) throw unreadable('the document is a ZIP archive, but not a DOCX');
   let room = bounds.maxExpanded;
   let text = '';
-  for (const name of [body, ...noteParts.filter((part) => zip.names.includes(part))]) {
-    const part = zip.read(name, room);
-    if (part === undefined) {
-      throw unreadable(`the DOCX unpacks to more than ${bounds.maxExpanded} bytes`);
-    }
+  for (const entry of [body, ...noteParts].flatMap((name) => entries.get(name) ?? [])) {
+    const part = readEntry(bytes, entry, room);
+    if (part === undefined) throw unreadable(`the DOCX unpacks to more than ${bounds.maxExpanded} bytes`);
     room -= part.length;
     text += partText(part.toString(), bounds);
   }
@@ -68,8 +66,9 @@ const partText = (xml: string, bounds: DocumentBounds): string => {
     { xmlMode: true },
   );
   parser.end(xml);
-  const lines = pieces.join('').split('\n');
-  return lines
+  return pieces
+    .join('')
+    .split('\n')
     .map((line) => line.replaceAll(' \t', '\t').trimEnd())
     .join('\n')
     .replace(/\n{3,}/g, '\n\n');

@@ -7,37 +7,28 @@ type Ending = readonly [kind: ErrorKind, message: string];
 
 const closed: Ending = ['unavailable', 'The service is shutting down'];
 
+/** `What` could not be `done`. */
+const undone = (what: string, done: string): Record<EndReason, Ending> => ({
+  timeout: ['unavailable', `${what} could not be ${done} in time`],
+  memory: ['payload_too_large', `${what} needs too much memory to be ${done}`],
+  crash: ['internal', `${what} could not be ${done}`],
+  closed,
+});
+
 const endings: Record<Task['type'], Record<EndReason, Ending>> = {
-  json: {
-    timeout: ['unavailable', 'The request could not be read in time'],
-    memory: ['payload_too_large', 'The request needs too much memory to be read'],
-    crash: ['internal', 'The request could not be read'],
-    closed,
-  },
+  json: undone('The request', 'read'),
   tokens: {
-    timeout: ['unavailable', 'The tokens of the request could not be counted in time'],
+    ...undone('The tokens of the request', 'counted'),
     memory: ['payload_too_large', 'The request needs too much memory for its tokens to be counted'],
-    crash: ['internal', 'The tokens of the request could not be counted'],
-    closed,
   },
-  cut: {
-    timeout: ['unavailable', 'The request could not be shortened in time'],
-    memory: ['payload_too_large', 'The request needs too much memory to be shortened'],
-    crash: ['internal', 'The request could not be shortened'],
-    closed,
-  },
+  cut: undone('The request', 'shortened'),
   document: {
     timeout: ['invalid_request', 'the document takes too long to read'],
     memory: ['invalid_request', 'the document needs too much memory to read'],
     crash: ['invalid_request', 'the document cannot be read'],
     closed,
   },
-  split: {
-    timeout: ['unavailable', 'The text could not be split in time'],
-    memory: ['payload_too_large', 'The text needs too much memory to be split'],
-    crash: ['internal', 'The text could not be split'],
-    closed,
-  },
+  split: undone('The text', 'split'),
 };
 
 export const endingOf = (type: Task['type'], failure: ThreadFailure, heapMegabytes: number): ApiError => {

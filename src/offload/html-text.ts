@@ -19,71 +19,46 @@ export const looksLikeHtml = (text: string, filename: string): boolean => {
 };
 
 export const htmlText = (html: string, bounds: DocumentBounds): string => {
-  const page = new PageText(bounds);
+  const lines: string[] = [];
+  let line = '';
+  /** What is added next begins a word. */
+  let spaced = true;
+  let length = 0;
+  let hidden = 0;
+  let preformatted = 0;
+  const append = (text: string): void => {
+    if (text === '') return;
+    line += text;
+    spaced = /\s$/.test(text.slice(-1));
+  };
+  const endLine = (): void => {
+    const ended = line.trimEnd();
+    if (ended !== '' && ended !== '-') lines.push(ended);
+    line = '';
+    spaced = true;
+  };
   const parser = new Parser({
-    onopentagname: (name) => page.open(name),
-    onclosetag: (name) => page.close(name),
-    ontext: (text) => page.add(text),
+    onopentagname: (name) => {
+      if (unseen.has(name)) hidden++;
+      if (blocks.has(name)) endLine();
+      if (name === 'pre') preformatted++;
+      if (name === 'li' && hidden === 0) line = '- ';
+    },
+    onclosetag: (name) => {
+      if (unseen.has(name)) hidden--;
+      if (name === 'pre') preformatted--;
+      if (cells.has(name)) append('\t');
+      if (blocks.has(name)) endLine();
+    },
+    ontext: (text) => {
+      if (hidden > 0) return;
+      length += text.length;
+      checkLength(length, bounds);
+      const words = preformatted > 0 ? text : text.replace(/\s+/g, ' ');
+      append(spaced && preformatted === 0 ? words.trimStart() : words);
+    },
   });
   parser.end(html);
-  return page.text();
+  endLine();
+  return lines.join('\n');
 };
-
-class PageText {
-  readonly #bounds: DocumentBounds;
-  readonly #lines: string[] = [];
-  #line = '';
-  /** What is added next begins a word. */
-  #spaced = true;
-  #length = 0;
-  #hidden = 0;
-  #preformatted = 0;
-
-  constructor(bounds: DocumentBounds) {
-    this.#bounds = bounds;
-  }
-
-  open(name: string): void {
-    if (unseen.has(name)) this.#hidden++;
-    if (blocks.has(name)) this.#endLine();
-    if (name === 'pre') this.#preformatted++;
-    if (name === 'li' && this.#hidden === 0) this.#line = '- ';
-  }
-
-  close(name: string): void {
-    if (unseen.has(name)) this.#hidden--;
-    if (name === 'pre') this.#preformatted--;
-    if (cells.has(name)) this.#append('\t');
-    if (blocks.has(name)) this.#endLine();
-  }
-
-  add(text: string): void {
-    if (this.#hidden > 0) return;
-    this.#length += text.length;
-    checkLength(this.#length, this.#bounds);
-    if (this.#preformatted > 0) {
-      this.#append(text);
-      return;
-    }
-    const words = text.replace(/\s+/g, ' ');
-    this.#append(this.#spaced ? words.trimStart() : words);
-  }
-
-  text(): string {
-    this.#endLine();
-    return this.#lines.join('\n');
-  }
-
-  #append(text: string): void {
-    if (text === '') return;
-    this.#line += text;
-    this.#spaced = /\s$/.test(text.slice(-1));
-  }
-
-  #endLine(): void {
-    const line = this.#line.trimEnd();
-    if (line !== '' && line !== '-') this.#lines.push(line);
-    this.#line = '';
-    this.#spaced = true;
-  }
-}

@@ -27,15 +27,7 @@ const shortestCut = 4096;
 const longestKey = 16;
 
 /** A value under one of these may be a data URI, … */
-const uriKeys = new Set([
-  'url',
-  'image_url',
-  'video_url',
-  'audio_url',
-  'file_url',
-  'input_reference',
-  'image',
-]);
+const uriKeys = new Set('url image_url video_url audio_url file_url input_reference image'.split(' '));
 /** … and under one of these also base64 by itself. */
 const base64Keys = new Set(['data', 'file_data', 'b64_json']);
 

@@ -5,7 +5,7 @@ import { fail } from '../errors.ts';
 import { asBuffer } from '../media/base64.ts';
 import { type Cut, type JsonBounds, scanJson } from './json-scan.ts';
 
-export interface ParsedJson {
+interface ParsedJson {
   readonly value: unknown;
   /** Every buffer behind the bytes in the value. */
   readonly buffers: readonly ArrayBuffer[];

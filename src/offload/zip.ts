@@ -1,13 +1,7 @@
 /** Lists and inflates the entries of a ZIP archive, within limits. */
 import { inflateRawSync } from 'node:zlib';
 
-export interface Zip {
-  readonly names: readonly string[];
-  /** Undefined when it is longer than the bound; what the archive says of its length is not believed. */
-  read(name: string, maxBytes: number): Buffer | undefined;
-}
-
-interface Entry {
+interface ZipEntry {
   readonly method: number;
   readonly encrypted: boolean;
   readonly packedLength: number;
@@ -18,22 +12,10 @@ const signature = { end: 0x06054b50, entry: 0x02014b50, local: 0x04034b50 } as c
 const endLength = 22;
 const longestComment = 0xffff;
 
-/** Throws when the archive is damaged, encrypted, or of a kind that no office program writes. */
-export const readZip = (bytes: Buffer): Zip => {
-  const entries = directory(bytes);
-  return {
-    names: [...entries.keys()],
-    read: (name, maxBytes) => {
-      const entry = entries.get(name);
-      if (entry === undefined) throw new Error(`No ${name} in the archive`);
-      return contents(bytes, entry, maxBytes);
-    },
-  };
-};
-
-const directory = (bytes: Buffer): ReadonlyMap<string, Entry> => {
+/** The entries by name. Throws when the archive is damaged. */
+export const zipEntries = (bytes: Buffer): ReadonlyMap<string, ZipEntry> => {
   const end = endOfDirectory(bytes);
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, ZipEntry>();
   let at = bytes.readUInt32LE(end + 16);
   for (let left = bytes.readUInt16LE(end + 10); left > 0; left--) {
     if (bytes.readUInt32LE(at) !== signature.entry) throw new Error('Bad directory entry');
@@ -58,7 +40,11 @@ const endOfDirectory = (bytes: Buffer): number => {
   throw new Error('No directory');
 };
 
-const contents = (bytes: Buffer, entry: Entry, maxBytes: number): Buffer | undefined => {
+/**
+ * Undefined when it is longer than the bound; what the archive says of its length is not believed. Throws when it is
+ * damaged, encrypted, or of a kind that no office program writes.
+ */
+export const readEntry = (bytes: Buffer, entry: ZipEntry, maxBytes: number): Buffer | undefined => {
   if (entry.encrypted) throw new Error('The archive is encrypted');
   if (bytes.readUInt32LE(entry.offset) !== signature.local) throw new Error('Bad local header');
   const start =

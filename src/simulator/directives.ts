@@ -11,28 +11,29 @@ export type Fault =
 
 export interface Directives {
   /** Exact length of the answer. */
-  tokens?: number;
+  readonly tokens?: number;
   /** Exact length of the thinking; 0 for none. */
-  reasoning?: number;
+  readonly reasoning?: number;
   /** Tokens a second; infinite means as fast as the reader takes them. */
-  rate?: number;
+  readonly rate?: number;
   /** Milliseconds before the first token. */
-  first?: number;
-  seed?: number | 'random';
+  readonly first?: number;
+  readonly seed?: number | 'random';
   /** The answer, word for word. */
-  text?: string;
+  readonly text?: string;
   /** Answers with the question itself. */
-  echo?: true;
-  tool?: string;
-  calls?: number;
-  cached?: number;
-  finish?: FinishReason;
-  usage?: 'off';
+  readonly echo?: true;
+  readonly tool?: string;
+  readonly calls?: number;
+  readonly cached?: number;
+  readonly finish?: FinishReason;
+  readonly usage?: 'off';
   /** Milliseconds that a video or a song takes. */
-  render?: number;
+  readonly render?: number;
   /** Ends a render when that share of it, 0 to 1, is done. */
-  renderFailure?: { readonly code: RenderErrorCode; readonly at: number };
-  readonly faults: Fault[];
+  readonly renderFailure?: { readonly code: RenderErrorCode; readonly at: number };
+  /** In the order in which they happen. */
+  readonly faults: readonly Fault[];
 }
 
 const lineLimit = 64 * 1024;
@@ -56,8 +57,10 @@ const failures: ReadonlyMap<string, ErrorKind> = new Map([
 ]);
 const finishes: readonly string[] = ['stop', 'length', 'tool_calls', 'content_filter'];
 
-/** Reads one directive's value into the result; returns what it must be when it is not. */
-type Reader = (value: string, into: Directives) => string | undefined;
+/** What one directive sets. */
+type Setting = Partial<Omit<Directives, 'faults'>> & { readonly fault?: Fault };
+/** A text says what the value must be. */
+type Reader = (value: string) => Setting | string;
 
 const readers: Readonly<Record<string, Reader>> = {
   tokens: whole('tokens', 0, tokenLimit),
@@ -66,65 +69,39 @@ const readers: Readonly<Record<string, Reader>> = {
   calls: whole('calls', 1, callLimit),
   first: time('first', '2s'),
   render: time('render', '3s'),
-  seed(value, into) {
-    if (value === 'random') into.seed = value;
-    else if (/^-?\d{1,15}$/.test(value)) into.seed = Number(value);
-    else return 'must be a whole number or "random"';
-    return undefined;
+  seed(value) {
+    if (value === 'random') return { seed: value };
+    return /^-?\d{1,15}$/.test(value) ? { seed: Number(value) } : 'must be a whole number or "random"';
   },
-  rate(value, into) {
-    const rate = value === 'max' ? Number.POSITIVE_INFINITY : number(value.replace(/\/s$/, ''));
-    if (rate !== Number.POSITIVE_INFINITY && !(rate >= 0.1 && rate <= tokenLimit)) {
-      return `must be tokens a second from 0.1 to ${tokenLimit}, such as 50/s, or "max"`;
-    }
-    into.rate = rate;
-    return undefined;
+  rate(value) {
+    if (value === 'max') return { rate: Number.POSITIVE_INFINITY };
+    const rate = /^\d{1,7}(\.\d{1,3})?(\/s)?$/.test(value) ? Number.parseFloat(value) : Number.NaN;
+    if (rate >= 0.1 && rate <= tokenLimit) return { rate };
+    return `must be tokens a second from 0.1 to ${tokenLimit}, such as 50/s, or "max"`;
   },
-  text(value, into) {
-    into.text = value;
-    return undefined;
-  },
-  echo(value, into) {
-    if (value !== '') return 'takes no value';
-    into.echo = true;
-    return undefined;
-  },
-  tool(value, into) {
-    if (value === '') return 'must name a tool';
-    into.tool = value;
-    return undefined;
-  },
-  finish(value, into) {
-    if (!finishes.includes(value)) return `must be one of ${finishes.join(', ')}`;
-    into.finish = value as FinishReason;
-    return undefined;
-  },
-  usage(value, into) {
-    if (value !== 'off') return 'must be "off"';
-    into.usage = value;
-    return undefined;
-  },
-  fail(value, into) {
+  text: (text) => ({ text }),
+  echo: (value) => (value === '' ? { echo: true } : 'takes no value'),
+  tool: (tool) => (tool === '' ? 'must name a tool' : { tool }),
+  finish: (value) =>
+    finishes.includes(value) ? { finish: value as FinishReason } : `must be one of ${finishes.join(', ')}`,
+  usage: (value) => (value === 'off' ? { usage: value } : 'must be "off"'),
+  fail(value) {
     const [status = '', position] = value.split('@', 2);
     const code = renderErrorCodes.find((one) => one === status);
-    if (code !== undefined) return renderFailure(code, position, into);
+    if (code !== undefined) return renderFailure(code, position);
     const kind = failures.get(status);
     const after = place(position);
-    if (kind === undefined || after === undefined) {
-      return `must be a status and a place, such as 503@10; statuses are ${[...failures.keys()].join(', ')}`;
-    }
-    into.faults.push({ type: 'fail', after, kind, status: Number(status) });
-    return undefined;
+    return kind === undefined || after === undefined
+      ? `must be a status and a place, such as 503@10; statuses are ${[...failures.keys()].join(', ')}`
+      : { fault: { type: 'fail', after, kind, status: Number(status) } };
   },
-  stall(value, into) {
+  stall(value) {
     const [time = '', position] = value.split('@', 2);
     const milliseconds = duration(time);
     const after = place(position);
-    if (milliseconds === undefined || after === undefined) {
-      return 'must be a time up to 10m and a place, such as 5s@10';
-    }
-    into.faults.push({ type: 'stall', after, milliseconds });
-    return undefined;
+    return milliseconds === undefined || after === undefined
+      ? 'must be a time up to 10m and a place, such as 5s@10'
+      : { fault: { type: 'stall', after, milliseconds } };
   },
   drop: loss('drop'),
   end: loss('end'),
@@ -132,75 +109,67 @@ const readers: Readonly<Record<string, Reader>> = {
 
 export const directiveNames: readonly string[] = Object.keys(readers);
 
-/** `undefined` when the text does not start with a directive line; otherwise its directives and the text after it. */
-export function readDirectives(
-  text: string,
-  field: string,
-): { directives: Directives; rest: string } | undefined {
-  if (!/^\/sim(?=\s|$)/.test(text)) return undefined;
-  const newline = text.indexOf('\n');
-  const line = newline === -1 ? text : text.slice(0, newline);
+/** `rest` is the text after the line, all of it where there is no such line. */
+export function readDirectives(text: string, field: string): { directives: Directives; rest: string } {
+  if (!/^\/sim(?=\s|$)/.test(text)) return { directives: { faults: [] }, rest: text };
+  const [line = ''] = text.split('\n', 1);
   if (line.length > lineLimit) {
     throw fail('invalid_request', `${field}: the /sim line must be at most ${lineLimit} characters`);
   }
-  return {
-    directives: readLine(line.slice('/sim'.length), field),
-    rest: newline === -1 ? '' : text.slice(newline + 1),
-  };
+  const directives = readLine(line.slice('/sim'.length).trimEnd(), field);
+  return { directives, rest: text.slice(line.length + 1) };
 }
 
 // A name, and after `=` or before `@` its value: bare, or quoted as a JSON string.
 const directive = /\s*([^\s=@"]+)(?:=("(?:[^"\\]|\\.)*"|[^\s"]*)|(@\S*))?(?=\s|$)/y;
 
 function readLine(line: string, field: string): Directives {
-  const directives: Directives = { faults: [] };
+  const refuse = (problem: string) => fail('invalid_request', `${field}: ${problem}`);
   const seen = new Set<string>();
-  const rest = line.trimEnd();
-  for (directive.lastIndex = 0; directive.lastIndex < rest.length; ) {
+  const faults: Fault[] = [];
+  const directives: Directives = { faults };
+  for (directive.lastIndex = 0; directive.lastIndex < line.length; ) {
     const from = directive.lastIndex;
-    const match = directive.exec(rest);
-    if (match === null) {
-      throw fail('invalid_request', `${field}: cannot read the /sim line at "${excerpt(rest.slice(from))}"`);
-    }
+    const match = directive.exec(line);
+    if (match === null) throw refuse(`cannot read the /sim line at "${excerpt(line.slice(from))}"`);
     const name = match[1] ?? '';
     const reader = Object.hasOwn(readers, name) ? readers[name] : undefined;
-    if (reader === undefined) {
-      throw fail('invalid_request', `${field}: unknown /sim directive "${excerpt(name)}"`);
-    }
-    if (seen.has(name)) throw fail('invalid_request', `${field}: /sim ${name} is given twice`);
+    if (reader === undefined) throw refuse(`unknown /sim directive "${excerpt(name)}"`);
+    if (seen.has(name)) throw refuse(`/sim ${name} is given twice`);
     seen.add(name);
     const value = unquote(match[2] ?? match[3] ?? '');
-    const complaint = value === undefined ? 'must be quoted as a JSON string' : reader(value, directives);
-    if (complaint !== undefined) throw fail('invalid_request', `${field}: /sim ${name} ${complaint}`);
+    const read = value === undefined ? 'must be quoted as a JSON string' : reader(value);
+    if (typeof read === 'string') throw refuse(`/sim ${name} ${read}`);
+    const { fault, ...setting } = read;
+    Object.assign(directives, setting);
+    if (fault !== undefined) faults.push(fault);
   }
-  directives.faults.sort((one, other) => one.after - other.after);
+  faults.sort((one, other) => one.after - other.after);
   return directives;
 }
 
 function whole(name: 'tokens' | 'reasoning' | 'cached' | 'calls', low: number, high: number): Reader {
-  return (text, into) => {
+  return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= low && value <= high)) return `must be a whole number from ${low} to ${high}`;
-    into[name] = value;
-    return undefined;
+    return value >= low && value <= high
+      ? { [name]: value }
+      : `must be a whole number from ${low} to ${high}`;
   };
 }
 
 function time(name: 'first' | 'render', example: string): Reader {
-  return (text, into) => {
+  return (text) => {
     const milliseconds = duration(text);
-    if (milliseconds === undefined) return `must be a time up to 10m, such as ${example} or 300ms`;
-    into[name] = milliseconds;
-    return undefined;
+    return milliseconds === undefined
+      ? `must be a time up to 10m, such as ${example} or 300ms`
+      : { [name]: milliseconds };
   };
 }
 
 function loss(type: 'drop' | 'end'): Reader {
-  return (value, into) => {
+  return (value) => {
     const after = value.startsWith('@') ? place(value.slice(1)) : undefined;
-    if (after === undefined) return `must name a place, as in ${type}@10`;
-    into.faults.push({ type, after });
-    return undefined;
+    return after === undefined ? `must name a place, as in ${type}@10` : { fault: { type, after } };
   };
 }
 
@@ -211,19 +180,10 @@ function place(text: string | undefined): number | undefined {
   return after <= tokenLimit ? after : undefined;
 }
 
-function renderFailure(
-  code: RenderErrorCode,
-  position: string | undefined,
-  into: Directives,
-): string | undefined {
-  const percent = /^(\d{1,3})%$/.exec(position ?? '0%')?.[1];
+function renderFailure(code: RenderErrorCode, position = '0%'): Setting | string {
+  const percent = /^(\d{1,3})%$/.exec(position)?.[1];
   if (percent === undefined || Number(percent) > 100) return `must name a place, such as ${code}@50%`;
-  into.renderFailure = { code, at: Number(percent) / 100 };
-  return undefined;
-}
-
-function number(text: string): number {
-  return /^\d{1,7}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
+  return { renderFailure: { code, at: Number(percent) / 100 } };
 }
 
 function duration(text: string): number | undefined {

@@ -1,7 +1,7 @@
 /** Applies the directives of a `/sim` line to a response: delays, failures and lost connections. */
 import { type MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
-import { type Directives, type Fault, readDirectives } from './directives.ts';
+import type { Directives, Fault } from './directives.ts';
 import type { Task, Ticker } from './ticker.ts';
 
 /** The cause of a simulated connection loss; the HTTP server really drops the connection. */
@@ -22,21 +22,14 @@ export function failureOf(fault: Exclude<Fault, { type: 'stall' }>): ApiError {
         headers: fault.status === 429 ? { 'retry-after': '1' } : {},
       });
     case 'drop':
-      return fail('engine_unreachable', 'The engine closed the connection', {
-        cause: new ConnectionLost('reset'),
-      });
+      return lost('The engine closed the connection', 'reset');
     case 'end':
-      return fail('engine_unreachable', 'The engine ended its answer early', {
-        cause: new ConnectionLost('end'),
-      });
+      return lost('The engine ended its answer early', 'end');
   }
 }
 
-const none: Directives = { faults: [] };
-
-/** `rest` is the text after the line, all of it where there is no such line. */
-export const splitDirectives = (text: string, field: string) =>
-  readDirectives(text, field) ?? { directives: none, rest: text };
+const lost = (message: string, how: 'reset' | 'end'): ApiError =>
+  fail('engine_unreachable', message, { cause: new ConnectionLost(how) });
 
 /** For responses without tokens to count: every fault is at the beginning, stalls before failures. */
 export const withFaults = <T>(

@@ -1,7 +1,7 @@
 /** Computes results in runs of a few milliseconds, so that no tick takes long. */
 import { Observable } from 'rxjs';
 
-export interface MadeRun<Result> {
+interface MadeRun<Result> {
   /** Number of the first one. */
   readonly first: number;
   readonly results: readonly Result[];

@@ -6,12 +6,15 @@ import type { SpanStats } from '../ports/trace.ts';
 import { exportRequest, type Resource } from './otlp-json.ts';
 import type { Span } from './span.ts';
 
-export interface ExporterOptions {
-  /** The collector's address, with its path. */
+export interface Collector {
+  /** Its address, with the path. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly resource: Resource;
+}
+
+export interface ExportOptions {
   readonly version: string;
   readonly log: Logger;
   /** Longest time a span waits for its batch. */
@@ -30,7 +33,7 @@ const closeTimeoutMs = 2_000;
 const retriable = new Set([429, 502, 503, 504]);
 
 export class Exporter {
-  readonly #options: ExporterOptions;
+  readonly #options: Collector & ExportOptions;
   readonly #queue: Span[] = [];
   readonly #timer: NodeJS.Timeout;
   readonly #closing = new AbortController();
@@ -39,7 +42,7 @@ export class Exporter {
   #dropped = 0;
   #warned = false;
 
-  constructor(options: ExporterOptions) {
+  constructor(options: Collector & ExportOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#send(), options.everyMs ?? 2_000).unref();
   }
@@ -92,10 +95,8 @@ export class Exporter {
         this.#warn(result.why);
         return batch.length;
       }
-      const backoff = Math.min(
-        result.afterMs ?? exponentialBackoff({ first: backoffMs })(tries),
-        maxBackoffMs,
-      );
+      const wanted = result.afterMs ?? exponentialBackoff({ first: backoffMs })(tries);
+      const backoff = Math.min(wanted, maxBackoffMs);
       await delay(backoff, undefined, { signal: this.#closing.signal }).catch(() => undefined);
     }
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ConfigError, type Environment, flag, integer, oneOf, text, url } from '../environment.ts';
-import type { SamplerSettings } from './sampler.ts';
+import type { SamplerSettings } from './trace-context.ts';
 import type { TracingSettings } from './tracing.ts';
 
 /** Undefined: no collector is named, or tracing is switched off. */
@@ -45,21 +45,15 @@ const collector = (env: Environment): string | undefined => {
   return address;
 };
 
-const samplers = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const;
+const roots = ['always_on', 'always_off', 'traceidratio'] as const;
+const samplers = [...roots, ...roots.map((root) => `parentbased_${root}` as const)];
 
 const sampler = (env: Environment): SamplerSettings => {
   const name = oneOf(env, 'OTEL_TRACES_SAMPLER', samplers, 'parentbased_always_on');
   return { ratio: ratioOf(env, name), parentBased: name.startsWith('parentbased_') };
 };
 
-const ratioOf = (env: Environment, name: (typeof samplers)[number]): number => {
+const ratioOf = (env: Environment, name: string): number => {
   if (name.endsWith('always_on')) return 1;
   if (name.endsWith('always_off')) return 0;
   const ratio = Number(text(env, 'OTEL_TRACES_SAMPLER_ARG') ?? '1');

@@ -1,7 +1,7 @@
 /** A span as it is recorded, and random ids for spans and traces. */
 import { randomFillSync } from 'node:crypto';
 
-export interface SpanEvent {
+interface SpanEvent {
   readonly name: string;
   /** Unix milliseconds, with a fraction. */
   readonly time: number;
@@ -9,7 +9,7 @@ export interface SpanEvent {
 
 export type SpanValue = string | number;
 
-export class Span {
+interface SpanStart {
   readonly traceId: string;
   readonly spanId: string;
   /** Empty: it is the root of its trace. */
@@ -17,21 +17,18 @@ export class Span {
   readonly state: string;
   readonly name: string;
   readonly kind: 'server' | 'client';
-  readonly start = wallClock();
-  end = 0;
-  failed = false;
-  readonly attributes: Record<string, SpanValue> = {};
-  readonly events: SpanEvent[] = [];
-
-  constructor(about: Pick<Span, 'traceId' | 'spanId' | 'parentId' | 'state' | 'name' | 'kind'>) {
-    this.traceId = about.traceId;
-    this.spanId = about.spanId;
-    this.parentId = about.parentId;
-    this.state = about.state;
-    this.name = about.name;
-    this.kind = about.kind;
-  }
 }
+
+export const startSpan = (about: SpanStart) => ({
+  ...about,
+  start: wallClock(),
+  end: 0,
+  failed: false,
+  attributes: {} as Record<string, SpanValue>,
+  events: [] as SpanEvent[],
+});
+
+export type Span = ReturnType<typeof startSpan>;
 
 /** Unix milliseconds with a fraction, monotonic. */
 export const wallClock = (): number => performance.timeOrigin + performance.now();

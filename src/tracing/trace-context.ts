@@ -1,7 +1,7 @@
-/** Parses and writes `traceparent` and `tracestate` by the rules of W3C Trace Context. */
+/** Parses and writes trace context by the rules of W3C, and decides which traces are recorded. */
 import type { Trace } from '../ports/trace.ts';
 
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly flags: number;
@@ -65,3 +65,22 @@ export const propagated = (traceparent: string, tracestate: string): Trace | und
     end: () => undefined,
   };
 };
+
+export interface SamplerSettings {
+  /** Fraction of the traces that begin here, 0 to 1. */
+  readonly ratio: number;
+  /** A trace that began elsewhere is recorded where its parent was. */
+  readonly parentBased: boolean;
+}
+
+/** The last digits of an id are random in every id: 52 bits, exact in a number. */
+const digits = 13;
+
+export const isSampled = (
+  { ratio, parentBased }: SamplerSettings,
+  traceId: string,
+  parent: TraceParent | undefined,
+): boolean =>
+  parentBased && parent !== undefined
+    ? (parent.flags & sampledFlag) !== 0
+    : Number.parseInt(traceId.slice(-digits), 16) < ratio * 16 ** digits;

@@ -1,32 +1,25 @@
 /** Traces requests and their engine calls, and exports the sampled ones. */
-import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { CallSpan, Trace, TracedCall, TracedRequest, Tracing } from '../ports/trace.ts';
-import { Exporter } from './exporter.ts';
-import type { Resource } from './otlp-json.ts';
-import { isSampled, type SamplerSettings } from './sampler.ts';
-import { newSpanId, newTraceId, Span, wallClock } from './span.ts';
-import { contextLines, propagated, readParent, readState, sampledFlag } from './trace-context.ts';
+import { type Collector, Exporter, type ExportOptions } from './exporter.ts';
+import { newSpanId, newTraceId, type Span, startSpan, wallClock } from './span.ts';
+import {
+  contextLines,
+  isSampled,
+  propagated,
+  readParent,
+  readState,
+  type SamplerSettings,
+  sampledFlag,
+} from './trace-context.ts';
 
-export interface TracingSettings {
-  /** The collector's address, with its path. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly timeoutMs: number;
+export interface TracingSettings extends Collector {
   readonly sampler: SamplerSettings;
-  readonly resource: Resource;
 }
 
-export interface TracingOptions {
-  readonly version: string;
-  readonly log: Logger;
-  readonly everyMs?: number;
-  readonly backoffMs?: number;
-}
-
-export const createTracing = (settings: TracingSettings, options: TracingOptions): Tracing => {
-  const { url, headers, timeoutMs, resource, sampler } = settings;
-  const exporter = new Exporter({ url, headers, timeoutMs, resource, ...options });
+export const createTracing = (settings: TracingSettings, options: ExportOptions): Tracing => {
+  const { sampler, ...collector } = settings;
+  const exporter = new Exporter({ ...collector, ...options });
   const running = new Map<string, RequestTrace>();
   return {
     begin: (request) => {
@@ -80,7 +73,7 @@ class RequestTrace implements Trace {
     const path = route === undefined ? undefined : `/v1${route}`;
     const state = parentId === '' ? '' : readState(tracestate);
     const name = path === undefined ? known : `${known} ${path}`;
-    this.#span = new Span({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'server' });
+    this.#span = startSpan({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'server' });
     this.id = traceId;
     this.lines = linesOf(this.#span);
     this.#requestId = id;
@@ -131,7 +124,7 @@ class EngineSpan implements CallSpan {
   constructor(parent: Span, { method, path, replica, retries }: TracedCall, exporter: Exporter) {
     const { traceId, spanId: parentId, state } = parent;
     const name = `${method} ${path}`;
-    this.#span = new Span({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'client' });
+    this.#span = startSpan({ traceId, spanId: newSpanId(), parentId, state, name, kind: 'client' });
     this.lines = linesOf(this.#span);
     this.#exporter = exporter;
     const { hostname, port, protocol } = new URL(replica);

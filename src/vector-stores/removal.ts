@@ -7,7 +7,7 @@ import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';
 import { blobOf, fileKind, removalKind, storeKind } from './records.ts';
 
-export interface RemovalPorts {
+interface RemovalPorts {
   readonly state: State;
   readonly vectors: Vectors;
   readonly blobs: Blobs;
@@ -16,7 +16,7 @@ export interface RemovalPorts {
   readonly forget: (file: string) => Promise<void>;
 }
 
-export interface RemovalOptions {
+interface RemovalOptions {
   /** Milliseconds between polls for removals that nobody finished. */
   readonly pollMs: number;
   /** Milliseconds after which everything is deleted once more: by then no lease on its files is left. */

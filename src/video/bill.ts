@@ -3,7 +3,7 @@ import type { Picture } from './picture.ts';
 import type { Schedule } from './schedule.ts';
 import type { VideoSpec } from './spec.ts';
 
-export interface BilledRender {
+interface BilledRender {
   /** Seconds asked for. */
   readonly seconds: number;
   readonly picture: Pick<Picture, 'resolution'>;

@@ -2,7 +2,7 @@
 import { fail } from '../errors.ts';
 import type { VideoSpec } from './spec.ts';
 
-export interface PictureWish {
+interface PictureWish {
   readonly size?: string | undefined;
   readonly aspect_ratio?: string | undefined;
   readonly resolution?: string | undefined;

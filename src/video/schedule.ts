@@ -3,7 +3,7 @@ import { fail } from '../errors.ts';
 import type { Picture } from './picture.ts';
 import type { VideoSpec } from './spec.ts';
 
-export type Tier = 'turbo' | 'standard' | 'max';
+type Tier = 'turbo' | 'standard' | 'max';
 
 export interface ScheduleWish {
   readonly quality?: string | undefined;
@@ -13,7 +13,7 @@ export interface ScheduleWish {
 }
 
 /** Where each stood in the request, for errors. */
-export interface ScheduleFields {
+interface ScheduleFields {
   readonly quality: string;
   readonly steps: string;
 }

@@ -7,7 +7,7 @@ export const frameCount = ({ fps, frame_step }: VideoSpec, seconds: number): num
 
 export const clipSeconds = (spec: VideoSpec, seconds: number): number => frameCount(spec, seconds) / spec.fps;
 
-export interface TimedRender {
+interface TimedRender {
   readonly seconds: number;
   readonly resolution: string;
   readonly references: boolean;

@@ -17,7 +17,7 @@ const logKeptMs = 30 * 86_400_000;
 const shownAttempts = 20;
 
 export type StoredDelivery = StoredRecord<DeliveryRecord>;
-export type NewDelivery = Pick<DeliveryRecord, 'job' | 'type' | 'subscription' | 'url' | 'body'> & {
+type NewDelivery = Pick<DeliveryRecord, 'job' | 'type' | 'subscription' | 'url' | 'body'> & {
   /** `<job>-<ending>`. */
   readonly id: string;
 };

@@ -10,7 +10,7 @@ import { type SigningSecrets, signatureOf } from './secrets.ts';
 
 const userAgent = 'Sluice-Webhooks/1.4';
 
-export interface SenderParts {
+interface SenderParts {
   readonly deliveries: Deliveries;
   readonly secrets: SigningSecrets;
   /** Checks the address on the connected socket; fails when the receiver takes too long. */
@@ -19,7 +19,7 @@ export interface SenderParts {
   readonly now?: () => number;
 }
 
-export interface SenderSettings {
+interface SenderSettings {
   /** Milliseconds between polls. */
   readonly pollMs?: number;
 }

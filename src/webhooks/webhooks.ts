@@ -7,7 +7,7 @@ import { Deliveries } from './deliveries.ts';
 import { createWebhookSecrets, type SigningSecrets } from './secrets.ts';
 import { Sender } from './sender.ts';
 
-export interface WebhookParts {
+interface WebhookParts {
   readonly state: State;
   readonly recordOf: RecordOf;
   readonly publicUrl: () => string;
@@ -48,7 +48,7 @@ export const createWebhooks = (
 };
 
 /** The job as a plain HTTP client reads it. */
-export type RecordOf = (view: JobView, publicUrl: string) => Readonly<Record<string, unknown>>;
+type RecordOf = (view: JobView, publicUrl: string) => Readonly<Record<string, unknown>>;
 
 interface NotifyParts {
   readonly deliveries: Pick<Deliveries, 'add'>;

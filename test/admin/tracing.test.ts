@@ -6,9 +6,8 @@ import t from 'tap';
 import { loadConfig } from '../../src/config.ts';
 import { Exporter } from '../../src/tracing/exporter.ts';
 
-import { isSampled } from '../../src/tracing/sampler.ts';
-import { newSpanId, newTraceId, Span } from '../../src/tracing/span.ts';
-import { propagated, readParent, readState } from '../../src/tracing/trace-context.ts';
+import { newSpanId, newTraceId, type Span, startSpan } from '../../src/tracing/span.ts';
+import { isSampled, propagated, readParent, readState } from '../../src/tracing/trace-context.ts';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { servers } from '../http/servers.ts';
@@ -208,7 +207,7 @@ t.test('spans of requests and engine calls', async (t) => {
 });
 
 const span = (): Span => {
-  const made = new Span({
+  const made = startSpan({
     traceId: newTraceId(),
     spanId: newSpanId(),
     parentId: '',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
 import { openFolderBlobs } from '../../src/adapters/blobs/folder.ts';
-import { FolderLayout } from '../../src/adapters/blobs/folder-layout.ts';
+import { folderLayout } from '../../src/adapters/blobs/folder-layout.ts';
 import { sweepFolder } from '../../src/adapters/blobs/folder-sweep.ts';
 import { fail } from '../../src/errors.ts';
 import { blobsContract } from '../contracts/blobs.ts';
@@ -21,7 +21,7 @@ t.test('contract', async (t) => {
 
 t.test('the sweep removes what expired, at its time, and nothing else', async (t) => {
   const folder = join(t.testdir(), 'blobs');
-  const layout = new FolderLayout(folder);
+  const layout = folderLayout(folder);
   const blobs = await openFolderBlobs({ folder, log, link });
   const now = Date.now();
   const hour = 3_600_000;
@@ -49,7 +49,7 @@ t.test('the sweep removes what expired, at its time, and nothing else', async (t
 
 t.test('files that lost their writer go after a day', async (t) => {
   const folder = join(t.testdir(), 'blobs');
-  const layout = new FolderLayout(folder);
+  const layout = folderLayout(folder);
   await (await openFolderBlobs({ folder, log, link })).close();
   writeFileSync(join(layout.writing, 'old'), 'half of it');
   writeFileSync(join(layout.writing, 'new'), 'half of it');

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createKafkaEvents } from '../../src/adapters/events/kafka.ts';
 import { readJobs } from '../../src/adapters/events/open.ts';
-import { JobEvents, Notices } from '../../src/jobs/notices.ts';
+import { createJobEvents, Notices } from '../../src/jobs/notices.ts';
 import type { Events, Receiver } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
@@ -18,7 +18,7 @@ const deaf = { pollMs: never, heartbeatMs: never, maintenanceMs: never };
 type Listen = (receiver: Receiver) => Promise<void>;
 
 const process = async (events: Events, listen: Listen) => {
-  const jobEvents = new JobEvents(events, log);
+  const jobEvents = createJobEvents(events, log);
   const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
   await listen(jobEvents.receiver(notices));
   return notices;

@@ -15,7 +15,7 @@ import {
 import { runMaintenance } from '../../src/jobs/maintenance.ts';
 import { Notices } from '../../src/jobs/notices.ts';
 import { createSettle } from '../../src/jobs/settle.ts';
-import { Slots } from '../../src/jobs/slots.ts';
+import { createSlots } from '../../src/jobs/slots.ts';
 import { JobStore } from '../../src/jobs/store.ts';
 import { advance, endingOf } from '../../src/jobs/transitions.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
@@ -90,7 +90,7 @@ const partsOf = (state: State, charges: string[], time: number) => {
     close: async () => undefined,
   };
   const settle = createSettle({ store, blobs, usage, notify });
-  const slots = new Slots(state, { now, leaseMs });
+  const slots = createSlots(state, { now, leaseMs });
   return { store, now, keptMs, settle, slots, deliveries, blobs, log, notices: new Notices() };
 };
 type Parts = ReturnType<typeof partsOf>;

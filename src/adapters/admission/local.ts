@@ -6,7 +6,7 @@ import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type GateContext, type Waiter } from './gate.ts';
 import { type Rules, usualRules } from './rules.ts';
 
-export interface LocalAdmissionOptions extends Partial<Rules> {
+interface LocalAdmissionOptions extends Partial<Rules> {
   readonly clock?: Clock;
 }
 

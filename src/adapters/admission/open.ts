@@ -1,6 +1,7 @@
 /** Opens the configured Admission adapter, and checks that it responds. */
 import type { Logger } from 'pino';
 import type { Admission } from '../../ports/admission.ts';
+import { checked } from '../checked.ts';
 import { createLocalAdmission } from './local.ts';
 import type { Rules } from './rules.ts';
 
@@ -21,12 +22,5 @@ export const openAdmission = async (
 ): Promise<Admission> => {
   if (redisUrl === undefined) return createLocalAdmission(rules);
   const { createRedisAdmission } = await import('./redis.ts');
-  const admission = createRedisAdmission(redisUrl, { ...rules, fallback, log });
-  try {
-    await admission.check();
-    return admission;
-  } catch (error) {
-    await admission.close();
-    throw error;
-  }
+  return checked(createRedisAdmission(redisUrl, { ...rules, fallback, log }));
 };

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { reconnectBackoff } from '../redis.ts';
 
-export interface ChannelOptions {
+interface ChannelOptions {
   readonly url: string;
   readonly channel: string;
   readonly patience: number;

@@ -4,7 +4,7 @@ import type { AdmissionRequest, LeaseUsage } from '../../ports/admission.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import type { Rules } from './rules.ts';
 
-export interface RedisGatesOptions {
+interface RedisGatesOptions {
   readonly url: string;
   /** First part of every key and channel. */
   readonly prefix: string;

@@ -57,7 +57,7 @@ export class RedisLease implements Lease {
   }
 }
 
-export interface RedisLeasesOptions {
+interface RedisLeasesOptions {
   /** First part of every id. */
   readonly process: string;
   readonly rules: Rules;

@@ -7,7 +7,7 @@ import type { Holdings, RedisGates, Release, Standing } from './redis-gates.ts';
 import type { RedisLease, RedisLeases } from './redis-leases.ts';
 import { Outage } from './redis-outage.ts';
 
-export interface RedisSessionOptions {
+interface RedisSessionOptions {
   readonly gates: RedisGates;
   readonly leases: RedisLeases;
   readonly fallback: Fallback | undefined;

@@ -1,6 +1,5 @@
 /** Writes a blob whole or not at all, and pauses the source while the store is behind. */
-import { Observable, type Observer } from 'rxjs';
-import type { Backpressure } from '../../ports/backpressure.ts';
+import { Observable } from 'rxjs';
 import type { BlobInfo, BlobOptions, Blobs } from '../../ports/blobs.ts';
 import { asUnavailable } from './unavailable.ts';
 
@@ -13,20 +12,77 @@ export interface PendingBlob {
   discard(): Promise<void>;
 }
 
+/** Bytes that may wait for the store before the source is asked to pause. */
+const mostWaiting = 512 * 1024;
+
 /** `Blobs.write`, given how to begin. */
 export const writeBlob =
   (begin: (name: string, options: BlobOptions) => PendingBlob): Blobs['write'] =>
   (name, bytes, { backpressure, ...options }) =>
     new Observable<BlobInfo>((subscriber) => {
-      const writer = new BlobWriter(begin(name, options), backpressure, {
-        next: (size) => subscriber.next({ mediaType: options.mediaType, size }),
-        error: (thrown) => subscriber.error(thrown),
-        complete: () => subscriber.complete(),
+      const blob = begin(name, options);
+      let waiting: Uint8Array[] = [];
+      /** Bytes waiting and being written. */
+      let held = 0;
+      let size = 0;
+      let phase: 'open' | 'complete' | 'over' = 'open';
+      let working = false;
+
+      const writeWaiting = async (): Promise<void> => {
+        const pieces = waiting;
+        waiting = [];
+        await blob.append(pieces);
+        for (const piece of pieces) held -= piece.length;
+        if (phase !== 'over') backpressure.resume();
+      };
+      const work = async (): Promise<void> => {
+        working = true;
+        try {
+          while (waiting.length > 0) await writeWaiting();
+          if (phase === 'complete') await blob.publish();
+        } catch (thrown) {
+          phase = 'over';
+          subscriber.error(asUnavailable(thrown));
+        }
+        if (phase === 'over') await discard(blob);
+        working = false;
+        if (phase !== 'complete') return;
+        phase = 'over';
+        subscriber.next({ mediaType: options.mediaType, size });
+        subscriber.complete();
+      };
+      const start = (): void => {
+        if (!working) void work();
+      };
+      const end = (): void => {
+        phase = 'over';
+        waiting = [];
+        start();
+      };
+
+      const source = bytes.subscribe({
+        next: (piece) => {
+          if (phase !== 'open' || piece.length === 0) return;
+          waiting.push(piece);
+          held += piece.length;
+          size += piece.length;
+          if (held >= mostWaiting) backpressure.pause();
+          start();
+        },
+        complete: () => {
+          if (phase !== 'open') return;
+          phase = 'complete';
+          start();
+        },
+        error: (thrown) => {
+          end();
+          subscriber.error(thrown);
+        },
       });
-      const source = bytes.subscribe(writer);
       return () => {
         source.unsubscribe();
-        writer.abandon();
+        // Nobody waits for the blob any more.
+        if (phase !== 'over') end();
       };
     });
 
@@ -43,88 +99,6 @@ export const putBlob =
       throw asUnavailable(error);
     }
   };
-
-/** Bytes that may wait for the store before the source is asked to pause. */
-const mostWaiting = 512 * 1024;
-
-class BlobWriter implements Observer<Uint8Array> {
-  readonly #blob: PendingBlob;
-  readonly #backpressure: Backpressure;
-  readonly #done: Observer<number>;
-  #waiting: Uint8Array[] = [];
-  /** Bytes waiting and being written. */
-  #held = 0;
-  #size = 0;
-  #phase: 'open' | 'complete' | 'over' = 'open';
-  #working = false;
-
-  /** `done` receives the size of the blob, or the error. */
-  constructor(blob: PendingBlob, backpressure: Backpressure, done: Observer<number>) {
-    this.#blob = blob;
-    this.#backpressure = backpressure;
-    this.#done = done;
-  }
-
-  next(piece: Uint8Array): void {
-    if (this.#phase !== 'open' || piece.length === 0) return;
-    this.#waiting.push(piece);
-    this.#held += piece.length;
-    this.#size += piece.length;
-    if (this.#held >= mostWaiting) this.#backpressure.pause();
-    this.#start();
-  }
-
-  complete(): void {
-    if (this.#phase !== 'open') return;
-    this.#phase = 'complete';
-    this.#start();
-  }
-
-  error(thrown: unknown): void {
-    this.#end();
-    this.#done.error(thrown);
-  }
-
-  /** Nobody waits for the blob any more. */
-  abandon(): void {
-    if (this.#phase !== 'over') this.#end();
-  }
-
-  #end(): void {
-    this.#phase = 'over';
-    this.#waiting = [];
-    this.#start();
-  }
-
-  #start(): void {
-    if (!this.#working) void this.#work();
-  }
-
-  async #work(): Promise<void> {
-    this.#working = true;
-    try {
-      while (this.#waiting.length > 0) await this.#writeWaiting();
-      if (this.#phase === 'complete') await this.#blob.publish();
-    } catch (thrown) {
-      this.#phase = 'over';
-      this.#done.error(asUnavailable(thrown));
-    }
-    if (this.#phase === 'over') await discard(this.#blob);
-    this.#working = false;
-    if (this.#phase !== 'complete') return;
-    this.#phase = 'over';
-    this.#done.next(this.#size);
-    this.#done.complete();
-  }
-
-  async #writeWaiting(): Promise<void> {
-    const pieces = this.#waiting;
-    this.#waiting = [];
-    await this.#blob.append(pieces);
-    for (const piece of pieces) this.#held -= piece.length;
-    if (this.#phase !== 'over') this.#backpressure.resume();
-  }
-}
 
 const discard = async (blob: PendingBlob): Promise<void> => {
   try {

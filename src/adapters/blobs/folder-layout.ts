@@ -3,29 +3,23 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { checkedName, segmentOf } from './blob-names.ts';
 
-export class FolderLayout {
-  readonly files: string;
-  readonly writing: string;
-  readonly expiring: string;
+export const folderLayout = (folder: string) => {
+  const [files, writing, expiring] = [
+    join(folder, 'files'),
+    join(folder, 'writing'),
+    join(folder, 'expiring'),
+  ];
+  return {
+    files,
+    writing,
+    expiring,
+    file: (name: string): string => join(files, checkedName(name)),
+    temporary: (): string => join(writing, randomBytes(16).toString('hex')),
+    markerFolder: (expiresAt: number): string => join(expiring, segmentOf(expiresAt)),
+  };
+};
 
-  constructor(folder: string) {
-    this.files = join(folder, 'files');
-    this.writing = join(folder, 'writing');
-    this.expiring = join(folder, 'expiring');
-  }
-
-  file(name: string): string {
-    return join(this.files, checkedName(name));
-  }
-
-  temporary(): string {
-    return join(this.writing, randomBytes(16).toString('hex'));
-  }
-
-  markerFolder(expiresAt: number): string {
-    return join(this.expiring, segmentOf(expiresAt));
-  }
-}
+export type FolderLayout = ReturnType<typeof folderLayout>;
 
 export const markerOf = (name: string): string => name.replaceAll('/', '+');
 export const nameOf = (marker: string): string => marker.replaceAll('+', '/');

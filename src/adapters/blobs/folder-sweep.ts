@@ -3,7 +3,7 @@ import { readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isBlobName, isDue } from './blob-names.ts';
 import { type FolderLayout, nameOf } from './folder-layout.ts';
-import { isMissing, openStored } from './stored-file.ts';
+import { openStored, unlessMissing } from './stored-file.ts';
 
 /** A file that nobody has written to for a day has lost its writer. */
 const staleAfter = 24 * 3_600_000;
@@ -14,11 +14,11 @@ export const sweepFolder = async (layout: FolderLayout, now: number): Promise<nu
   for (const folder of await readdir(layout.expiring)) {
     if (!isDue(folder, now)) continue;
     const path = join(layout.expiring, folder);
-    for (const marker of await entries(path)) {
+    for (const marker of (await unlessMissing(readdir(path))) ?? []) {
       if (await removeExpired(layout, nameOf(marker), now)) removed += 1;
       await rm(join(path, marker), { force: true });
     }
-    await removeFolder(path);
+    await unlessMissing(rmdir(path));
   }
   await removeStale(layout, now);
   return removed;
@@ -39,27 +39,7 @@ const removeExpired = async (layout: FolderLayout, name: string, now: number): P
 const removeStale = async (layout: FolderLayout, now: number): Promise<void> => {
   for (const entry of await readdir(layout.writing)) {
     const path = join(layout.writing, entry);
-    try {
-      if ((await stat(path)).mtimeMs < now - staleAfter) await rm(path, { force: true });
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-    }
-  }
-};
-
-const entries = async (folder: string): Promise<readonly string[]> => {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
-  }
-};
-
-const removeFolder = async (path: string): Promise<void> => {
-  try {
-    await rmdir(path);
-  } catch (error) {
-    if (!isMissing(error)) throw error;
+    const changed = await unlessMissing(stat(path));
+    if (changed !== undefined && changed.mtimeMs < now - staleAfter) await rm(path, { force: true });
   }
 };

@@ -1,18 +1,18 @@
 /** The Blobs port on a folder: one file per blob, links signed by this installation. */
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
-import type { BlobOptions, Blobs } from '../../ports/blobs.ts';
+import type { BlobOptions, Blobs, ByteRange } from '../../ports/blobs.ts';
 import { checkedName } from './blob-names.ts';
 import { putBlob, writeBlob } from './blob-writer.ts';
 import { fileSource } from './file-source.ts';
-import { FolderLayout } from './folder-layout.ts';
+import { folderLayout } from './folder-layout.ts';
 import { sweepFolder } from './folder-sweep.ts';
-import { PendingFile } from './pending-file.ts';
+import { beginFile } from './pending-file.ts';
 import { openStored, type StoredFile } from './stored-file.ts';
-import { Sweeper } from './sweeper.ts';
+import { startSweeper } from './sweeper.ts';
 import { missing, orUnavailable } from './unavailable.ts';
 
-export interface FolderOptions {
+interface FolderOptions {
   readonly folder: string;
   readonly log: Logger;
   /** The address of a blob until a time in Unix seconds. */
@@ -20,11 +20,11 @@ export interface FolderOptions {
 }
 
 export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Promise<Blobs> => {
-  const layout = new FolderLayout(folder);
+  const layout = folderLayout(folder);
   for (const path of [layout.files, layout.writing, layout.expiring]) await mkdir(path, { recursive: true });
-  const sweeper = new Sweeper((now) => sweepFolder(layout, now), log);
+  const sweeper = startSweeper((now) => sweepFolder(layout, now), log);
 
-  const begin = (name: string, options: BlobOptions) => new PendingFile(layout, name, options);
+  const begin = (name: string, options: BlobOptions) => beginFile(layout, name, options);
 
   /** Open and in force, or undefined. */
   const openCurrent = async (name: string): Promise<StoredFile | undefined> => {
@@ -32,6 +32,13 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
     if ((stored?.info.expiresAt ?? Number.POSITIVE_INFINITY) > Date.now()) return stored;
     await stored?.file.close();
     return undefined;
+  };
+
+  const openRange = async (name: string, range: ByteRange | undefined) => {
+    const stored = await openCurrent(name);
+    if (stored === undefined) throw missing();
+    const { file, info } = stored;
+    return { file, range: { start: range?.start ?? 0, end: Math.min(range?.end ?? info.size, info.size) } };
   };
 
   return {
@@ -44,19 +51,7 @@ export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Pro
         return stored && { mediaType: stored.info.mediaType, size: stored.info.size };
       }),
     read: (name, backpressure, range) =>
-      fileSource(
-        () =>
-          orUnavailable(async () => {
-            const stored = await openCurrent(name);
-            if (stored === undefined) throw missing();
-            const { size } = stored.info;
-            return {
-              file: stored.file,
-              range: { start: range?.start ?? 0, end: Math.min(range?.end ?? size, size) },
-            };
-          }),
-        backpressure,
-      ),
+      fileSource(() => orUnavailable(() => openRange(name, range)), backpressure),
     remove: (name) => orUnavailable(() => rm(layout.file(name), { force: true })),
     link: async (name, seconds) => link(checkedName(name), Math.floor(Date.now() / 1000) + seconds),
     check: async () => {

@@ -4,31 +4,24 @@ import type { Logger } from 'pino';
 import type { Blobs } from '../../ports/blobs.ts';
 import type { State } from '../../ports/state.ts';
 import { openBlobLinks } from '../../signatures/blob-links.ts';
+import { checked } from '../checked.ts';
 import type { S3Settings } from './s3-client.ts';
 
-export interface BlobsConfig {
+interface BlobsConfig {
   readonly dataDir: string;
   /** Undefined: a folder of the data folder. */
   readonly s3: S3Settings | undefined;
 }
 
-export interface BlobsSurroundings {
+interface BlobsSurroundings {
   readonly state: State;
   readonly log: Logger;
   readonly publicUrl: () => string;
 }
 
 /** Rejects with one sentence for the operator when the store cannot be used. */
-export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings): Promise<Blobs> => {
-  const blobs = await (config.s3 === undefined ? folder(config.dataDir, around) : bucket(config.s3, around));
-  try {
-    await blobs.check();
-    return blobs;
-  } catch (error) {
-    await blobs.close();
-    throw error;
-  }
-};
+export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings): Promise<Blobs> =>
+  checked(await (config.s3 === undefined ? folder(config.dataDir, around) : bucket(config.s3, around)));
 
 // Loaded when chosen: the other store's library costs a start nothing.
 const bucket = async (s3: S3Settings, { log }: BlobsSurroundings): Promise<Blobs> =>

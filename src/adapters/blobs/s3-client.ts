@@ -92,12 +92,8 @@ export class S3Client {
     const url = this.#url(this.#settings.endpoint, key);
     for (const [name, value] of Object.entries(query ?? {})) url.searchParams.set(name, value);
     const length = body?.reduce((sum, piece) => sum + piece.length, 0);
-    const signed = await new AwsV4Signer({
-      ...this.#credentials(),
-      method,
-      url: url.href,
-      headers: { ...headers },
-    }).sign();
+    const unsigned = { method, url: url.href, headers: { ...headers } };
+    const signed = await new AwsV4Signer({ ...this.#credentials(), ...unsigned }).sign();
     return send(signed.url, {
       method,
       headers: {

@@ -2,7 +2,7 @@
 import type { S3Client } from './s3-client.ts';
 import { dueName, markers, objectKey } from './s3-keys.ts';
 
-export interface S3SweepSetting {
+interface S3SweepSetting {
   readonly client: S3Client;
   /** What every key of ours begins with. */
   readonly prefix: string;

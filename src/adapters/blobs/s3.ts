@@ -7,19 +7,19 @@ import { putBlob, writeBlob } from './blob-writer.ts';
 import { refusal, S3Client, type S3Response, type S3Settings } from './s3-client.ts';
 import { objectKey } from './s3-keys.ts';
 import { sweepBucket } from './s3-sweep.ts';
-import { S3Upload } from './s3-upload.ts';
-import { Sweeper } from './sweeper.ts';
+import { beginUpload } from './s3-upload.ts';
+import { startSweeper } from './sweeper.ts';
 import { asUnavailable, missing, orUnavailable } from './unavailable.ts';
 
 export const openS3Blobs = (settings: S3Settings, log: Logger): Blobs => {
   const client = new S3Client(settings);
-  const begin = (name: string, options: BlobOptions) => new S3Upload(client, name, options);
+  const begin = (name: string, options: BlobOptions) => beginUpload(client, name, options);
   const sweeping = {
     client,
     prefix: settings.prefix,
     expiryOf: async (name: string) => (await describe(client, name))?.expiresAt,
   };
-  const sweeper = new Sweeper((now) => sweepBucket(sweeping, now), log);
+  const sweeper = startSweeper((now) => sweepBucket(sweeping, now), log);
 
   return {
     write: writeBlob(begin),

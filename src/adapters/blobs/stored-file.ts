@@ -44,7 +44,7 @@ export interface StoredFile {
 
 /** Undefined when there is none. */
 export const openStored = async (path: string): Promise<StoredFile | undefined> => {
-  const file = await openExisting(path);
+  const file = await unlessMissing(open(path, 'r'));
   if (file === undefined) return undefined;
   try {
     const info = await readTrailer(file);
@@ -57,15 +57,16 @@ export const openStored = async (path: string): Promise<StoredFile | undefined> 
   return undefined;
 };
 
-const openExisting = async (path: string): Promise<FileHandle | undefined> => {
+/** No such file, or a file where a folder of its name would be. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+
+/** Undefined when what it works on is not there. */
+export const unlessMissing = async <T>(work: Promise<T>): Promise<T | undefined> => {
   try {
-    return await open(path, 'r');
+    return await work;
   } catch (error) {
     if (isMissing(error)) return undefined;
     throw error;
   }
 };
-
-/** No such file, or a file where a folder of its name would be. */
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');

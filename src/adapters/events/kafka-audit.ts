@@ -12,13 +12,13 @@ import {
   topicName,
 } from './kafka-client.ts';
 
-export interface AuditedMessage {
+interface AuditedMessage {
   readonly value: Uint8Array;
   /** Whether the group has taken it and said so. */
   readonly consumed: boolean;
 }
 
-export interface Audit {
+interface Audit {
   readonly messages: number;
   /** Of them, those that the group has not taken yet. */
   readonly waiting: number;

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Lag, Topic } from '../../ports/events.ts';
 import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-client.ts';
 
-export interface LagWatch {
+interface LagWatch {
   /** Of each partition, as of the last look; empty when that failed. */
   readonly lag: readonly Lag[];
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import { connectKafka, groupName, type KafkaSettings, topicName } from './kafka-
 import { type DeadLetterOffice, deadLetterOffice } from './kafka-dead-letters.ts';
 import { ensureTopics } from './kafka-topics.ts';
 
-export interface KafkaSubscriptionOptions {
+interface KafkaSubscriptionOptions {
   readonly settings: KafkaSettings;
   readonly topic: Topic;
   /** Readers of one group share the topic; each group reads all of it. */

@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Events, Receiver } from '../../ports/events.ts';
 
-export interface LocalEventsOptions {
+interface LocalEventsOptions {
   readonly usage: Receiver;
   /** Where messages that can never be used are set aside, with the reason, a line each. */
   readonly rejectedFile: string;

@@ -1,29 +1,12 @@
 /** Converts usage events to ClickHouse rows; failed requests have no quantities. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
+import { billedColumns } from './day-sums.ts';
 
 /** The table's days end a little later. */
 export const endOfTime = Date.UTC(2100, 0, 1);
 
-export const columns = [
-  'id',
-  'time',
-  'subscription',
-  'key',
-  'route',
-  'model',
-  'engine',
-  'outcome',
-  'status',
-  'prompt_tokens',
-  'completion_tokens',
-  'cached_tokens',
-  'reasoning_tokens',
-  'inputs',
-  'megapixels',
-  'seconds',
-  'cost',
-  'event',
-] as const;
+const facts = ['time', 'subscription', 'key', 'route', 'model', 'engine', 'outcome', 'status'] as const;
+export const columns = ['id', ...facts, ...billedColumns, 'event'] as const;
 
 export const rowOf = (event: UsageEvent, text = JSON.stringify(event)): readonly (string | number)[] => {
   const { quantities, outcome } = event;

@@ -7,6 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { ClickHouse } from './clickhouse-connection.ts';
+import { billedColumns } from './day-sums.ts';
 
 export interface SealOptions {
   /** Seconds without inserts after which a day is closed; far more than an insert may take. */
@@ -25,16 +26,7 @@ export interface SealedDay {
 export const sums: readonly (readonly [name: string, ofEvents: string])[] = [
   ['requests', 'count()'],
   ['failed', "countIf(outcome = 'failed')"],
-  ...[
-    'prompt_tokens',
-    'completion_tokens',
-    'cached_tokens',
-    'reasoning_tokens',
-    'inputs',
-    'megapixels',
-    'seconds',
-    'cost',
-  ].map((name) => [name, `sum(${name})`] as const),
+  ...billedColumns.map((name) => [name, `sum(${name})`] as const),
 ];
 
 /** Days per call: the next call continues. */

@@ -99,20 +99,9 @@ const within = ([from, to]: Gap): string =>
   `(time >= fromUnixTimestamp64Milli(toInt64(${from}), 'UTC') AND time < fromUnixTimestamp64Milli(toInt64(${to}), 'UTC'))`;
 
 const total = (row: readonly (string | number)[], groups: number): UsageTotal => {
-  const [requests, failed, prompt, completion, cached, reasoning, inputs, megapixels, seconds, cost] = row
-    .slice(groups)
-    .map(String);
-  return {
-    group: row.slice(0, groups).map(String),
-    requests: Number(requests),
-    failed: Number(failed),
-    prompt_tokens: Number(prompt),
-    completion_tokens: Number(completion),
-    cached_tokens: Number(cached),
-    reasoning_tokens: Number(reasoning),
-    inputs: Number(inputs),
-    megapixels: megapixels ?? '0',
-    seconds: seconds ?? '0',
-    cost: cost ?? '0',
-  };
+  const values = sums.map(([name], index) => {
+    const value = row[groups + index] ?? 0;
+    return [name, measures.includes(name) ? String(value) : Number(value)];
+  });
+  return { group: row.slice(0, groups).map(String), ...Object.fromEntries(values) };
 };

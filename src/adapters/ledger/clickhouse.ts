@@ -9,12 +9,12 @@ import { createTables } from './clickhouse-schema.ts';
 import { type SealOptions, sealDays } from './clickhouse-seals.ts';
 import { selectTotals } from './clickhouse-totals.ts';
 
-export interface ClickHouseLedger extends Ledger {
+interface ClickHouseLedger extends Ledger {
   /** Takes snapshots of the totals of closed days; returns how many. */
   seal(options?: SealOptions): Promise<number>;
 }
 
-export interface ClickHouseLedgerOptions {
+interface ClickHouseLedgerOptions {
   /** Days that events are kept, 0 for ever. Undefined: as the table has it. */
   readonly retentionDays?: number | undefined;
   /** Milliseconds a call may take. */

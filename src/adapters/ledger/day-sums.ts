@@ -4,10 +4,8 @@ import { rescale, toScaled } from '../../decimal.ts';
 
 export const millisecondsOfDay = 86_400_000;
 
-/** Measures are whole billionths; money is whole billionths and what is left, in 10⁻¹⁸: sums of both stay far below 2⁶³. */
-export const sumColumns = [
-  'requests',
-  'failed',
+/** What a request is billed for, in the order of every table. */
+export const billedColumns = [
   'prompt_tokens',
   'completion_tokens',
   'cached_tokens',
@@ -16,8 +14,9 @@ export const sumColumns = [
   'megapixels',
   'seconds',
   'cost',
-  'cost_rest',
 ] as const;
+/** Measures are whole billionths; money is whole billionths and what is left, in 10⁻¹⁸: sums of both stay far below 2⁶³. */
+export const sumColumns = ['requests', 'failed', ...billedColumns, 'cost_rest'] as const;
 
 type GroupValues = readonly [day: number, subscription: string, model: string, key: string, route: string];
 export type DayRow = readonly [...GroupValues, ...(number | bigint)[]];

@@ -3,14 +3,14 @@ import { setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { fail } from '../../errors.ts';
 import type { Ledger, UsageFilter } from '../../ports/ledger.ts';
-import { openSqlite, whenFree } from '../sqlite.ts';
+import { checkReadable, openSqlite, whenFree } from '../sqlite.ts';
 import { DaySums, millisecondsOfDay } from './day-sums.ts';
 import { findEvents, listEvents, removeBefore } from './libsql-blocks.ts';
 import { insertNew } from './libsql-insert.ts';
 import { schema } from './libsql-schema.ts';
 import { extentOf, selectTotals } from './libsql-totals.ts';
 
-export interface Retention {
+interface Retention {
   /** Days that events are kept. */
   readonly days: number;
   readonly log: Logger;
@@ -78,14 +78,7 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
     },
     list: (filter, page) => attempt(() => listEvents(sqlite, filter, page)),
     find: (events) => attempt(() => findEvents(sqlite, events)),
-    check: async () => {
-      try {
-        sqlite.get('SELECT 1 FROM usage_blocks LIMIT 1');
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`The ledger file ${file} cannot be read: ${reason}.`, { cause: error });
-      }
-    },
+    check: () => checkReadable(sqlite, 'usage_blocks', `ledger file ${file}`),
     close: async () => {
       clearInterval(sweeping);
       sqlite.close();

@@ -1,7 +1,7 @@
 /** The State port on SQLite: one table of records, with indexes by creation and due time. */
 import { fail } from '../../errors.ts';
 import type { ListQuery, State, StoredRecord } from '../../ports/state.ts';
-import { openSqlite, type SqlValue, whenFree } from '../sqlite.ts';
+import { checkReadable, openSqlite, type SqlValue, whenFree } from '../sqlite.ts';
 
 /** AUTOINCREMENT: a number is never given out twice, so the order of creation outlives removals. */
 const schema = `
@@ -95,14 +95,7 @@ export const openLibsqlState = (file: string): State => {
         return count;
       }),
 
-    check: async () => {
-      try {
-        sqlite.get('SELECT 1 FROM record LIMIT 1');
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`The state file ${file} cannot be read: ${reason}.`, { cause: error });
-      }
-    },
+    check: () => checkReadable(sqlite, 'record', `state file ${file}`),
 
     close: async () => sqlite.close(),
   };

@@ -4,7 +4,7 @@ import { loadScript, RedisConnection, type RedisSettings } from '../redis.ts';
 
 const script = loadScript(new URL('./state.lua', import.meta.url));
 
-export interface RedisStateSettings extends RedisSettings {
+interface RedisStateSettings extends RedisSettings {
   /** First part of every key; one Redis can so serve several gateways. */
   readonly prefix?: string;
 }

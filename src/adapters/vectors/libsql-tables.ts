@@ -67,24 +67,15 @@ export type ItemRow = [
   updatedAt: number,
 ];
 
-export const toItem = ([
-  id,
-  file,
-  filename,
-  index,
-  text,
-  description,
-  createdAt,
-  updatedAt,
-]: ItemRow): Item => ({
+export const toItem = ([id, file, filename, index, text, description, ...times]: ItemRow): Item => ({
   id,
   file,
   filename: wordsOf(filename),
   index,
   text: wordsOf(text),
   description: wordsOf(description),
-  createdAt,
-  updatedAt,
+  createdAt: times[0],
+  updatedAt: times[1],
 });
 
 export const bytesOf = (words: string): Uint8Array => Buffer.from(words);

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
 import type { ItemPage, Vectors } from '../../ports/vectors.ts';
-import { openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
+import { checkReadable, openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
 import { type ItemRow, itemColumns, schema, toItem, visibleItems } from './libsql-tables.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from './libsql-write.ts';
 import type { SearchOutcome, SearchTask } from './searcher.ts';
 
-export interface LibsqlVectorsOptions {
+interface LibsqlVectorsOptions {
   /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
   readonly memory?: number;
 }
@@ -33,10 +33,7 @@ export const openLibsqlVectors = (
 ): Vectors => {
   const sqlite = openSqlite(file, schema);
   const pool = new Pool({
-    entry: new URL(
-      import.meta.url.endsWith('.ts') ? './search-thread.ts' : './search-thread.js',
-      import.meta.url,
-    ),
+    entry: new URL(`./search-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
     threads: 1,
     maxQueued: 1_000,
     maxQueuedBytes: 64 * mebibyte,
@@ -96,14 +93,7 @@ export const openLibsqlVectors = (
       if ('dimensions' in outcome) ensureSize(outcome.dimensions, query.length);
       return 'hits' in outcome ? outcome.hits : [];
     },
-    check: async () => {
-      try {
-        sqlite.get('SELECT 1 FROM store LIMIT 1');
-      } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        throw new Error(`The vectors file ${file} cannot be read: ${reason}.`, { cause: error });
-      }
-    },
+    check: () => checkReadable(sqlite, 'store', `vectors file ${file}`),
     close: async () => {
       await pool.close();
       sqlite.close();

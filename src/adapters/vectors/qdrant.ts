@@ -16,7 +16,7 @@ import {
 import { countItems, findItem, listItems, nearest } from './qdrant-read.ts';
 import { applied, QdrantStores } from './qdrant-stores.ts';
 
-export interface QdrantOptions {
+interface QdrantOptions {
   readonly key?: string | undefined;
   /** What the names of our collections start with. */
   readonly prefix?: string;

@@ -19,21 +19,16 @@ export const readCursor = (folder: string): Cursor => {
   }
 };
 
-export class CursorFile {
-  readonly #folder: string;
-  #file: number | undefined;
-
-  constructor(folder: string) {
-    this.#folder = folder;
-  }
-
-  write(cursor: Cursor): void {
-    this.#file ??= openSync(pathOf(this.#folder), constants.O_RDWR | constants.O_CREAT, 0o644);
-    writeSync(this.#file, `${JSON.stringify(cursor).padEnd(width - 1)}\n`, 0);
-  }
-
-  close(): void {
-    if (this.#file !== undefined) closeSync(this.#file);
-    this.#file = undefined;
-  }
-}
+export const openCursorFile = (folder: string) => {
+  let file: number | undefined;
+  return {
+    write(cursor: Cursor): void {
+      file ??= openSync(pathOf(folder), constants.O_RDWR | constants.O_CREAT, 0o644);
+      writeSync(file, `${JSON.stringify(cursor).padEnd(width - 1)}\n`, 0);
+    },
+    close(): void {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+};

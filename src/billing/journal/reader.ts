@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { decodeLine } from './line.ts';
 import { type Cursor, listSegments, segmentBytes, segmentPath } from './segments.ts';
 
-export interface JournalBatch {
+interface JournalBatch {
   /** JSON texts in the order they were written. */
   readonly events: readonly string[];
   readonly next: Cursor;

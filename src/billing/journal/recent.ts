@@ -9,7 +9,7 @@ interface Written<Entry> {
   readonly entries: readonly Entry[];
 }
 
-export interface RecentBatch<Entry> {
+interface RecentBatch<Entry> {
   readonly entries: readonly Entry[];
   readonly next: Cursor;
 }

@@ -1,12 +1,11 @@
 /** Appends events to the journal in order, with one write per tick of the event loop. */
 import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { Observable, Subscriber } from 'rxjs';
+import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
-import { Source } from '../../source.ts';
 import { LineEncoder } from './line.ts';
 import type { Recent } from './recent.ts';
-import { Reserve } from './reserve.ts';
+import { createReserve } from './reserve.ts';
 import { type Cursor, listSegments, mendTail, segmentBytes, segmentPath } from './segments.ts';
 
 /**
@@ -42,15 +41,11 @@ interface Waiting<Entry> {
 const recoveryPause = 1000;
 
 export class JournalWriter<Entry> {
-  readonly #folder: string;
-  readonly #log: Logger;
-  readonly #policy: SyncPolicy;
+  readonly #options: JournalOptions<Entry>;
   readonly #segmentLimit: number;
   readonly #maxBytes: number;
-  readonly #reserve: Reserve;
+  readonly #reserve: ReturnType<typeof createReserve>;
   readonly #lines = new LineEncoder();
-  readonly #json: (entry: Entry) => string;
-  readonly #recent: Recent<Entry> | undefined;
   readonly #writeBytes: NonNullable<JournalOptions<Entry>['write']>;
   readonly #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
@@ -72,30 +67,26 @@ export class JournalWriter<Entry> {
   #nextLook = 0;
 
   constructor(options: JournalOptions<Entry>) {
-    this.#folder = options.folder;
-    this.#log = options.log;
-    this.#policy = options.sync;
+    this.#options = options;
+    const { folder, log, sync } = options;
     this.#maxBytes = options.maxBytes ?? 1024 * 1024 * 1024;
     // Far below the bound: the last segment stays when all is shipped, and must not fill it.
     this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
     this.#writeBytes = options.write ?? writeSync;
-    this.#json = options.json;
-    this.#recent = options.recent;
-    mkdirSync(this.#folder, { recursive: true });
-    const segments = listSegments(this.#folder);
+    mkdirSync(folder, { recursive: true });
+    const segments = listSegments(folder);
     const last = segments.at(-1);
-    if (last !== undefined) mendTail(this.#folder, last, this.#log);
-    this.#closedBytes = segments.reduce((sum, segment) => sum + segmentBytes(this.#folder, segment), 0);
+    if (last !== undefined) mendTail(folder, last, log);
+    this.#closedBytes = segments.reduce((sum, segment) => sum + segmentBytes(folder, segment), 0);
     this.#segment = (last ?? 0) + 1;
-    this.#file = openSync(segmentPath(this.#folder, this.#segment), 'a');
-    this.#reserve = new Reserve(this.#folder, options.reserveBytes ?? 4 * 1024 * 1024);
+    this.#file = openSync(segmentPath(folder, this.#segment), 'a');
+    this.#reserve = createReserve(options.folder, options.reserveBytes ?? 4 * 1024 * 1024);
     try {
       this.#reserve.take();
     } catch (error) {
       this.#troubled(error);
     }
-    if (typeof this.#policy === 'object')
-      this.#syncTimer = setInterval(() => this.#sync(), this.#policy.intervalMs).unref();
+    if (typeof sync === 'object') this.#syncTimer = setInterval(() => this.#sync(), sync.intervalMs).unref();
   }
 
   /** Everything before this place is written and may be shipped. */
@@ -103,21 +94,15 @@ export class JournalWriter<Entry> {
     return { segment: this.#segment, offset: this.#offset };
   }
 
-  /** Emits and completes once the event is kept. Recording happens on subscription and is not undone by leaving. */
+  /** Emits and completes once the event is kept. Unsubscribing does not undo what a subscription recorded. */
   append(entry: Entry): Observable<void> {
-    return new Appended(this, entry);
-  }
-
-  /** Tells the subscriber once it is written. */
-  write(entry: Entry, subscriber: Subscriber<void>): void {
-    if (this.#closed) {
-      subscriber.error(refusal(new Error('the journal is closed')));
-      return;
-    }
-    this.#waiting.push({ entry, subscriber });
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.#flush);
+    return new Observable((subscriber) => {
+      if (this.#closed) throw refusal(new Error('the journal is closed'));
+      this.#waiting.push({ entry, subscriber });
+      if (this.#scheduled) return;
+      this.#scheduled = true;
+      setImmediate(this.#flush);
+    });
   }
 
   /** No room for what could be left out: the disk or the bound is reached. */
@@ -146,7 +131,7 @@ export class JournalWriter<Entry> {
     clearInterval(this.#syncTimer);
     this.#flush();
     this.#closed = true;
-    if (this.#policy !== 'none') fdatasyncSync(this.#file);
+    if (this.#options.sync !== 'none') fdatasyncSync(this.#file);
     for (const waiting of this.#unsynced.splice(0)) kept(waiting);
     // A sync that still runs closes the file at its end.
     if (!this.#syncing) closeSync(this.#file);
@@ -164,13 +149,13 @@ export class JournalWriter<Entry> {
       return;
     }
     this.#dirty = true;
-    if (this.#policy === 'always') {
+    if (this.#options.sync === 'always') {
       this.#unsynced.push(...batch);
       this.#sync();
       return;
     }
     for (const waiting of batch) kept(waiting);
-    if (this.#policy === 'none') {
+    if (this.#options.sync === 'none') {
       const full = this.#nextSegment();
       if (full !== undefined) closeSync(full);
     }
@@ -179,16 +164,16 @@ export class JournalWriter<Entry> {
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
   #writeOrMakeRoom(batch: readonly Waiting<Entry>[]): void {
     const entries = batch.map(({ entry }) => entry);
-    const bytes = this.#lines.encode(entries, this.#json);
+    const bytes = this.#lines.encode(entries, this.#options.json);
     const { end } = this;
     try {
       this.#write(bytes);
     } catch (error) {
       this.#troubled(error);
-      this.#reserve.giveUp();
+      this.#reserve.release();
       this.#write(bytes);
     }
-    this.#recent?.add(end, bytes.length, entries);
+    this.#options.recent?.add(end, bytes.length, entries);
   }
 
   #write(bytes: Buffer): void {
@@ -215,7 +200,7 @@ export class JournalWriter<Entry> {
     if (this.#offset < this.#segmentLimit || this.#closed) return undefined;
     const full = this.#file;
     try {
-      this.#file = openSync(segmentPath(this.#folder, this.#segment + 1), 'a');
+      this.#file = openSync(segmentPath(this.#options.folder, this.#segment + 1), 'a');
     } catch (error) {
       this.#troubled(error); // this one grows on
       return undefined;
@@ -247,7 +232,7 @@ export class JournalWriter<Entry> {
 
   #troubled(error: unknown): void {
     if (this.#trouble === undefined)
-      this.#log.error(
+      this.#options.log.error(
         { err: error },
         'journal write failed; billable requests are refused until it recovers',
       );
@@ -267,23 +252,8 @@ export class JournalWriter<Entry> {
       return false;
     }
     this.#trouble = undefined;
-    this.#log.warn('journal recovered');
+    this.#options.log.warn('journal recovered');
     return true;
-  }
-}
-
-class Appended<Entry> extends Source<void> {
-  readonly #writer: JournalWriter<Entry>;
-  readonly #entry: Entry;
-
-  constructor(writer: JournalWriter<Entry>, entry: Entry) {
-    super();
-    this.#writer = writer;
-    this.#entry = entry;
-  }
-
-  override open(subscriber: Subscriber<void>): void {
-    this.#writer.write(this.#entry, subscriber);
   }
 }
 

@@ -24,7 +24,7 @@ export interface Owner {
   gone(connection: Connection): void;
 }
 
-export interface ConnectionSetting {
+interface ConnectionSetting {
   readonly address: Address;
   /** Milliseconds until the connection, TLS included, must be established. */
   readonly connectLimit: number;

@@ -11,7 +11,7 @@ const SWEEP_MS = 1000;
 
 export const CLOSED = 'CLOSED';
 
-export interface ConnectionsOptions {
+interface ConnectionsOptions {
   /** Milliseconds. */
   readonly connectLimit: number;
   readonly ca: string | undefined;

@@ -11,7 +11,7 @@ export interface Address {
 }
 
 /** Takes what was read, in a buffer that the next read of any socket overwrites; false pauses reading. */
-export type Take = (bytes: Buffer, length: number) => boolean;
+type Take = (bytes: Buffer, length: number) => boolean;
 
 /**
  * Reads are handled before another socket can be read, so one buffer serves all sockets; Node would otherwise allocate

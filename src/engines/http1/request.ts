@@ -1,7 +1,7 @@
 /** Writes requests: heads that cannot be injected into, text in one write, media as an upload. */
 import { type BodyPiece, bodyLength, type OutgoingBody } from '../outgoing-body.ts';
 
-export interface RequestLines {
+interface RequestLines {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   /** Names and values alternate; none of those that this file writes itself. */

@@ -10,7 +10,7 @@ export type Section =
   | { readonly type: 'reasoning' | 'text'; readonly tokens: Tokens }
   | { readonly type: 'call'; readonly id: string; readonly name: string; readonly tokens: Tokens };
 
-export interface ChoicePlan {
+interface ChoicePlan {
   readonly choice: number;
   readonly sections: readonly Section[];
   readonly finish: FinishReason;

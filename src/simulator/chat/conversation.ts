@@ -38,17 +38,12 @@ const commonWords = new Set(
 export function readConversation(call: ChatCall): Conversation {
   const asked = call.messages.findLastIndex((message) => message.role === 'user');
   const content = call.messages[asked]?.content ?? [];
-  const first = content.findIndex((part) => part.type === 'text');
-  const opening = content[first];
-  const read =
-    opening?.type === 'text' ? readDirectives(opening.text, `messages[${asked}].content`) : undefined;
-  const texts = content.flatMap((part, index) =>
-    part.type !== 'text' ? [] : [index === first && read !== undefined ? read.rest : part.text],
-  );
-  const question = texts.join('\n');
+  const [opening = '', ...others] = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const { directives, rest } = readDirectives(opening, `messages[${asked}].content`);
+  const question = [rest, ...others].join('\n');
   const start = question.slice(0, readLimit);
   return {
-    directives: read?.directives ?? { faults: [] },
+    directives,
     question,
     topics: topicsOf(start),
     hints: hintsOf(start),

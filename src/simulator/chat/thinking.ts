@@ -13,6 +13,8 @@ const lengths: Readonly<Record<Effort, number>> = {
   ultra: 192,
 };
 
+export const efforts: readonly string[] = Object.keys(lengths);
+
 /** All the simulator asks of a model. */
 export type ThinkingModel = Pick<Model, 'reasoning'>;
 

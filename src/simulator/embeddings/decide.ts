@@ -2,7 +2,8 @@
 import { defer, mergeMap, type Observable } from 'rxjs';
 import type { AllowedAnswer, Decided, DecisionCall, DecisionQuestion } from '../../ports/decision.ts';
 import { countTokens } from '../../tokens/simulator.ts';
-import { splitDirectives, withFaults } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
+import { withFaults } from '../faults.ts';
 import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
@@ -20,30 +21,21 @@ const sureness = 12;
 
 export const simulateDecisions = (call: DecisionCall, ticker: Ticker): Observable<Decided> =>
   defer(() => {
-    const line = splitDirectives(call.state, 'state');
-    const reading = readState(line.rest);
+    const line = readDirectives(call.state, 'state');
+    const reading = { vector: embedText(line.rest, shape), stems: new Set(tellingStems(line.rest)) };
     const contextTokens = countTokens(call.context);
     const decide = (index: number): Decided[] => {
       const question = call.questions[index];
       if (question === undefined) return [];
-      return [
-        {
-          question: index,
-          logprobs: logprobsOf(question, reading),
-          tokens: line.directives.usage === 'off' ? undefined : contextTokens + countTokens(question.prompt),
-        },
-      ];
+      const tokens =
+        line.directives.usage === 'off' ? undefined : contextTokens + countTokens(question.prompt);
+      return [{ question: index, logprobs: logprobsOf(question, reading), tokens }];
     };
     return inTicks(call.questions.length, decide).pipe(
       mergeMap(({ results }) => results.flat()),
       withFaults(line.directives, ticker),
     );
   });
-
-const readState = (state: string): Reading => ({
-  vector: embedText(state, shape),
-  stems: new Set(tellingStems(state)),
-});
 
 const logprobsOf = ({ type, instructions, answers }: DecisionQuestion, state: Reading): readonly number[] => {
   const isPlain = answers.every(({ description }) => description === undefined);

@@ -5,7 +5,8 @@ import type { Embedded, EmbeddingCall, EmbeddingInput, VectorJson } from '../../
 import { loadEncoding } from '../../tokens/encoding.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { cutVector, writeVector } from '../../vectors.ts';
-import { splitDirectives, withFaults } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
+import { withFaults } from '../faults.ts';
 import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
@@ -16,7 +17,7 @@ const usualDimensions = 384;
 export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
   defer(() => {
     const [opening] = call.inputs;
-    const line = splitDirectives(typeof opening === 'string' ? opening : '', 'input');
+    const line = readDirectives(typeof opening === 'string' ? opening : '', 'input');
     const inputs = typeof opening === 'string' ? [line.rest, ...call.inputs.slice(1)] : call.inputs;
     return textsOf(inputs).pipe(
       switchMap((texts) => inTicks(texts.length, (index) => embedInput(model, call, texts[index] ?? ''))),

@@ -16,7 +16,7 @@ const pieceSeed = 17;
 const longestWord = 48;
 
 /** Called with every feature of a text: a hash and a weight. */
-export type FeatureSink = (hash: number, weight: number) => void;
+type FeatureSink = (hash: number, weight: number) => void;
 
 const words = /[\p{L}\p{N}]+/gu;
 

@@ -8,7 +8,7 @@ export interface Bitmap {
   readonly height: number;
 }
 
-export interface Caption extends Bitmap {
+interface Caption extends Bitmap {
   /** Pixels of the image for each dot, across and down. */
   readonly scale: number;
 }

@@ -5,7 +5,7 @@ import type { ImageCall } from '../../ports/image.ts';
 import { hashText, Random } from '../random.ts';
 import { type Bitmap, captionOf } from './caption.ts';
 
-export type SharpModule = (input?: Buffer, options?: SharpOptions) => Sharp;
+type SharpModule = (input?: Buffer, options?: SharpOptions) => Sharp;
 
 /** Colours across and down, drawn out into soft clouds. */
 const cloudCells = 6;

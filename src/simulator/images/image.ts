@@ -5,7 +5,8 @@ import { plainMedia } from '../../media/media-data.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
 import { Semaphore } from '../../semaphore.ts';
-import { splitDirectives, withFaults } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
+import { withFaults } from '../faults.ts';
 import type { Ticker } from '../ticker.ts';
 import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 
@@ -13,14 +14,14 @@ import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 const atOnce = 2;
 const mostWaiting = 256;
 
-export type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
+type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {
   const semaphore = new Semaphore(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
   return (call, ticker) =>
     defer(() => {
-      const line = splitDirectives(call.prompt, 'prompt');
+      const line = readDirectives(call.prompt, 'prompt');
       const seed = call.seed ?? randomBytes(8).readBigInt64BE();
       const drawing: DrawingCall = { ...call, prompt: line.rest, seed };
       return range(0, call.n).pipe(

@@ -1,11 +1,11 @@
 /** Simulates music models: samples while a song renders, then encoded files. */
-import { concat, defer, EMPTY, from, map, mergeMap, type Observable, of } from 'rxjs';
+import { concat, defer, EMPTY, map, mergeMap, type Observable, of } from 'rxjs';
 import { expectedMusicMs } from '../../music/spec.ts';
 import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { MusicCall, RenderEvent, RenderOutput } from '../../ports/render.ts';
-import { splitDirectives } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderSamples, type SampleLayout, sampleCount } from './music-samples.ts';
 import { composeSong, type Score } from './music-score.ts';
@@ -32,7 +32,7 @@ export const simulateMusic = (
   flow: { readonly backpressure: Backpressure },
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
+    const { directives, rest } = readDirectives(call.prompt, 'prompt');
     const spec = model.capabilities?.music;
     const layout =
       spec === undefined
@@ -44,7 +44,10 @@ export const simulateMusic = (
     });
     const expected = spec === undefined ? call.seconds * 100 : expectedMusicMs(spec, call.seconds, call.n);
     const clock = renderClock(directives.render ?? expected * timeScale, directives, ticker);
-    return concat(grow(songs, clock, flow.backpressure), writeAll(codec, songs, call));
+    return concat(
+      grow(songs, clock, flow.backpressure),
+      songs.map((song) => file(codec, song, call)),
+    );
   });
 
 /** As far as the clock says, but never ahead of a reader that is behind. */
@@ -100,9 +103,6 @@ const pieces = (
     backpressure,
   );
 };
-
-const writeAll = (codec: Codec, songs: readonly Song[], call: MusicCall): Observable<RenderEvent> =>
-  from(songs).pipe(map((song) => file(codec, song, call)));
 
 const types: Readonly<Record<MusicCall['format'], string>> = {
   mp3: 'audio/mpeg',

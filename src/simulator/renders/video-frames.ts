@@ -22,43 +22,31 @@ const footer = 20;
 
 type Colour = readonly [number, number, number];
 
-export class ClipPainter {
-  readonly #plan: ClipPlan;
-  readonly #ground: Buffer;
-  readonly #end: Buffer | undefined;
-  readonly #ball: Colour;
-
-  constructor(plan: ClipPlan) {
-    const random = new Random(plan.seed);
-    this.#plan = plan;
-    this.#ball = colourOf(random);
-    const ground = plan.first ?? plan.last ?? gradient(plan, colourOf(random), colourOf(random));
-    this.#ground = captioned(plan, ground);
-    this.#end = plan.first === undefined || plan.last === undefined ? undefined : captioned(plan, plan.last);
-  }
-
-  /** From 0. Drawn into a buffer of its own. */
-  frame(index: number): Buffer {
-    const { width, height, frames, fps } = this.#plan;
-    const done = frames > 1 ? index / (frames - 1) : 1;
-    const canvas = this.#end === undefined ? Buffer.from(this.#ground) : mix(this.#ground, this.#end, done);
-    this.#drawBall(canvas, index / fps);
-    const counter = `${String(index + 1).padStart(3, '0')}/${frames} ${(index / fps).toFixed(2)}s`;
-    fillBox(canvas, width, { x: 0, y: height - footer, width, height: footer }, [0, 0, 0]);
-    fillBox(canvas, width, { x: 0, y: height - 3, width: Math.round(width * done), height: 3 }, this.#ball);
-    writeText(canvas, width, counter, { x: 4, y: height - 18 });
-    return canvas;
-  }
-
+/** Draws the frame of an index, from 0, into a buffer of its own. */
+export const clipPainter = (plan: ClipPlan): ((index: number) => Buffer) => {
+  const { width, height, frames, fps, first, last } = plan;
+  const random = new Random(plan.seed);
+  const ball = colourOf(random);
+  const ground = captioned(plan, first ?? last ?? gradient(plan, colourOf(random), colourOf(random)));
+  const end = first === undefined || last === undefined ? undefined : captioned(plan, last);
+  const size = Math.floor(Math.min(width, height) / 8);
   /** One revolution every two seconds. */
-  #drawBall(canvas: Buffer, seconds: number): void {
-    const { width, height } = this.#plan;
-    const size = Math.floor(Math.min(width, height) / 8);
+  const drawBall = (canvas: Buffer, seconds: number): void => {
     const x = Math.round((width - size) * (0.5 + 0.4 * Math.cos(Math.PI * seconds)));
     const y = Math.round((height - footer - size) * (0.5 + 0.4 * Math.sin(Math.PI * seconds)));
-    fillBox(canvas, width, { x, y, width: size, height: size }, this.#ball);
-  }
-}
+    fillBox(canvas, width, { x, y, width: size, height: size }, ball);
+  };
+  return (index) => {
+    const done = frames > 1 ? index / (frames - 1) : 1;
+    const canvas = end === undefined ? Buffer.from(ground) : mix(ground, end, done);
+    drawBall(canvas, index / fps);
+    const counter = `${String(index + 1).padStart(3, '0')}/${frames} ${(index / fps).toFixed(2)}s`;
+    fillBox(canvas, width, { x: 0, y: height - footer, width, height: footer }, [0, 0, 0]);
+    fillBox(canvas, width, { x: 0, y: height - 3, width: Math.round(width * done), height: 3 }, ball);
+    writeText(canvas, width, counter, { x: 4, y: height - 18 });
+    return canvas;
+  };
+};
 
 /** What a clip shows in every frame is drawn once. */
 const captioned = (plan: ClipPlan, ground: Buffer): Buffer => {
@@ -124,28 +112,16 @@ const fillBox = (canvas: Buffer, canvasWidth: number, box: Box, [red, green, blu
 
 const letterScale = 2;
 
-const writeText = (
-  canvas: Buffer,
-  canvasWidth: number,
-  text: string,
-  { x, y }: { readonly x: number; readonly y: number },
-): void => {
+const writeText = (canvas: Buffer, canvasWidth: number, text: string, at: Pick<Box, 'x' | 'y'>): void => {
+  const dot = { width: letterScale, height: letterScale };
   for (let letter = 0; letter < text.length; letter++) {
-    const left = x + letter * (glyphWidth + 1) * letterScale;
+    const left = at.x + letter * (glyphWidth + 1) * letterScale;
     const rows = glyphOf(text.charAt(letter));
     for (let row = 0; row < glyphHeight; row++)
-      for (let column = 0; column < glyphWidth; column++)
-        if (((rows[row] ?? 0) >> (glyphWidth - 1 - column)) & 1)
-          fillBox(
-            canvas,
-            canvasWidth,
-            {
-              x: left + column * letterScale,
-              y: y + row * letterScale,
-              width: letterScale,
-              height: letterScale,
-            },
-            [255, 255, 255],
-          );
+      for (let column = 0; column < glyphWidth; column++) {
+        if (!(((rows[row] ?? 0) >> (glyphWidth - 1 - column)) & 1)) continue;
+        const box = { ...dot, x: left + column * letterScale, y: at.y + row * letterScale };
+        fillBox(canvas, canvasWidth, box, [255, 255, 255]);
+      }
   }
 };

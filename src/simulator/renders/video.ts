@@ -1,5 +1,5 @@
 /** Simulates video models with real MP4 files: H.264, and AAC unless silent. */
-import { concat, defer, from, map, type Observable, of, reduce, switchMap, toArray } from 'rxjs';
+import { concat, defer, map, type Observable, of, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import type { Codec } from '../../ports/codec.ts';
@@ -12,12 +12,12 @@ import {
   type VideoCall,
 } from '../../ports/render.ts';
 import { expectedVideoMs, frameCount } from '../../video/timing.ts';
-import { splitDirectives } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
 import { hashText, Random } from '../random.ts';
 import type { Ticker } from '../ticker.ts';
 import { madePieces } from './made-pieces.ts';
 import { renderClock } from './render-clock.ts';
-import { ClipPainter, type ClipPlan } from './video-frames.ts';
+import { type ClipPlan, clipPainter } from './video-frames.ts';
 
 /** All that is asked of a model here. */
 export type RenderingModel = Pick<Model, 'capabilities'>;
@@ -43,7 +43,7 @@ export const simulateVideo = (
   flow: Pick<RenderFlow, 'input'>,
 ): Observable<RenderEvent> =>
   defer(() => {
-    const { directives, rest } = splitDirectives(call.prompt, 'prompt');
+    const { directives, rest } = readDirectives(call.prompt, 'prompt');
     const milliseconds = directives.render ?? expectedMs(model, call) * studio.timeScale;
     return concat(
       renderClock(milliseconds, directives, studio.ticker).pipe(
@@ -105,13 +105,8 @@ const rawPicture = (
   flow: Pick<RenderFlow, 'input'>,
   { width, height }: { readonly width: number; readonly height: number },
 ): Observable<Buffer> => {
-  const read = defer(() => flow.input(input, new Backpressure())).pipe(
-    reduce((pieces: Buffer[], piece) => {
-      pieces.push(piece);
-      return pieces;
-    }, []),
-  );
-  return read.pipe(switchMap((pieces) => from(resized(Buffer.concat(pieces), width, height))));
+  const pieces = defer(() => flow.input(input, new Backpressure())).pipe(toArray());
+  return pieces.pipe(switchMap((read) => resized(Buffer.concat(read), width, height)));
 };
 
 const resized = async (bytes: Buffer, width: number, height: number): Promise<Buffer> => {
@@ -138,9 +133,8 @@ const clip = (codec: Codec, call: VideoCall, plan: ClipPlan): RenderOutput => {
     width: call.width,
     height: call.height,
     bytes: (backpressure) => {
-      const painter = new ClipPainter(plan);
       const inputBackpressure = new Backpressure();
-      const frames = madePieces(plan.frames, (index) => painter.frame(index), inputBackpressure);
+      const frames = madePieces(plan.frames, clipPainter(plan), inputBackpressure);
       const conversion = {
         inputArguments: [
           ...['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${plan.width}x${plan.height}`],

@@ -1,23 +1,20 @@
 /** Checks that a value certainly fits a schema, within a budget and without foreign patterns. */
+import { hasType, isObject } from '../../json-schema.ts';
 import type { Budget } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { isFormatted } from './formats.ts';
-import {
-  isObject,
-  type JsonType,
-  type Keywords,
-  mapOf,
-  readKeywords,
-  type SchemaObject,
-} from './keywords.ts';
+import { type Keywords, mapOf, readKeywords, type SchemaObject } from './keywords.ts';
 import { matches } from './pattern.ts';
 import { resolveReference } from './reference.ts';
 
-const no = 'no';
+/** Whether a value fits, as a number: of several verdicts the least is "all fit", the greatest "any fits". */
+type Verdict = number;
+const no = 0;
 /** For patterns and formats that are not understood well enough to say. */
-const maybe = 'maybe';
-const yes = 'yes';
-type Verdict = typeof no | typeof maybe | typeof yes;
+const maybe = 1;
+const yes = 2;
+const allOf = (verdicts: readonly Verdict[]): Verdict => Math.min(yes, ...verdicts);
+const anyOf = (verdicts: readonly Verdict[]): Verdict => Math.max(no, ...verdicts);
 
 interface Check {
   readonly root: unknown;
@@ -34,8 +31,7 @@ export function fitsKeywords(keywords: Keywords, value: unknown, check: Check): 
 }
 
 function judge(schema: unknown, value: unknown, check: Check): Verdict {
-  if (schema === false) return no;
-  if (!isObject(schema)) return yes;
+  if (!isObject(schema)) return schema === false ? no : yes;
   return check.budget.step(() => {
     const own = judgeKeywords(readKeywords(schema), value, check);
     return own === no ? no : allOf([own, ...judgeBranches(schema, value, check)]);
@@ -49,16 +45,12 @@ function judgeBranches(schema: SchemaObject, value: unknown, check: Check): read
   if (Array.isArray(schema.allOf)) verdicts.push(...schema.allOf.map(one));
   if (Array.isArray(schema.anyOf)) verdicts.push(anyOf(schema.anyOf.map(one)));
   if (Array.isArray(schema.oneOf)) verdicts.push(judgeOneOf(schema.oneOf, value, check));
-  if ('not' in schema) verdicts.push(opposite(one(schema.not)));
+  if ('not' in schema) verdicts.push(yes - one(schema.not));
   if ('if' in schema) verdicts.push(judgeCondition(schema, value, check));
   for (const [name, dependent] of mapOf(schema.dependentSchemas) ?? []) {
     if (isObject(value) && Object.hasOwn(value, name)) verdicts.push(one(dependent));
   }
   return verdicts;
-}
-
-function opposite(verdict: Verdict): Verdict {
-  return verdict === maybe ? maybe : verdict === yes ? no : yes;
 }
 
 function judgeOneOf(branches: readonly unknown[], value: unknown, check: Check): Verdict {
@@ -78,7 +70,7 @@ function judgeCondition(schema: SchemaObject, value: unknown, check: Check): Ver
 }
 
 function judgeKeywords(keywords: Keywords, value: unknown, check: Check): Verdict {
-  if (keywords.types !== undefined && !keywords.types.some((type) => isOf(value, type))) return no;
+  if (keywords.types !== undefined && !keywords.types.some((type) => hasType({ type }, value))) return no;
   if (keywords.values !== undefined) {
     const text = canonical(value);
     if (!keywords.values.some((one) => canonical(one) === text)) return no;
@@ -139,29 +131,4 @@ function judgeObject(keywords: Keywords, value: SchemaObject, check: Check): Ver
     verdicts.push(judge(isNamed ? properties.get(name) : (additional ?? true), value[name], check));
   }
   return allOf(verdicts);
-}
-
-function allOf(verdicts: readonly Verdict[]): Verdict {
-  if (verdicts.includes(no)) return no;
-  return verdicts.includes(maybe) ? maybe : yes;
-}
-
-function anyOf(verdicts: readonly Verdict[]): Verdict {
-  if (verdicts.includes(yes)) return yes;
-  return verdicts.includes(maybe) ? maybe : no;
-}
-
-function isOf(value: unknown, type: JsonType): boolean {
-  switch (type) {
-    case 'null':
-      return value === null;
-    case 'integer':
-      return Number.isInteger(value);
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return isObject(value);
-    default:
-      return typeof value === type;
-  }
 }

@@ -1,13 +1,25 @@
 /** Flattens a schema into one set of keywords: references, `allOf`, and one branch per choice. */
+
+import { isObject } from '../../json-schema.ts';
 import type { Random } from '../random.ts';
 import { type Budget, Contradiction } from './budget.ts';
-import { isObject, type Keywords, mergeKeywords, readKeywords, type SchemaObject } from './keywords.ts';
+import { type Keywords, mergeKeywords, readKeywords, type SchemaObject } from './keywords.ts';
 import { heightOf, resolveReference } from './reference.ts';
 
+/** What the conversation offers: each hint is used once, in order, before words are made up. */
+export interface Words {
+  readonly topics: readonly string[];
+  readonly hints: string[];
+}
+
+/** All that making a value of the schema `root` needs. */
 export interface Maker {
   readonly root: unknown;
   readonly random: Random;
   readonly budget: Budget;
+  readonly words: Words;
+  /** Down to this depth optional things are made as well. */
+  readonly fullDepth: number;
 }
 
 /** `shallow` takes the branch that ends soonest, so that a recursive schema comes to an end. */

@@ -1,16 +1,17 @@
 /** Makes a value that is valid for a JSON Schema. */
+
+import { isObject } from '../../json-schema.ts';
 import type { Random } from '../random.ts';
 import { Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { fits, fitsKeywords } from './check.ts';
 import { flatten, type Maker } from './flatten.ts';
-import { both, isObject, type JsonType, type Keywords } from './keywords.ts';
+import { both, type JsonType, type Keywords } from './keywords.ts';
 import { makeNumber } from './numbers.ts';
 import { heightOf } from './reference.ts';
-import { makeString, type Words } from './strings.ts';
+import { makeString } from './strings.ts';
 
-/** Down to this depth optional things are made as well. */
-const fullDepth = 3;
+const usualDepth = 3;
 const attempts = 12;
 const itemLimit = 2000;
 
@@ -19,26 +20,26 @@ const itemLimit = 2000;
  * that is optional, then without. Throws a SchemaProblem that says why the schema cannot be met.
  */
 export function schemaInstance(schema: unknown, random: Random, offered: Offer): unknown {
-  const full = tryOften(schema, random.fork('full'), offered, fullDepth);
+  const full = tryOften(schema, random.fork('full'), offered, usualDepth);
   if (!(full instanceof SchemaProblem)) return full;
   const bare = tryOften(schema, random.fork('bare'), { ...offered, hints: [] }, 0);
   if (!(bare instanceof SchemaProblem)) return bare;
   throw full;
 }
 
-export interface Offer {
+interface Offer {
   readonly topics: readonly string[];
   readonly hints: readonly string[];
 }
 
-function tryOften(schema: unknown, random: Random, offered: Offer, depth: number): unknown {
+function tryOften(schema: unknown, random: Random, offered: Offer, fullDepth: number): unknown {
   let problem = new SchemaProblem('has no value that the simulator could find');
   const budget = new Budget();
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const words = { topics: offered.topics, hints: [...offered.hints] };
     try {
-      const maker = new InstanceMaker(schema, random.fork(`attempt ${attempt}`), budget, words, depth);
-      const value = maker.make(schema, '', 0);
+      const maker = { root: schema, random: random.fork(`attempt ${attempt}`), budget, words, fullDepth };
+      const value = make(maker, schema, '', 0);
       if (fits(schema, value, { root: schema, budget })) return value;
     } catch (thrown) {
       if (!(thrown instanceof SchemaProblem)) throw thrown;
@@ -49,138 +50,118 @@ function tryOften(schema: unknown, random: Random, offered: Offer, depth: number
   return problem;
 }
 
-class InstanceMaker implements Maker {
-  readonly root: unknown;
-  readonly random: Random;
-  readonly budget: Budget;
-  readonly #words: Words;
-  readonly #fullDepth: number;
-
-  constructor(root: unknown, random: Random, budget: Budget, words: Words, depth: number) {
-    this.root = root;
-    this.random = random;
-    this.budget = budget;
-    this.#words = words;
-    this.#fullDepth = depth;
-  }
-
-  make(schema: unknown, name: string, depth: number): unknown {
-    return this.budget.step(() => {
-      const keywords = flatten(schema, this, depth >= this.#fullDepth);
-      if (keywords.values !== undefined) return this.#oneOf(keywords, keywords.values);
-      switch (this.#typeOf(keywords)) {
-        case 'null':
-          return null;
-        case 'boolean':
-          return this.random.fraction() < 0.5;
-        case 'integer':
-          return makeNumber(keywords, true, this.#words, this.random);
-        case 'number':
-          return makeNumber(keywords, false, this.#words, this.random);
-        case 'string':
-          return makeString(keywords, name, this.#words, this.random, this.budget);
-        case 'array':
-          return this.#array(keywords, name, depth);
-        case 'object':
-          return this.#object(keywords, depth);
-      }
-    });
-  }
-
-  #oneOf(keywords: Keywords, values: readonly unknown[]): unknown {
-    const fitting = values.filter((value) => fitsKeywords(keywords, value, this));
-    if (fitting.length === 0) throw new Contradiction('has no enum value that meets the rest of it');
-    return fitting[this.random.integer(0, fitting.length - 1)];
-  }
-
-  /** The first type that is not null; without a type, the one implied by other keywords. */
-  #typeOf(keywords: Keywords): JsonType {
-    if (keywords.types !== undefined) {
-      const types = keywords.types.filter((type) => type !== 'null');
-      return types[this.random.integer(0, types.length - 1)] ?? 'null';
+function make(maker: Maker, schema: unknown, name: string, depth: number): unknown {
+  return maker.budget.step(() => {
+    const keywords = flatten(schema, maker, depth >= maker.fullDepth);
+    if (keywords.values !== undefined) return pickValue(maker, keywords, keywords.values);
+    switch (chooseType(maker, keywords)) {
+      case 'null':
+        return null;
+      case 'boolean':
+        return maker.random.fraction() < 0.5;
+      case 'integer':
+        return makeNumber(keywords, true, maker);
+      case 'number':
+        return makeNumber(keywords, false, maker);
+      case 'string':
+        return makeString(keywords, name, maker);
+      case 'array':
+        return makeArray(maker, keywords, name, depth);
+      case 'object':
+        return makeObject(maker, keywords, depth);
     }
-    if (keywords.properties ?? keywords.required ?? keywords.additional ?? keywords.minProperties)
-      return 'object';
-    if (keywords.patterned || keywords.names !== undefined) return 'object';
-    if (keywords.prefix ?? keywords.items ?? keywords.contains ?? keywords.minItems) return 'array';
-    const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
-    const isNumber = minimum ?? maximum ?? exclusiveMinimum ?? exclusiveMaximum ?? multipleOf;
-    if (isNumber !== undefined) return 'number';
-    // A string is what a reader expects of "anything"; where none will do, anything else may.
-    return this.#fullDepth > 0
-      ? 'string'
-      : this.random.pick(['string', 'integer', 'boolean', 'null', 'object']);
-  }
+  });
+}
 
-  #array(keywords: Keywords, name: string, depth: number): unknown[] {
-    const { prefix = [], contains } = keywords;
-    const low = Math.max(keywords.minItems ?? 0, contains === undefined ? 0 : prefix.length + 1);
-    const high = Math.min(
-      keywords.maxItems ?? Number.POSITIVE_INFINITY,
-      keywords.items === false ? prefix.length : Number.POSITIVE_INFINITY,
-    );
-    if (low > high) throw new Contradiction('asks for more items than it allows');
-    if (low > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} items`);
-    const wished = depth >= this.#fullDepth ? low : Math.max(low, prefix.length, this.random.integer(1, 3));
-    const length = Math.min(wished, high);
-    const items: unknown[] = [];
-    const seen = new Set<string>();
-    for (let tries = 0; items.length < length && tries < length + attempts; tries += 1) {
-      const index = items.length;
-      const schema = index < prefix.length ? prefix[index] : keywords.items;
-      const wanted = contains !== undefined && index === prefix.length ? both(schema, contains) : schema;
-      const item = this.make(wanted ?? true, name, depth + 1);
-      const key = keywords.unique ? canonical(item) : '';
-      if (keywords.unique && seen.has(key)) continue;
-      seen.add(key);
-      items.push(item);
-    }
-    if (items.length < low) throw new Contradiction('asks for more different items than were found');
-    return items;
-  }
+function pickValue(maker: Maker, keywords: Keywords, values: readonly unknown[]): unknown {
+  const fitting = values.filter((value) => fitsKeywords(keywords, value, maker));
+  if (fitting.length === 0) throw new Contradiction('has no enum value that meets the rest of it');
+  return fitting[maker.random.integer(0, fitting.length - 1)];
+}
 
-  #object(keywords: Keywords, depth: number): Record<string, unknown> {
-    const names = this.#names(keywords, depth);
-    if (keywords.patterned && names.length > 0) {
-      throw new SchemaProblem('uses "patternProperties" beside named properties, which the simulator cannot');
-    }
-    const object: Record<string, unknown> = {};
-    for (const name of names) {
-      const schema = keywords.properties?.has(name) ? keywords.properties.get(name) : keywords.additional;
-      // Defined rather than set, so that a property called __proto__ is one like any other.
-      Object.defineProperty(object, name, {
-        value: this.make(schema ?? true, name, depth + 1),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
-    }
-    return object;
+/** The first type that is not null; without a type, the one implied by other keywords. */
+function chooseType(maker: Maker, keywords: Keywords): JsonType {
+  if (keywords.types !== undefined) {
+    const types = keywords.types.filter((type) => type !== 'null');
+    return types[maker.random.integer(0, types.length - 1)] ?? 'null';
   }
+  if (keywords.properties ?? keywords.required ?? keywords.additional ?? keywords.minProperties)
+    return 'object';
+  if (keywords.patterned || keywords.names !== undefined) return 'object';
+  if (keywords.prefix ?? keywords.items ?? keywords.contains ?? keywords.minItems) return 'array';
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = keywords;
+  const isNumber = minimum ?? maximum ?? exclusiveMinimum ?? exclusiveMaximum ?? multipleOf;
+  if (isNumber !== undefined) return 'number';
+  // A string is what a reader expects of "anything"; where none will do, anything else may.
+  return maker.fullDepth > 0
+    ? 'string'
+    : maker.random.pick(['string', 'integer', 'boolean', 'null', 'object']);
+}
 
-  /** Required ones, optional ones while there is room, those that others depend on, and invented ones at need. */
-  #names(keywords: Keywords, depth: number): readonly string[] {
-    const { properties = new Map<string, unknown>(), required = [], dependent, minProperties = 0 } = keywords;
-    const wanted = new Set(required);
-    const high = Math.max(keywords.maxProperties ?? Number.POSITIVE_INFINITY, wanted.size);
-    for (const [name, schema] of properties) {
-      const isRoom = wanted.size < high && (depth < this.#fullDepth || wanted.size < minProperties);
-      if (isRoom && schema !== false && Number.isFinite(heightOf(schema, this))) wanted.add(name);
-    }
-    for (const name of wanted) for (const other of dependent?.get(name) ?? []) wanted.add(other);
-    for (const name of this.#invented(keywords)) if (wanted.size < minProperties) wanted.add(name);
-    if (wanted.size < minProperties) throw new Contradiction('asks for more properties than it allows');
-    const named = [...properties.keys()].filter((name) => wanted.has(name));
-    return [...new Set([...named, ...wanted])];
+function makeArray(maker: Maker, keywords: Keywords, name: string, depth: number): unknown[] {
+  const { prefix = [], contains } = keywords;
+  const low = Math.max(keywords.minItems ?? 0, contains === undefined ? 0 : prefix.length + 1);
+  const high = Math.min(
+    keywords.maxItems ?? Number.POSITIVE_INFINITY,
+    keywords.items === false ? prefix.length : Number.POSITIVE_INFINITY,
+  );
+  if (low > high) throw new Contradiction('asks for more items than it allows');
+  if (low > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} items`);
+  const wished = depth >= maker.fullDepth ? low : Math.max(low, prefix.length, maker.random.integer(1, 3));
+  const length = Math.min(wished, high);
+  const items: unknown[] = [];
+  const seen = new Set<string>();
+  for (let tries = 0; items.length < length && tries < length + attempts; tries += 1) {
+    const index = items.length;
+    const schema = index < prefix.length ? prefix[index] : keywords.items;
+    const wanted = contains !== undefined && index === prefix.length ? both(schema, contains) : schema;
+    const item = make(maker, wanted ?? true, name, depth + 1);
+    const key = keywords.unique ? canonical(item) : '';
+    if (keywords.unique && seen.has(key)) continue;
+    seen.add(key);
+    items.push(item);
   }
+  if (items.length < low) throw new Contradiction('asks for more different items than were found');
+  return items;
+}
 
-  #invented({ additional, names, minProperties = 0 }: Keywords): readonly string[] {
-    if (additional === false || minProperties === 0) return [];
-    if (minProperties > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} properties`);
-    return Array.from({ length: minProperties * 2 }, (_, index) =>
-      isObject(names)
-        ? String(this.make({ allOf: [{ type: 'string' }, names] }, '', 0))
-        : `property${index + 1}`,
-    );
+function makeObject(maker: Maker, keywords: Keywords, depth: number): Record<string, unknown> {
+  const names = chooseNames(maker, keywords, depth);
+  if (keywords.patterned && names.length > 0) {
+    throw new SchemaProblem('uses "patternProperties" beside named properties, which the simulator cannot');
   }
+  const object: Record<string, unknown> = {};
+  for (const name of names) {
+    const schema = keywords.properties?.has(name) ? keywords.properties.get(name) : keywords.additional;
+    // Defined rather than set, so that a property called __proto__ is one like any other.
+    const value = make(maker, schema ?? true, name, depth + 1);
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+  }
+  return object;
+}
+
+/** Required ones, optional ones while there is room, those that others depend on, and invented ones at need. */
+function chooseNames(maker: Maker, keywords: Keywords, depth: number): readonly string[] {
+  const { properties = new Map<string, unknown>(), required = [], dependent, minProperties = 0 } = keywords;
+  const wanted = new Set(required);
+  const high = Math.max(keywords.maxProperties ?? Number.POSITIVE_INFINITY, wanted.size);
+  for (const [name, schema] of properties) {
+    const isRoom = wanted.size < high && (depth < maker.fullDepth || wanted.size < minProperties);
+    if (isRoom && schema !== false && Number.isFinite(heightOf(schema, maker))) wanted.add(name);
+  }
+  for (const name of wanted) for (const other of dependent?.get(name) ?? []) wanted.add(other);
+  for (const name of inventNames(maker, keywords)) if (wanted.size < minProperties) wanted.add(name);
+  if (wanted.size < minProperties) throw new Contradiction('asks for more properties than it allows');
+  const named = [...properties.keys()].filter((name) => wanted.has(name));
+  return [...new Set([...named, ...wanted])];
+}
+
+function inventNames(maker: Maker, { additional, names, minProperties = 0 }: Keywords): readonly string[] {
+  if (additional === false || minProperties === 0) return [];
+  if (minProperties > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} properties`);
+  return Array.from({ length: minProperties * 2 }, (_, index) =>
+    isObject(names)
+      ? String(make(maker, { allOf: [{ type: 'string' }, names] }, '', 0))
+      : `property${index + 1}`,
+  );
 }

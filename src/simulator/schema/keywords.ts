@@ -1,14 +1,11 @@
 /** Reads the known keywords of a JSON Schema, typed, and merges two sets of them. */
+import { isObject } from '../../json-schema.ts';
 import { Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 
 const jsonTypes = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const;
 export type JsonType = (typeof jsonTypes)[number];
 export type SchemaObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is SchemaObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Own keys only: schemas are untrusted and may name `__proto__`. */
 export function mapOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
@@ -29,10 +26,9 @@ const textual = (name: string) =>
   rule((schema) => (isString(schema[name]) ? schema[name] : undefined), same(name));
 const nested = (read: Rule<unknown>['read']) => rule(read, both);
 const flag = (read: (schema: SchemaObject) => boolean) =>
-  rule<boolean>(
-    (schema) => read(schema) || undefined,
-    () => true,
-  );
+  rule<boolean>((schema) => read(schema) || undefined, first);
+/** Both sides say the same, or `mergeKeywords` has a rule of its own. */
+const first = <T>(one: T): T => one;
 
 const rules = {
   types: rule(({ type }) => typesOf(type), mergeTypes),
@@ -49,16 +45,10 @@ const rules = {
   minItems: numeric('minItems', Math.max),
   maxItems: numeric('maxItems', Math.min),
   unique: flag(({ uniqueItems }) => uniqueItems === true),
-  prefix: rule(
-    ({ items, prefixItems }) => arrayOf(items) ?? arrayOf(prefixItems),
-    (one) => one,
-  ),
+  prefix: rule(({ items, prefixItems }) => arrayOf(items) ?? arrayOf(prefixItems), first),
   items: nested(({ items, additionalItems }) => (Array.isArray(items) ? additionalItems : items)),
   contains: nested(({ contains }) => contains),
-  properties: rule(
-    ({ properties }) => mapOf(properties),
-    (one) => one,
-  ),
+  properties: rule(({ properties }) => mapOf(properties), first),
   required: rule(({ required }) => stringsOf(required), union),
   additional: nested(({ additionalProperties }) => additionalProperties),
   /** `patternProperties` says something about names. */

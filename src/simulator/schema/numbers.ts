@@ -1,8 +1,9 @@
 /** Makes a number that meets the keywords of a schema. */
 import type { Random } from '../random.ts';
 import { Contradiction } from './budget.ts';
+import type { Maker } from './flatten.ts';
 import type { Keywords } from './keywords.ts';
-import { isNumeric, type Words } from './strings.ts';
+import { isNumeric } from './strings.ts';
 
 /** Steps to choose from where an end is open: numbers stay small enough to read. */
 const span = 100;
@@ -13,7 +14,7 @@ interface Range {
   contains(value: number): boolean;
 }
 
-export function makeNumber(keywords: Keywords, whole: boolean, words: Words, random: Random): number {
+export function makeNumber(keywords: Keywords, whole: boolean, { words, random }: Maker): number {
   const range = rangeOf(keywords);
   const step = stepOf(keywords.multipleOf, whole);
   const hint = words.hints.findIndex(

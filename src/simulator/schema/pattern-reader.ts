@@ -19,28 +19,12 @@ const small = span(0x61, 0x7a);
 const capital = span(0x41, 0x5a);
 const word = [...small, ...capital, ...digits, '_'];
 
-const escapes: ReadonlyMap<string, readonly string[]> = new Map([
-  ['d', digits],
-  ['w', word],
-  ['s', [' ']],
-  ['D', without(digits)],
-  ['W', without(word)],
-  ['S', without([' '])],
-  ['n', ['\n']],
-  ['t', ['\t']],
-  ['r', ['\r']],
-  ['f', ['\f']],
-  ['v', ['\v']],
-]);
+const controls = { n: ['\n'], t: ['\t'], r: ['\r'], f: ['\f'], v: ['\v'] };
+const classes = { d: digits, w: word, s: [' '], D: without(digits), W: without(word), S: without([' ']) };
+const escapes = new Map<string, readonly string[]>(Object.entries({ ...controls, ...classes }));
 
-const properties: ReadonlyMap<string, readonly string[]> = new Map([
-  ['L', small],
-  ['Letter', small],
-  ['Ll', small],
-  ['Lu', capital],
-  ['N', digits],
-  ['Nd', digits],
-]);
+const scripts = { L: small, Letter: small, Ll: small, Lu: capital, N: digits, Nd: digits };
+const properties = new Map(Object.entries(scripts));
 
 /** Throws for look-around, back references, word borders and anchors in odd places. */
 export function readPattern(pattern: string): PatternNode {

@@ -1,6 +1,8 @@
 /** Resolves references within a schema, and measures how deep they lead. */
+
+import { isObject } from '../../json-schema.ts';
 import { type Budget, SchemaProblem } from './budget.ts';
-import { isObject, readKeywords } from './keywords.ts';
+import { readKeywords } from './keywords.ts';
 
 /** References within the schema only: `#`, or `#/` and a JSON pointer. */
 export function resolveReference(root: unknown, reference: string): unknown {

@@ -1,28 +1,17 @@
 /** Makes a string that meets the keywords of a schema, from the conversation where possible. */
 import { noun, statement } from '../chat/prose.ts';
 import type { Random } from '../random.ts';
-import { type Budget, SchemaProblem } from './budget.ts';
+import { SchemaProblem } from './budget.ts';
+import type { Maker, Words } from './flatten.ts';
 import { makeFormatted } from './formats.ts';
 import type { Keywords } from './keywords.ts';
 import { matches, matchingText } from './pattern.ts';
-
-/** What the conversation offers: each hint is used once, in order, before words are made up. */
-export interface Words {
-  readonly topics: readonly string[];
-  readonly hints: string[];
-}
 
 /** Properties that hold prose rather than a name or a label. */
 const proseNames =
   /text|answer|summary|descri|reason|expla|content|message|comment|note|body|steps?$|thought/i;
 
-export function makeString(
-  keywords: Keywords,
-  name: string,
-  words: Words,
-  random: Random,
-  budget: Budget,
-): string {
+export function makeString(keywords: Keywords, name: string, { words, random, budget }: Maker): string {
   const low = Math.max(0, Math.ceil(keywords.minLength ?? 0));
   const high = Math.floor(keywords.maxLength ?? Number.POSITIVE_INFINITY);
   if (low > high) throw new SchemaProblem('asks for a string longer than its own "maxLength"');

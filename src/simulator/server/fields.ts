@@ -1,10 +1,8 @@
 /** Checks the types of JSON fields; errors name the field. */
 import { fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const refuse = (field: string, what: string) => fail('invalid_request', `${field} must be ${what}`);
 

@@ -1,13 +1,14 @@
 /** Reads image requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import { dataUriHeader } from '../../media/data-uri.ts';
 import type { ImageBackground, ImageFormat } from '../../ports/image.ts';
 import type { SketchCall } from '../images/drawing.ts';
-import { isObject, optionalArray } from './fields.ts';
+import { optionalArray } from './fields.ts';
 import { readBytes, readForm, readJson } from './read-body.ts';
 
-export interface ImagesRequest {
+interface ImagesRequest {
   readonly model: string;
   readonly call: SketchCall;
   readonly links: boolean;

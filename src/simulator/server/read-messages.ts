@@ -1,7 +1,8 @@
 /** Reads the `messages` of a chat request. */
 import { fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import type { ChatMessage, MediaContent, TextContent, ToolCall, UserContent } from '../../ports/chat.ts';
-import { isObject, optionalArray, optionalObject, optionalString, required } from './fields.ts';
+import { optionalArray, optionalObject, optionalString, required } from './fields.ts';
 
 export function readMessages(value: unknown): readonly ChatMessage[] {
   const messages = required(optionalArray(value, 'messages'), 'messages');
@@ -53,11 +54,9 @@ function readPart(value: unknown, field: string): UserContent {
     case 'audio_url':
       return readMedia('audio', part.audio_url, `${field}.audio_url`);
     case 'input_audio': {
-      const audio = required(
-        optionalObject(part.input_audio, `${field}.input_audio`),
-        `${field}.input_audio`,
-      );
-      const base64 = optionalString(audio.data, `${field}.input_audio.data`) ?? '';
+      const inner = `${field}.input_audio`;
+      const audio = required(optionalObject(part.input_audio, inner), inner);
+      const base64 = optionalString(audio.data, `${inner}.data`) ?? '';
       return { type: 'audio', mediaType: `audio/${String(audio.format ?? 'wav')}`, base64 };
     }
     default:

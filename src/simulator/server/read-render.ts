@@ -1,11 +1,12 @@
 /** Reads video and music requests, as JSON or a form. */
 import type { IncomingMessage } from 'node:http';
 import { fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import type { MusicCall, RenderCall, VideoCall } from '../../ports/render.ts';
-import { isObject, type JsonObject } from './fields.ts';
+import type { JsonObject } from './fields.ts';
 import { readBytes, readForm, readJson } from './read-body.ts';
 
-export interface RenderRequest {
+interface RenderRequest {
   readonly model: string;
   readonly call: RenderCall;
   readonly firstFrame: Buffer | undefined;

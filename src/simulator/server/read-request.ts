@@ -1,8 +1,9 @@
 /** Reads chat requests independently of the gateway's own parsing, as a foreign engine would. */
 import { fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool, ToolChoice } from '../../ports/chat.ts';
+import { efforts } from '../chat/thinking.ts';
 import {
-  isObject,
   type JsonObject,
   optionalArray,
   optionalBoolean,
@@ -61,17 +62,6 @@ function readContinuation(body: JsonObject): boolean {
   }
   return continues;
 }
-
-const efforts: readonly string[] = [
-  'none',
-  'minimal',
-  'low',
-  'medium',
-  'high',
-  'xhigh',
-  'max',
-  'ultra',
-] satisfies Effort[];
 
 /** Engines use different fields; all of them are read. */
 function readThinking(body: JsonObject): Thinking {
@@ -136,16 +126,11 @@ function readFormat(value: unknown): AnswerFormat {
     case 'json_object':
       return { type: 'json_object' };
     case 'json_schema': {
-      const inner = required(
-        optionalObject(format.json_schema, 'response_format.json_schema'),
-        'response_format.json_schema',
-      );
-      const field = 'response_format.json_schema.schema';
-      return {
-        type: 'json_schema',
-        name: optionalString(inner.name, 'response_format.json_schema.name') ?? 'answer',
-        schema: required(optionalObject(inner.schema, field), field),
-      };
+      const field = 'response_format.json_schema';
+      const inner = required(optionalObject(format.json_schema, field), field);
+      const name = optionalString(inner.name, `${field}.name`) ?? 'answer';
+      const schema = required(optionalObject(inner.schema, `${field}.schema`), `${field}.schema`);
+      return { type: 'json_schema', name, schema };
     }
     default:
       throw fail('invalid_request', 'response_format.type must be text, json_object or json_schema');

@@ -1,7 +1,7 @@
 /** A render job kept in memory with its progress, samples and files. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { map, mergeMap, type Observable, of, reduce, type Subscription } from 'rxjs';
+import { map, mergeMap, type Observable, of, type Subscription, toArray } from 'rxjs';
 import { firstLine } from '../../errors.ts';
 import { wavHeader } from '../../music/wav.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
@@ -122,9 +122,6 @@ const kept = (event: RenderEvent): Observable<JobEvent> =>
   event.type !== 'output'
     ? of(event)
     : event.bytes(new Backpressure()).pipe(
-        reduce((pieces: Uint8Array[], piece) => {
-          pieces.push(piece);
-          return pieces;
-        }, []),
+        toArray(),
         map((pieces): Kept => ({ type: 'kept', output: event, bytes: Buffer.concat(pieces) })),
       );

@@ -11,106 +11,89 @@ import { readRender } from './read-render.ts';
 import { RenderJob } from './render-job.ts';
 import { sendJson } from './responses.ts';
 
-interface RenderRoute {
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
+
+export interface Route {
   readonly method: string;
-  readonly run: (
-    service: unknown,
-    request: IncomingMessage,
-    response: ServerResponse,
-  ) => Promise<void> | void;
+  readonly run: Handler;
 }
 
 /** Jobs with their files are kept in memory. */
 const mostJobs = 64;
 const address = /^\/v1\/(videos|music)(?:\/((?:video|music)_[0-9a-f]{24})(?:\/(content|stream))?)?$/;
 
-export class RenderRoutes {
-  readonly #studio: RenderStudio;
-  readonly #options: SimulatorServerOptions;
-  readonly #jobs = new Map<string, RenderJob>();
+export const createRenderRoutes = (studio: RenderStudio, options: SimulatorServerOptions) => {
+  const jobs = new Map<string, RenderJob>();
 
-  constructor(studio: RenderStudio, options: SimulatorServerOptions) {
-    this.#studio = studio;
-    this.#options = options;
-  }
-
-  /** Undefined for what is no address of ours. */
-  route(method: string, path: string): RenderRoute | undefined {
-    const [, collection, id, part] = address.exec(path) ?? [];
-    if (collection === undefined) return undefined;
-    const type = collection === 'videos' ? 'video' : 'music';
-    if (id === undefined)
-      return { method: 'POST', run: (_, request, response) => this.#create(type, request, response) };
-    if (part === 'content')
-      return { method: 'GET', run: (_, request, response) => this.#content(id, request, response) };
-    if (part === 'stream')
-      return {
-        method: 'GET',
-        run: (_, request, response) => this.#find(id).stream(indexOf(request), response),
-      };
-    return method === 'DELETE'
-      ? { method, run: (_, __, response) => this.#remove(id, response) }
-      : {
-          method: 'GET',
-          run: (_, __, response) => sendJson(response, JSON.stringify(this.#find(id).record())),
-        };
-  }
-
-  close(): void {
-    for (const job of this.#jobs.values()) job.cancel();
-  }
-
-  async #create(type: RenderCall['type'], request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { model, call, firstFrame, body } = await readRender(request, type);
-    this.#options.onRequest?.({ body, headers: request.headers });
-    checkModel(model, this.#options);
-    this.#makeRoom();
-    const events =
-      call.type === 'video'
-        ? simulateVideo(this.#studio, {}, call, { input: () => of(firstFrame ?? Buffer.alloc(0)) })
-        : simulateMusic(this.#studio, {}, call, { backpressure: new Backpressure() });
-    const job = new RenderJob(call, events);
-    this.#jobs.set(job.id, job);
-    sendJson(response, JSON.stringify({ ...job.record(), model }));
-  }
-
-  #content(id: string, request: IncomingMessage, response: ServerResponse): void {
-    const job = this.#find(id);
-    if (job.isOpen) throw fail('conflict', 'The job is not finished');
-    const found = job.outputs.find(({ output }) => output.index === indexOf(request));
-    if (found === undefined) throw fail('not_found', 'There is no such output');
-    response.writeHead(200, {
-      'content-type': found.output.mediaType,
-      'content-length': String(found.bytes.length),
-    });
-    response.end(found.bytes);
-  }
-
-  #remove(id: string, response: ServerResponse): void {
-    const job = this.#find(id);
-    const wasOpen = job.isOpen;
-    job.cancel();
-    this.#jobs.delete(id);
-    sendJson(
-      response,
-      JSON.stringify(wasOpen ? job.record() : { id, object: `${job.call.type}.deleted`, deleted: true }),
-    );
-  }
-
-  #find(id: string): RenderJob {
-    const job = this.#jobs.get(id);
+  const find = (id: string): RenderJob => {
+    const job = jobs.get(id);
     if (job === undefined) throw fail('not_found', 'There is no such job');
     return job;
-  }
+  };
 
   /** Evicts the oldest finished job. */
-  #makeRoom(): void {
-    if (this.#jobs.size < mostJobs) return;
-    const ended = [...this.#jobs.values()].find((job) => !job.isOpen);
+  const makeRoom = (): void => {
+    if (jobs.size < mostJobs) return;
+    const ended = [...jobs.values()].find((job) => !job.isOpen);
     if (ended === undefined) throw fail('unavailable', 'Too many jobs');
-    this.#jobs.delete(ended.id);
-  }
-}
+    jobs.delete(ended.id);
+  };
+
+  const create =
+    (type: RenderCall['type']): Handler =>
+    async (request, response) => {
+      const { model, call, firstFrame, body } = await readRender(request, type);
+      options.onRequest?.({ body, headers: request.headers });
+      checkModel(model, options);
+      makeRoom();
+      const events =
+        call.type === 'video'
+          ? simulateVideo(studio, {}, call, { input: () => of(firstFrame ?? Buffer.alloc(0)) })
+          : simulateMusic(studio, {}, call, { backpressure: new Backpressure() });
+      const job = new RenderJob(call, events);
+      jobs.set(job.id, job);
+      sendJson(response, JSON.stringify({ ...job.record(), model }));
+    };
+
+  const sendContent = (job: RenderJob, index: number, response: ServerResponse): void => {
+    if (job.isOpen) throw fail('conflict', 'The job is not finished');
+    const found = job.outputs.find(({ output }) => output.index === index);
+    if (found === undefined) throw fail('not_found', 'There is no such output');
+    const { output, bytes } = found;
+    response.writeHead(200, { 'content-type': output.mediaType, 'content-length': String(bytes.length) });
+    response.end(bytes);
+  };
+
+  /** What is left to say of the job. */
+  const remove = (job: RenderJob): object => {
+    const wasOpen = job.isOpen;
+    job.cancel();
+    jobs.delete(job.id);
+    return wasOpen ? job.record() : { id: job.id, object: `${job.call.type}.deleted`, deleted: true };
+  };
+
+  return {
+    /** Undefined for what is no address of ours. */
+    route(method: string, path: string): Route | undefined {
+      const [, collection, id, part] = address.exec(path) ?? [];
+      if (collection === undefined) return undefined;
+      if (id === undefined)
+        return { method: 'POST', run: create(collection === 'videos' ? 'video' : 'music') };
+      const isDelete = part === undefined && method === 'DELETE';
+      const run: Handler = (request, response) => {
+        const job = find(id);
+        if (part === 'content') sendContent(job, indexOf(request), response);
+        else if (part === 'stream') job.stream(indexOf(request), response);
+        else sendJson(response, JSON.stringify(isDelete ? remove(job) : job.record()));
+      };
+      return { method: isDelete ? method : 'GET', run };
+    },
+
+    close(): void {
+      for (const job of jobs.values()) job.cancel();
+    },
+  };
+};
 
 const indexOf = (request: IncomingMessage): number =>
   Number(new URLSearchParams((request.url ?? '').split('?')[1]).get('index') ?? 0);

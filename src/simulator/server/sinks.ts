@@ -6,7 +6,7 @@ import type { Parts } from '../../ports/chat.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError, sendEventsHead, sendJson } from './responses.ts';
-import { WholeAnswer } from './whole.ts';
+import { wholeAnswer } from './whole.ts';
 
 export interface Sink {
   write(parts: Parts): void;
@@ -55,10 +55,10 @@ export const streamSink = (
 };
 
 export const wholeSink = (head: StreamHead, response: ServerResponse, quirks: Quirks): Sink => {
-  const answer = new WholeAnswer();
+  const answer = wholeAnswer(head, quirks);
   return {
     write: (parts) => answer.add(parts),
-    end: () => sendJson(response, answer.json(head, quirks)),
+    end: () => sendJson(response, answer.json()),
     fail: (error) => sendError(response, error, quirks),
     lose: () => reset(response),
   };

@@ -3,30 +3,27 @@ import type { ServerResponse } from 'node:http';
 import { map, type Observable } from 'rxjs';
 import { createCodec } from '../../codec/codec.ts';
 import { asApiError, fail } from '../../errors.ts';
+import { isObject } from '../../json-schema.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { type SpeechCall, type SpeechVoice, speechRate } from '../../ports/speech.ts';
 import { ConnectionLost } from '../faults.ts';
 import { SpeechMemory } from '../speech/memory.ts';
-import { Speaker, type SpeechParts, simulateSpeech } from '../speech/speech.ts';
+import { Speaker, simulateSpeech } from '../speech/speech.ts';
 import type { Ticker } from '../ticker.ts';
-import { isObject } from './fields.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError } from './responses.ts';
 
 /** The speech synthesis and recognition of one server. */
-export class SoundStudio implements SpeechParts {
-  readonly speaker = new Speaker();
-  readonly memory = new SpeechMemory();
-  readonly codec = createCodec();
-  readonly ticker: Ticker;
+export const createSoundStudio = (ticker: Ticker, rate: number) => ({
+  speaker: new Speaker(),
+  memory: new SpeechMemory(),
+  codec: createCodec(),
+  ticker,
   /** Pieces of text a second. */
-  readonly rate: number;
+  rate,
+});
 
-  constructor(ticker: Ticker, rate: number) {
-    this.ticker = ticker;
-    this.rate = rate;
-  }
-}
+export type SoundStudio = ReturnType<typeof createSoundStudio>;
 
 export interface SpeechRequest {
   readonly model: string;

@@ -2,7 +2,7 @@
 import { fromJsonText, type JsonText, type Part } from '../../ports/chat.ts';
 import type { Quirks } from './quirks.ts';
 
-export type CallHead = Part & { readonly type: 'tool-call' };
+type CallHead = Part & { readonly type: 'tool-call' };
 
 /** A call whose arguments are still coming. */
 export interface OpenCall {

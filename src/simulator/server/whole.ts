@@ -12,41 +12,38 @@ interface Choice {
   finish: (Part & { type: 'finish' }) | undefined;
 }
 
-export class WholeAnswer {
-  readonly #choices = new Map<number, Choice>();
-  #usage: TokenUsage | undefined;
-
-  add(parts: Parts): void {
-    for (const part of parts) {
-      if (part.type === 'usage') this.#usage = part.usage;
-      else if (part.type !== 'failure') addTo(this.#choice(part.choice), part);
-    }
-  }
-
-  json(
-    head: { readonly id: string; readonly created: number; readonly model: string },
-    quirks: Quirks,
-  ): string {
-    const choices = [...this.#choices].map(([index, choice]) => choiceJson(index, choice, quirks));
-    const start = JSON.stringify({
-      id: head.id,
-      object: 'chat.completion',
-      created: head.created,
-      model: head.model,
-    });
-    const usage = quirks.has('no_usage') || this.#usage === undefined ? null : engineUsage(this.#usage);
-    return `${start.slice(0, -1)},"choices":[${choices.join()}],"usage":${JSON.stringify(usage)}}`;
-  }
-
-  #choice(index: number): Choice {
-    let choice = this.#choices.get(index);
-    if (choice === undefined) {
-      choice = { text: '', reasoning: '', logprobs: [], calls: [], finish: undefined };
-      this.#choices.set(index, choice);
-    }
-    return choice;
-  }
+interface AnswerHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
 }
+
+/** Collects parts until `json` is called. */
+export const wholeAnswer = ({ id, created, model }: AnswerHead, quirks: Quirks) => {
+  const choices = new Map<number, Choice>();
+  let usage: TokenUsage | undefined;
+  const choiceOf = (index: number): Choice => {
+    const known = choices.get(index);
+    if (known !== undefined) return known;
+    const choice: Choice = { text: '', reasoning: '', logprobs: [], calls: [], finish: undefined };
+    choices.set(index, choice);
+    return choice;
+  };
+  return {
+    add(parts: Parts): void {
+      for (const part of parts) {
+        if (part.type === 'usage') usage = part.usage;
+        else if (part.type !== 'failure') addTo(choiceOf(part.choice), part);
+      }
+    },
+    json(): string {
+      const all = [...choices].map(([index, choice]) => choiceJson(index, choice, quirks));
+      const start = JSON.stringify({ id, object: 'chat.completion', created, model });
+      const counted = quirks.has('no_usage') || usage === undefined ? null : engineUsage(usage);
+      return `${start.slice(0, -1)},"choices":[${all.join()}],"usage":${JSON.stringify(counted)}}`;
+    },
+  };
+};
 
 function addTo(choice: Choice, part: Exclude<Part, { type: 'usage' | 'failure' }>): void {
   switch (part.type) {

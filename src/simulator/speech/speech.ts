@@ -3,7 +3,7 @@ import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/speech.ts';
-import { splitDirectives } from '../faults.ts';
+import { readDirectives } from '../directives.ts';
 import { playPieces, type Supply } from '../play-pieces.ts';
 import type { Ticker } from '../ticker.ts';
 import { Fingerprint, type SpeechMemory } from './memory.ts';
@@ -43,7 +43,7 @@ export class Speaker {
   }
 }
 
-export interface SpeechParts {
+interface SpeechParts {
   readonly speaker: Speaker;
   readonly memory: SpeechMemory;
   readonly ticker: Ticker;
@@ -55,83 +55,71 @@ export const simulateSpeech = (
   parts: SpeechParts,
 ): Observable<Spoken> =>
   defer(() => {
-    const { directives, rest } = splitDirectives(call.input, 'input');
+    const { directives, rest } = readDirectives(call.input, 'input');
     const text = directives.text ?? rest;
-    return playPieces(() => new Sentences(text, call, parts), directives, parts.ticker, backpressure);
+    return playPieces(() => spokenPieces(text, call, parts), directives, parts.ticker, backpressure);
   });
 
 /** Synthesizes at most one sentence ahead of the reader. */
-class Sentences implements Supply<Spoken> {
-  readonly #text: string;
-  readonly #left: string[];
-  readonly #voice: readonly string[];
-  readonly #parts: SpeechParts;
-  readonly #leaving = new AbortController();
-  readonly #fingerprint = new Fingerprint();
-  #comment: string | undefined;
-  #ready: Buffer[] = [];
-  #making = false;
-  #waiting: { more: () => void; failed: (error: unknown) => void } | undefined;
-  #failure: { readonly error: unknown } | undefined;
-  done = false;
+const spokenPieces = (text: string, call: SpeechCall, { memory, speaker }: SpeechParts): Supply<Spoken> => {
+  const sentences = speechSentences(text);
+  const left = sentences.length === 0 ? ['.'] : [...sentences];
+  const voice = voiceArguments(call.voice);
+  const leaving = new AbortController();
+  const fingerprint = new Fingerprint();
+  const ready: Buffer[] = [];
+  let comment: string | undefined = commentMark + text;
+  let making = false;
+  let done = false;
+  let waiting: (() => void) | undefined;
+  let failure: { readonly error: unknown } | undefined;
 
-  constructor(text: string, call: SpeechCall, parts: SpeechParts) {
-    this.#text = text;
-    this.#comment = commentMark + text;
-    this.#left = [...speechSentences(text)];
-    if (this.#left.length === 0) this.#left.push('.');
-    this.#voice = voiceArguments(call.voice);
-    this.#parts = parts;
-  }
-
-  take(more: () => void, failed: (error: unknown) => void): Spoken | undefined {
-    const samples = this.#ready.shift();
-    if (this.#ready.length === 0) this.#makeNext();
-    if (samples !== undefined) return this.#spoken(samples);
-    if (this.#failure !== undefined) failed(this.#failure.error);
-    else if (this.#making) this.#waiting = { more, failed };
-    else this.#end();
-    return undefined;
-  }
-
-  stop(): void {
-    this.#leaving.abort();
-  }
-
-  #spoken(samples: Buffer): Spoken {
-    this.#fingerprint.add(samples);
-    const comment = this.#comment;
-    this.#comment = undefined;
-    return comment === undefined ? { samples } : { samples, comment };
-  }
-
-  #end(): void {
-    this.done = true;
-    this.#parts.memory.remember(this.#text, this.#fingerprint);
-  }
-
-  #makeNext(): void {
-    const sentence = this.#making ? undefined : this.#left.shift();
+  const makeNext = (): void => {
+    const sentence = making ? undefined : left.shift();
     if (sentence === undefined) return;
-    this.#making = true;
-    const job = { text: sayable(sentence), voice: this.#voice, rate: speechRate };
-    this.#parts.speaker.say(job, this.#leaving.signal).then(
-      (samples) => {
-        for (let at = 0; at < samples.length; at += pieceBytes)
-          this.#ready.push(samples.subarray(at, at + pieceBytes));
-        this.#made();
-      },
-      (error: unknown) => {
-        this.#failure = { error };
-        this.#made();
-      },
-    );
-  }
+    making = true;
+    speaker
+      .say({ text: sayable(sentence), voice, rate: speechRate }, leaving.signal)
+      .then(
+        (samples) => {
+          for (let at = 0; at < samples.length; at += pieceBytes)
+            ready.push(samples.subarray(at, at + pieceBytes));
+        },
+        (error: unknown) => {
+          failure = { error };
+        },
+      )
+      .then(made);
+  };
+  const made = (): void => {
+    making = false;
+    const more = waiting;
+    waiting = undefined;
+    more?.();
+  };
+  const spoken = (samples: Buffer): Spoken => {
+    fingerprint.add(samples);
+    const first = comment;
+    comment = undefined;
+    return first === undefined ? { samples } : { samples, comment: first };
+  };
 
-  #made(): void {
-    this.#making = false;
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.more();
-  }
-}
+  return {
+    take(more, failed) {
+      const samples = ready.shift();
+      if (ready.length === 0) makeNext();
+      if (samples !== undefined) return spoken(samples);
+      if (failure !== undefined) failed(failure.error);
+      else if (making) waiting = more;
+      else {
+        done = true;
+        memory.remember(text, fingerprint);
+      }
+      return undefined;
+    },
+    get done() {
+      return done;
+    },
+    stop: () => leaving.abort(),
+  };
+};

@@ -6,14 +6,14 @@ import type { Flow } from '../../ports/engine.ts';
 import { speechRate } from '../../ports/speech.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../../ports/transcription.ts';
 import { splitTokens } from '../../tokens/simulator.ts';
-import type { Directives } from '../directives.ts';
-import { splitDirectives } from '../faults.ts';
+import { type Directives, readDirectives } from '../directives.ts';
+
 import { playPieces, supplyOf } from '../play-pieces.ts';
 import type { Ticker } from '../ticker.ts';
 import { Fingerprint, type SpeechMemory } from './memory.ts';
 import { commentMark } from './speech.ts';
 
-export interface TranscriptionParts {
+interface TranscriptionParts {
   readonly codec: Codec | undefined;
   readonly memory: SpeechMemory;
   readonly ticker: Ticker;
@@ -30,7 +30,7 @@ export const simulateTranscription = (
   parts: TranscriptionParts,
 ): Observable<Transcribed> =>
   defer(() => {
-    const { directives } = splitDirectives(call.prompt ?? '', 'prompt');
+    const { directives } = readDirectives(call.prompt ?? '', 'prompt');
     const pace: Directives = {
       ...directives,
       rate: directives.rate ?? (call.stream ? parts.rate : Number.POSITIVE_INFINITY),

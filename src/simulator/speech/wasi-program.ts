@@ -20,10 +20,9 @@ export const runProgram = (
   { args, input, output }: { args: readonly string[]; input: Uint8Array; output: string },
 ): Uint8Array => {
   const files = new Map([['input', new MemoryFile(input)]]);
-  const system = new System(args, files);
-  const instance = new WebAssembly.Instance(program, { wasi_snapshot_preview1: system.calls() });
+  const calls = systemCalls(args, files, () => exports.memory.buffer);
+  const instance = new WebAssembly.Instance(program, { wasi_snapshot_preview1: calls });
   const exports = instance.exports as Exports;
-  system.memory = exports.memory;
   try {
     exports._start();
   } catch (thrown) {
@@ -90,134 +89,112 @@ const noEntry = 44;
 const create = 1;
 
 /** The calls of `wasi_snapshot_preview1` that a program with two files makes; names and numbers are the standard's. */
-class System {
-  memory: Exports['memory'] = { buffer: new ArrayBuffer(0) };
-  readonly #args: readonly Uint8Array[];
-  readonly #files: Map<string, MemoryFile>;
-  readonly #open = new Map<number, MemoryFile>();
-  #next = folder + 1;
-
-  constructor(args: readonly string[], files: Map<string, MemoryFile>) {
-    this.#args = args.map((text) => Buffer.from(`${text}\0`));
-    this.#files = files;
+const systemCalls = (
+  args: readonly string[],
+  files: Map<string, MemoryFile>,
+  memory: () => ArrayBuffer,
+): Record<string, (...values: never[]) => unknown> => {
+  const texts = args.map((text) => Buffer.from(`${text}\0`));
+  const open = new Map<number, MemoryFile>();
+  let next = folder + 1;
+  const view = () => new DataView(memory());
+  const bytes = (at: number, length: number) => new Uint8Array(memory(), at, length);
+  const set = (at: number, value: number) => view().setUint32(at, value, true);
+  function* pieces(list: number, count: number): Generator<Uint8Array> {
+    for (let at = list; at < list + count * 8; at += 8)
+      yield bytes(view().getUint32(at, true), view().getUint32(at + 4, true));
   }
-
-  calls(): Record<string, (...values: never[]) => unknown> {
-    return {
-      args_sizes_get: (count: number, size: number) => {
-        this.#set(count, this.#args.length);
-        this.#set(
-          size,
-          this.#args.reduce((sum, text) => sum + text.length, 0),
-        );
-        return ok;
-      },
-      args_get: (pointers: number, texts: number) => {
-        let at = texts;
-        for (const [index, text] of this.#args.entries()) {
-          this.#set(pointers + index * 4, at);
-          this.#bytes(at, text.length).set(text);
-          at += text.length;
-        }
-        return ok;
-      },
-      // A constant time makes the output deterministic.
-      clock_time_get: (_clock: number, _precision: bigint, time: number) => {
-        this.#view().setBigUint64(time, 0n, true);
-        return ok;
-      },
-      fd_prestat_get: (descriptor: number, into: number) => {
-        if (descriptor !== folder) return badDescriptor;
-        this.#set(into, 0);
-        this.#set(into + 4, folderName.length);
-        return ok;
-      },
-      fd_prestat_dir_name: (_descriptor: number, into: number, length: number) => {
-        this.#bytes(into, length).set(Buffer.from(folderName));
-        return ok;
-      },
-      fd_fdstat_get: (descriptor: number, into: number) => {
-        const view = this.#view();
-        view.setUint32(into, descriptor < folder ? 2 : descriptor === folder ? 3 : 4, true);
-        view.setBigUint64(into + 8, 0xffff_ffff_ffff_ffffn, true);
-        view.setBigUint64(into + 16, 0xffff_ffff_ffff_ffffn, true);
-        return ok;
-      },
-      fd_fdstat_set_flags: () => ok,
-      path_open: (
-        _folder: number,
-        _lookup: number,
-        path: number,
-        length: number,
-        flags: number,
-        _rights: bigint,
-        _inherited: bigint,
-        _mode: number,
-        into: number,
-      ) => {
-        const name = Buffer.from(this.#bytes(path, length)).toString();
-        const isNew = (flags & create) !== 0;
-        if (!isNew && !this.#files.has(name)) return noEntry;
-        const file = isNew ? new MemoryFile(undefined, 0) : this.#files.get(name);
-        if (file === undefined) return noEntry;
-        file.position = 0;
-        this.#files.set(name, file);
-        this.#open.set(this.#next, file);
-        this.#set(into, this.#next++);
-        return ok;
-      },
-      fd_close: (descriptor: number) => {
-        this.#open.delete(descriptor);
-        return ok;
-      },
-      fd_read: (descriptor: number, pieces: number, count: number, into: number) => {
-        const file = this.#open.get(descriptor);
-        let total = 0;
-        for (const piece of this.#pieces(pieces, count)) total += file?.read(piece) ?? 0;
-        this.#set(into, total);
-        return ok;
-      },
-      fd_write: (descriptor: number, pieces: number, count: number, into: number) => {
-        const file = this.#open.get(descriptor);
-        let total = 0;
-        for (const piece of this.#pieces(pieces, count)) {
-          file?.write(piece);
-          total += piece.length;
-        }
-        this.#set(into, total);
-        return ok;
-      },
-      fd_seek: (descriptor: number, offset: bigint, from: number, into: number) => {
-        const file = this.#open.get(descriptor);
-        if (file === undefined) return badDescriptor;
-        const base = from === 0 ? 0 : from === 1 ? file.position : file.length;
-        file.position = Math.max(0, base + Number(offset));
-        this.#view().setBigUint64(into, BigInt(file.position), true);
-        return ok;
-      },
-      proc_exit: (code: number) => {
-        throw new Ended(code);
-      },
-    };
-  }
-
-  *#pieces(pointers: number, count: number): Generator<Uint8Array> {
-    for (let index = 0; index < count; index++) {
-      const view = this.#view();
-      const at = pointers + index * 8;
-      yield this.#bytes(view.getUint32(at, true), view.getUint32(at + 4, true));
-    }
-  }
-
-  #view(): DataView {
-    return new DataView(this.memory.buffer);
-  }
-
-  #bytes(at: number, length: number): Uint8Array {
-    return new Uint8Array(this.memory.buffer, at, length);
-  }
-
-  #set(at: number, value: number): void {
-    this.#view().setUint32(at, value, true);
-  }
-}
+  return {
+    args_sizes_get: (count: number, size: number) => {
+      set(count, texts.length);
+      set(size, Buffer.concat(texts).length);
+      return ok;
+    },
+    args_get: (pointers: number, into: number) => {
+      let at = into;
+      for (const [index, text] of texts.entries()) {
+        set(pointers + index * 4, at);
+        bytes(at, text.length).set(text);
+        at += text.length;
+      }
+      return ok;
+    },
+    // A constant time makes the output deterministic.
+    clock_time_get: (_clock: number, _precision: bigint, time: number) => {
+      view().setBigUint64(time, 0n, true);
+      return ok;
+    },
+    fd_prestat_get: (descriptor: number, into: number) => {
+      if (descriptor !== folder) return badDescriptor;
+      set(into, 0);
+      set(into + 4, folderName.length);
+      return ok;
+    },
+    fd_prestat_dir_name: (_descriptor: number, into: number, length: number) => {
+      bytes(into, length).set(Buffer.from(folderName));
+      return ok;
+    },
+    fd_fdstat_get: (descriptor: number, into: number) => {
+      const status = view();
+      status.setUint32(into, descriptor < folder ? 2 : descriptor === folder ? 3 : 4, true);
+      status.setBigUint64(into + 8, 0xffff_ffff_ffff_ffffn, true);
+      status.setBigUint64(into + 16, 0xffff_ffff_ffff_ffffn, true);
+      return ok;
+    },
+    fd_fdstat_set_flags: () => ok,
+    path_open: (
+      _folder: number,
+      _lookup: number,
+      path: number,
+      length: number,
+      flags: number,
+      _rights: bigint,
+      _inherited: bigint,
+      _mode: number,
+      into: number,
+    ) => {
+      const name = Buffer.from(bytes(path, length)).toString();
+      const isNew = (flags & create) !== 0;
+      if (!isNew && !files.has(name)) return noEntry;
+      const file = isNew ? new MemoryFile(undefined, 0) : files.get(name);
+      if (file === undefined) return noEntry;
+      file.position = 0;
+      files.set(name, file);
+      open.set(next, file);
+      set(into, next++);
+      return ok;
+    },
+    fd_close: (descriptor: number) => {
+      open.delete(descriptor);
+      return ok;
+    },
+    fd_read: (descriptor: number, list: number, count: number, into: number) => {
+      const file = open.get(descriptor);
+      let total = 0;
+      for (const piece of pieces(list, count)) total += file?.read(piece) ?? 0;
+      set(into, total);
+      return ok;
+    },
+    fd_write: (descriptor: number, list: number, count: number, into: number) => {
+      const file = open.get(descriptor);
+      let total = 0;
+      for (const piece of pieces(list, count)) {
+        file?.write(piece);
+        total += piece.length;
+      }
+      set(into, total);
+      return ok;
+    },
+    fd_seek: (descriptor: number, offset: bigint, from: number, into: number) => {
+      const file = open.get(descriptor);
+      if (file === undefined) return badDescriptor;
+      const base = from === 0 ? 0 : from === 1 ? file.position : file.length;
+      file.position = Math.max(0, base + Number(offset));
+      view().setBigUint64(into, BigInt(file.position), true);
+      return ok;
+    },
+    proc_exit: (code: number) => {
+      throw new Ended(code);
+    },
+  };
+};

@@ -14,7 +14,7 @@ const USELESS_LIMIT = 16;
 /** A stream with more malformed events fails. */
 const MALFORMED_LIMIT = 32;
 
-export interface StreamOptions extends AnswerOptions {
+interface StreamOptions extends AnswerOptions {
   /** False: every chunk is parsed. For tests that compare the two ways. */
   readonly skeletons?: boolean;
 }

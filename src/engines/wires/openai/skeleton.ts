@@ -3,7 +3,7 @@ import type { JsonText } from '../../../ports/chat.ts';
 import { isObject, type Json } from './words.ts';
 
 /** A chunk that does nothing but carry one piece of text of one choice. */
-export interface PlainDelta {
+interface PlainDelta {
   readonly choice: number;
   readonly kind: 'text' | 'reasoning';
   readonly text: string;

@@ -6,7 +6,7 @@ const CLOSE = '</think>';
 /** White space around the tags is the template's, not the model's; more than this is not waited out. */
 const SPACE_LIMIT = 64;
 
-export interface ThinkSink {
+interface ThinkSink {
   text(text: JsonText): void;
   reasoning(text: JsonText): void;
 }

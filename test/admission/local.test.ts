@@ -8,8 +8,8 @@ import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { StartWindow } from '../../src/adapters/admission/start-window.ts';
 import { leased } from '../../src/ports/admission.ts';
 import { admissionContract } from '../contracts/admission.ts';
+import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
-import { request, Visitor } from './visitor.ts';
 
 t.test('contract', async (t) => {
   await admissionContract(
@@ -26,10 +26,10 @@ t.test('contract', async (t) => {
 t.test('where there is room the lease comes synchronously', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
-  const visitor = new Visitor(admission, request());
-  t.strictSame(visitor.outcome, { kind: 'admitted', waited: 0 });
-  const next = new Visitor(admission, request());
-  visitor.release();
+  const client = new Client(admission, request());
+  t.strictSame(client.outcome, { kind: 'admitted', waited: 0 });
+  const next = new Client(admission, request());
+  client.release();
   t.match(next.outcome, { kind: 'admitted', position: 1 });
 });
 
@@ -73,9 +73,9 @@ t.test('gates in use are kept while others go', async (t) => {
   const clock = new VirtualClock();
   const admission = createLocalAdmission({ clock, queueMs: 600_000 });
   t.teardown(() => admission.close());
-  const runner = new Visitor(admission, request({}, 'runs'));
-  const waiter = new Visitor(admission, request({}, 'runs'));
-  new Visitor(admission, request({}, 'gone')).release();
+  const runner = new Client(admission, request({}, 'runs'));
+  const waiter = new Client(admission, request({}, 'runs'));
+  new Client(admission, request({}, 'gone')).release();
   await clock.advance(65_000);
   t.equal(admission.gates(), 1);
   runner.release();
@@ -86,7 +86,7 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
   const admission = createLocalAdmission({ clock: new VirtualClock() });
   t.teardown(() => admission.close());
   const asked = request({ requestsPerMinute: 5000 });
-  const first = new Visitor(admission, asked);
+  const first = new Client(admission, asked);
   const order: number[] = [];
   const depths = new Set<number>();
   const { stackTraceLimit } = Error;
@@ -111,12 +111,12 @@ t.test('the wall clock may be set at will', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
   const asked = request({ concurrency: 5, requestsPerMinute: 1 });
-  t.equal(await new Visitor(admission, asked).word(), 'admitted');
+  t.equal(await new Client(admission, asked).result(), 'admitted');
   const day = 86_400_000;
   for (const step of [day, -day]) {
     const now = Date.now;
     t.intercept(Date, 'now', { value: () => now() + step });
-    t.match(await new Visitor(admission, asked).settled(), { status: 429, retryAfter: 60 });
+    t.match(await new Client(admission, asked).settled(), { status: 429, retryAfter: 60 });
   }
 });
 

@@ -21,7 +21,7 @@ import { Fingerprint, SpeechMemory } from '../../src/simulator/speech/memory.ts'
 import { resample } from '../../src/simulator/speech/resample.ts';
 import { sayable, speechSentences } from '../../src/simulator/speech/sentences.ts';
 import { type Clock, Ticker } from '../../src/simulator/ticker.ts';
-import { caller, exchange, house, lease, model, run, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, harness, lease, model, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
 import { pitch } from './sounds.ts';
 
@@ -207,8 +207,8 @@ t.test('a stage that throws', async (t) => {
     const bad = Object.defineProperties({}, { samples: { get: boom }, text: { get: boom } });
     const parts = concat(of(...first, bad), new Subject<never>());
     const voiced = { model: model({ voices: ['ada'] }), variant: undefined };
-    const { ports, leases, events } = house(undefined, {
-      catalog: { ...house().ports.catalog, resolve: () => voiced },
+    const { ports, leases, events } = harness(undefined, {
+      catalog: { ...harness().ports.catalog, resolve: () => voiced },
       engines: { of: () => ({ [operation]: () => parts }), health: () => ({}), close: async () => undefined },
       codec: {
         probe: async () => ({ container: 'wav', hasVideo: false, hasAudio: true, seconds: 1 }),

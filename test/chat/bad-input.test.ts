@@ -1,6 +1,6 @@
 /** Everything wrong with a chat request is a 400 (or 404, 413) whose message names the field, and reaches no engine. */
 import t from 'tap';
-import { house, refusal } from './hand-made.ts';
+import { harness, refusal } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const ask = (fields: object) => ({ messages: [user], ...fields });
@@ -395,7 +395,7 @@ function nested(levels: number): object {
 }
 
 t.test(`${cases.length} ways to get it wrong`, async (t) => {
-  const at = house();
+  const at = harness();
   for (const [body, expected] of cases)
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
   t.equal(at.calls.length, 0, 'no engine was called');

@@ -12,7 +12,7 @@ import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, framing, settled, text, usage } from './hand-made.ts';
+import { finish, framing, settled, text, usage } from './fixtures.ts';
 
 const isChunk = Compile(ChatChunk);
 const isCompletion = Compile(ChatCompletion);

@@ -2,18 +2,18 @@
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { plainCall } from '../samples.ts';
-import { ask, ballast, callMadeBy, type House, house, withBytes } from './hand-made.ts';
+import { ask, ballast, callMadeBy, type Harness, harness, withBytes } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 
-const callOf = (body: object, at: House = house()): Promise<ChatCall> =>
+const callOf = (body: object, at: Harness = harness()): Promise<ChatCall> =>
   callMadeBy(ask({ messages: [user], ...body }, at), at);
 
 const plain = plainCall();
 
 t.test('the least a client can say', async (t) => {
   t.strictSame(await callOf({}), plain);
-  const { calls } = house();
+  const { calls } = harness();
   t.same(calls, []);
 });
 
@@ -143,7 +143,7 @@ t.test('base64 in a schema stays text, however large the request', async (t) => 
       tools: [{ type: 'function', function: { name: 'look', parameters: schema } }],
       response_format: { type: 'json_schema', json_schema: { name: 'out', schema } },
     },
-    withBytes(house()),
+    withBytes(harness()),
   );
   t.strictSame(call.tools, [{ name: 'look', parameters: schema }]);
   t.strictSame(call.format, { type: 'json_schema', name: 'out', schema });
@@ -262,7 +262,7 @@ t.test(':express derives a budget where budgets are kept', async (t) => {
 });
 
 t.test('the completion limit fits the window', async (t) => {
-  const limit = async (body: object, at = house()) => (await callOf(body, at)).maxTokens;
+  const limit = async (body: object, at = harness()) => (await callOf(body, at)).maxTokens;
   t.equal(await limit({ max_tokens: 5 }), 5);
   t.equal(await limit({ max_tokens: 5, max_completion_tokens: 6 }), 6);
   t.equal(
@@ -273,16 +273,16 @@ t.test('the completion limit fits the window', async (t) => {
   t.equal(await limit({ model: 'mock/small' }), 256 - 8 - 32, 'window − prompt − 32');
   t.equal(await limit({ model: 'mock/small', max_completion_tokens: 100 }), 100);
 
-  const large = house();
+  const large = harness();
   const long = [{ role: 'user', content: 'word '.repeat(100_000) }];
   t.equal(await limit({ messages: long }, large), 131_072 - 125_000 - 7 - 32);
   t.equal(large.counted.length, 1, 'large prompts are counted off the loop');
 
-  const fits = house();
+  const fits = harness();
   t.equal(await limit({ messages: [{ role: 'user', content: 'ä'.repeat(40_000) }] }, fits), 32_768);
   t.equal(fits.counted.length, 0, 'the byte bound was enough');
 
-  const tools = house();
+  const tools = harness();
   const big = { type: 'object', description: 'x'.repeat(120_000) };
   await limit({ tools: [{ type: 'function', function: { name: 'f', parameters: big } }] }, tools);
   t.equal(tools.counted.length, 1, 'schemas of tools count');

@@ -23,14 +23,14 @@ import {
   caller,
   exchange,
   finish,
-  house,
+  harness,
   lease,
   model,
   models,
   run,
   text,
   usage,
-} from './hand-made.ts';
+} from './fixtures.ts';
 
 const marbles = (t: Test, run: (helpers: RunHelpers, now: () => number) => void): void => {
   const scheduler = new TestScheduler((actual, expected) => t.strictSame(actual, expected));
@@ -202,7 +202,7 @@ t.test('settle', async (t) => {
 });
 
 t.test('resolveModel', async (t) => {
-  const { catalog } = house().ports;
+  const { catalog } = harness().ports;
   marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
     const body = { model: 'mock/thinker:express', other: 1 };
     const request = cold('--(b|)', { b: body });
@@ -227,7 +227,7 @@ t.test('admit', async (t) => {
   const request = () => ({ exchange: exchange(), caller });
   const task = { model: model() };
   const admission = (grant: Lease | Observable<Lease>, asked: unknown[] = []) => ({
-    ...house().ports.admission,
+    ...harness().ports.admission,
     admit: (request: unknown) => {
       asked.push(request);
       return grant;
@@ -363,7 +363,7 @@ const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefine
 
 t.test('callEngine', async (t) => {
   t.test('hands the call and the reader’s backpressure to the engine of the model', async (t) => {
-    const at = house();
+    const at = harness();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
       expectObservable(
@@ -388,12 +388,12 @@ t.test('callEngine', async (t) => {
   });
   t.test('calls nobody while usage cannot be kept', async (t) => {
     const closed: UsageLog = {
-      ...house().ports.usage,
+      ...harness().ports.usage,
       ensureOpen: () => {
         throw full;
       },
     };
-    const at = house();
+    const at = harness();
     marbles(t, ({ expectObservable }) => {
       expectObservable(
         of(task).pipe(lift(callEngine({ ...at.ports, usage: closed }, 'chat'), admitted(task))),
@@ -547,7 +547,7 @@ t.test('countTokens and record', async (t) => {
   ];
   t.test('an engine that does not stop is stopped, and fails', async (t) => {
     const big: SettledParts = [text('x'.repeat(1024 * 1024))];
-    const { ports, events } = house();
+    const { ports, events } = harness();
     let passed = 0;
     const source = new Observable<SettledParts>((subscriber) => {
       for (let count = 0; count < 100 && !subscriber.closed; count++) subscriber.next(big);
@@ -568,7 +568,7 @@ t.test('countTokens and record', async (t) => {
       const events: UsageEvent[] = [];
       marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
         const log: UsageLog = {
-          ...house().ports.usage,
+          ...harness().ports.usage,
           record: (event) =>
             defer(() => {
               events.push(event);

@@ -57,7 +57,7 @@ export class ModelGate {
     this.#serve(now);
   }
 
-  leave(name: string): void {
+  disconnect(name: string): void {
     this.#line = this.#line.filter((each) => each.name !== name);
   }
 

@@ -21,7 +21,7 @@ import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { VectorStores } from '../../src/ports/vector-stores.ts';
-import { caller, exchange, house, lease, model, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, harness, lease, model, usageLog } from '../chat/fixtures.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -141,7 +141,7 @@ t.test('a stage that throws', async (t) => {
   ];
   for (const [stage, pipeline, body, engine] of cases) {
     const engines = { of: () => ({ chat: () => NEVER, ...engine }) } as unknown as Ports['engines'];
-    const { ports, leases, events } = house(undefined, { engines, vectorStores });
+    const { ports, leases, events } = harness(undefined, { engines, vectorStores });
     const request = { exchange: exchange(body), caller };
     const replies = lastValueFrom(pipeline(ports)(request.exchange, request));
     const status = await replies.then(

@@ -11,7 +11,7 @@ import { errorMessage } from '../../src/engines/wires/openai/words.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
-import { borrowed } from './borrowed.ts';
+import { borrowed } from './borrowed-buffers.ts';
 import { joined, readable, thinker } from './samples.ts';
 
 const fixture = (name: string): Buffer =>

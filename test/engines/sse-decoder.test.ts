@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { SseDecoder } from '../../src/engines/sse-decoder.ts';
-import { borrowed } from './borrowed.ts';
+import { borrowed } from './borrowed-buffers.ts';
 
 type Event = readonly [data: string, event: string];
 

@@ -25,7 +25,7 @@ import { specFault } from '../../src/images/spec.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { caller, exchange, lease, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, lease, usageLog } from '../chat/fixtures.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';

@@ -10,7 +10,7 @@ import { fail } from '../../src/errors.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { exchange, house, run, usageLog } from '../chat/hand-made.ts';
+import { exchange, harness, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
 import { plain } from './drawing.ts';
 
@@ -29,9 +29,9 @@ const drawn = async (): Promise<Drawn> => ({
 /** The replies of `POST /images` to a client that never reads. */
 const posted = (part: Drawn, body: object = {}, onRecord?: UsageLog['record']) => {
   const { events, usage } = usageLog(onRecord);
-  const { ports, leases } = house(undefined, {
+  const { ports, leases } = harness(undefined, {
     usage,
-    catalog: { ...house().ports.catalog, resolve: () => ({ model, variant: undefined }) },
+    catalog: { ...harness().ports.catalog, resolve: () => ({ model, variant: undefined }) },
     engines: {
       of: () => ({ image: () => concat(of(part), NEVER) }),
       health: () => ({}),

@@ -9,7 +9,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
-import { clock, messageOf, quote, say, textOf, usesOf, weather } from './spoken.ts';
+import { clock, messageOf, quote, say, textOf, usesOf, weather } from './sample-messages.ts';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());

@@ -8,8 +8,8 @@ import { Message, type OutputBlock } from '../../schemas/messages.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts } from '../../src/ports/chat.ts';
-import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/hand-made.ts';
-import { answerOf, ask, asking, type House, house, keepingState, refusal, streamOf } from './hand-made.ts';
+import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
+import { answerOf, ask, asking, type Harness, harness, keepingState, refusal, streamOf } from './fixtures.ts';
 import { inputOf, readEvents } from './read-events.ts';
 
 const isMessage = Compile(Message);
@@ -104,16 +104,16 @@ const callsOf = (blocks: readonly OutputBlock[]) =>
 
 t.test('events add up to the whole message, and to what the engine said', async (t) => {
   // One key for both, so that signatures agree.
-  const state = { ...house().ports.state, ...keepingState() };
+  const state = { ...harness().ports.state, ...keepingState() };
   await fc.assert(
     fc.asyncProperty(legal, cutting, fc.boolean(), async (parts, cuts, hidden) => {
       const arrays = [...dealt(parts, cuts), [usage(7, 5, 1, 2)]];
       const body = { ...request, ...(hidden && { thinking: { type: 'adaptive', display: 'omitted' } }) };
-      const replies = await ask({ ...body, stream: true }, house(from(arrays), { state }));
+      const replies = await ask({ ...body, stream: true }, harness(from(arrays), { state }));
       if (replies.length > arrays.length + 1) throw new Error('more than one write per arrival');
       const { message, error } = readEvents(streamOf(replies));
       t.equal(error, undefined);
-      const whole: unknown = answerOf(await ask(body, house(from(arrays), { state })));
+      const whole: unknown = answerOf(await ask(body, harness(from(arrays), { state })));
       if (!isMessage.Check(whole)) throw new Error(JSON.stringify(isMessage.Errors(whole)));
       t.strictSame(message && { ...message, content: message.content.map(withoutCitations) }, whole);
       t.equal(textOf(whole.content), said(parts, 'text'));
@@ -136,7 +136,7 @@ t.test('a failure at any point ends in an error and message_stop', async (t) => 
             throwError(() => error),
           )
         : from([...before, failure]);
-      const at = house(answer);
+      const at = harness(answer);
       if (before.length === 0) {
         await t.rejects(ask({ ...request, stream: true }, at), error);
         return;
@@ -145,7 +145,7 @@ t.test('a failure at any point ends in an error and message_stop', async (t) => 
       t.equal(read.error, 'The model "took"\ntoo long');
       t.ok(said(parts, 'text').startsWith(textOf(read.blocks)));
       t.match(at.events, [{ outcome: 'failed', status: 504, cost: '0' }]);
-      await t.rejects(ask(request, house(answer)), error);
+      await t.rejects(ask(request, harness(answer)), error);
     }),
     { numRuns: 80, seed: 12 },
   );
@@ -163,7 +163,7 @@ t.test('whatever an engine does, the answer is legal', async (t) => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(any, { maxLength: 12 }), cutting, async (parts, cuts) => {
-      const at = house(from(dealt(parts, cuts)));
+      const at = harness(from(dealt(parts, cuts)));
       try {
         readEvents(streamOf(await ask({ ...request, stream: true }, at)));
       } catch (error) {
@@ -180,7 +180,7 @@ t.test('whatever an engine does, the answer is legal', async (t) => {
 
 /** What an engine's answer to a stream request becomes, and what the usage event says. */
 const framed = async (...arrays: Parts[]) => {
-  const at: House = house(from(arrays));
+  const at: Harness = harness(from(arrays));
   const stream = streamOf(await ask({ ...request, stop_sequences: ['END'], stream: true }, at));
   return { stream, ...readEvents(stream), event: at.events[0] };
 };
@@ -268,7 +268,7 @@ t.test('what is shown of a thought', async (t) => {
     [{ type: 'adaptive', display: 'summarized' }, 'Hm'],
     [{ type: 'adaptive', display: 'omitted' }, ''],
   ] as const) {
-    const { content } = answerOf(await ask({ ...request, thinking }, house(answer)));
+    const { content } = answerOf(await ask({ ...request, thinking }, harness(answer)));
     t.match(
       content,
       [
@@ -304,25 +304,27 @@ t.test('arguments that are no JSON object', async (t) => {
       finish('tool_calls'),
       usage(1, 1),
     ];
-    const { content } = answerOf(await ask(request, house(of(parts))));
+    const { content } = answerOf(await ask(request, harness(of(parts))));
     t.strictSame(content, [{ type: 'tool_use', id: 'toolu_0', name: 'look', input }]);
   }
 });
 
 t.test('a thought is signed with the key of this installation, piece by piece or whole', async (t) => {
-  const state = { ...house().ports.state, ...keepingState() };
+  const state = { ...harness().ports.state, ...keepingState() };
   const parts = ['I "think" ', '😀 ', 'x'.repeat(5000), '\ud83d', '\ude00'].map(thought);
   const answer = from([...parts.map((part): Parts => [part]), [text('a'), finish(), usage(1, 1)]]);
-  const { message } = readEvents(streamOf(await ask({ ...request, stream: true }, house(answer, { state }))));
+  const { message } = readEvents(
+    streamOf(await ask({ ...request, stream: true }, harness(answer, { state }))),
+  );
   const key = (await state.get<SigningKeyRecord>('signing-key', 'thoughts'))?.value.key ?? '';
   t.equal(Buffer.from(key, 'base64').length, 32);
   const signature = createHmac('sha256', Buffer.from(key, 'base64'))
     .update(Buffer.from(`I "think" 😀 ${'x'.repeat(5000)}😀`, 'utf16le'))
     .digest('base64');
   t.match(message?.content[0], { type: 'thinking', signature });
-  const again = answerOf(await ask(request, house(answer, { state })));
+  const again = answerOf(await ask(request, harness(answer, { state })));
   t.match(again.content[0], { signature }, 'another replica on the same store signs the same');
-  const elsewhere = answerOf(await ask(request, house(answer)));
+  const elsewhere = answerOf(await ask(request, harness(answer)));
   t.not(elsewhere.content[0]?.type === 'thinking' && elsewhere.content[0].signature, signature);
 });
 
@@ -330,12 +332,12 @@ t.test('a store that is away', async (t) => {
   const kept = keepingState();
   let away = true;
   const state = {
-    ...house().ports.state,
+    ...harness().ports.state,
     ...kept,
     get: <T>(kind: string, id: string) =>
       away ? Promise.reject(fail('unavailable', 'The store is away')) : kept.get<T>(kind, id),
   };
-  const again = asking(house(undefined, { state }));
+  const again = asking(harness(undefined, { state }));
   t.equal(await refusal(again(request)), '503 The store is away');
   away = false;
   t.match(answerOf(await again(request)), { stop_reason: 'end_turn' }, 'is asked again by the next request');
@@ -344,7 +346,7 @@ t.test('a store that is away', async (t) => {
 t.test('the layout of a stream, byte by byte', async (t) => {
   const replies = await ask(
     { ...request, stream: true },
-    house(
+    harness(
       from<Parts[]>([
         [text('Hel"lo')],
         [toolCall(0)],

@@ -1,9 +1,9 @@
 /** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
 import { of } from 'rxjs';
 import t from 'tap';
-import { ballast, finish, text, usage, withBytes } from '../chat/hand-made.ts';
+import { ballast, finish, text, usage, withBytes } from '../chat/fixtures.ts';
 import { plainCall } from '../samples.ts';
-import { answerOf, ask, callOf, count, house } from './hand-made.ts';
+import { answerOf, ask, callOf, count, harness } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const says = (words: string) => ({ type: 'text', text: words }) as const;
@@ -213,7 +213,7 @@ t.test('ids of calls are the same from turn to turn', async (t) => {
     usage(1, 1),
   ]);
   const request = { model: 'mock/chat', max_tokens: 9, messages: [user] };
-  const { content } = answerOf(await ask(request, house(answer)));
+  const { content } = answerOf(await ask(request, harness(answer)));
   const ids = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
   t.strictSame(ids, ['toolu_a-B_9', 'toolu_odd']);
   const back = await messagesOf(
@@ -245,7 +245,7 @@ t.test('base64 in the input of a tool and in schemas stays text, however large t
       tools: [{ name: 'look', input_schema: schema }],
       output_config: { format: { type: 'json_schema', schema } },
     },
-    withBytes(house()),
+    withBytes(harness()),
   );
   t.match(messages[2], { toolCalls: [{ arguments: JSON.stringify({ file: { data } }) }] });
   t.strictSame(tools, [{ name: 'look', parameters: schema }]);
@@ -371,7 +371,7 @@ t.test('counting tokens', async (t) => {
     input_tokens: 1032,
   });
   t.strictSame(await tokens({ tools: [{ name: 'look', input_schema: {} }] }), { input_tokens: 19 });
-  const at = house(of([text('a'), finish(), usage(1, 1)]));
+  const at = harness(of([text('a'), finish(), usage(1, 1)]));
   await count({ model: 'mock/chat', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }, at);
   t.equal(at.counted.length, 1, 'long prompts are counted on a thread');
   t.strictSame([at.calls, at.events, at.leases], [[], [], []], 'nothing is generated, billed or admitted');

@@ -11,7 +11,7 @@ import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { readEvents } from './read-events.ts';
-import { city, messageOf, quote, say, textOf, weather } from './spoken.ts';
+import { city, messageOf, quote, say, textOf, weather } from './sample-messages.ts';
 
 const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
 t.teardown(() => gateway.stop());

@@ -27,7 +27,7 @@ import {
   exchange,
   finish,
   framing,
-  house,
+  harness,
   run,
   settled,
   text,
@@ -35,8 +35,8 @@ import {
   toolArguments,
   toolCall,
   usage,
-} from '../chat/hand-made.ts';
-import { answerOf, ask, refusal, streamOf } from './hand-made.ts';
+} from '../chat/fixtures.ts';
+import { answerOf, ask, refusal, streamOf } from './fixtures.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
 const form = (logprobs = true) =>
@@ -226,7 +226,7 @@ t.test('whatever an engine sends, the stream stays legal and is billed once', as
               from(parts),
               throwError(() => (ending === 'throw' ? new Error('inside') : fail('unavailable', 'Busy'))),
             );
-      const at = house(source);
+      const at = harness(source);
       let replies: readonly Reply[];
       try {
         replies = await ask({ input: 'Hi', stream: true }, at);
@@ -426,7 +426,7 @@ t.test('logprobs', async (t) => {
 });
 
 t.test('a client that leaves is billed for what was said, and its slot is free again', (t) => {
-  const at = house(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
+  const at = harness(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
   const replies: Reply[] = [];
   const leaving = run(responses(at.ports), exchange({ input: 'Hi', stream: true })).subscribe((reply) =>
     replies.push(reply),
@@ -441,7 +441,7 @@ t.test('a client that leaves is billed for what was said, and its slot is free a
 
 t.test('failures', async (t) => {
   const broken = (error: ApiError) =>
-    ask({ input: 'Hi', stream: true }, house(of<Parts[]>([text('a')], [{ type: 'failure', error }])));
+    ask({ input: 'Hi', stream: true }, harness(of<Parts[]>([text('a')], [{ type: 'failure', error }])));
   for (const [error, code] of [
     [fail('unavailable', 'Busy'), 'server_error'],
     [fail('timeout', 'Slow'), 'server_error'],
@@ -453,11 +453,11 @@ t.test('failures', async (t) => {
     t.strictSame(response.error, { code, message: error.message });
   }
   t.equal(
-    await refusal({ input: 'Hi', stream: true }, house(throwError(() => fail('unavailable', 'Busy')))),
+    await refusal({ input: 'Hi', stream: true }, harness(throwError(() => fail('unavailable', 'Busy')))),
     '503 Busy',
     'before the first token it is the status',
   );
-  const unkept = house(of<Parts[]>([finish()], [usage(1, 1)]));
+  const unkept = harness(of<Parts[]>([finish()], [usage(1, 1)]));
   t.match(
     await refusal(
       { input: 'Hi', stream: true },

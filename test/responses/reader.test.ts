@@ -1,8 +1,8 @@
 /** What a responses request says reaches the engine in our words, and comes back in every response object. */
 import t from 'tap';
-import { ballast, house, withBytes } from '../chat/hand-made.ts';
+import { ballast, harness, withBytes } from '../chat/fixtures.ts';
 import { plainCall } from '../samples.ts';
-import { answerOf, ask, callOf, streamOf } from './hand-made.ts';
+import { answerOf, ask, callOf, streamOf } from './fixtures.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
 const say = (text: string) => [{ type: 'text', text }];
@@ -54,7 +54,7 @@ t.test('a request that says much', async (t) => {
     prompt_cache_key: 'k',
     safety_identifier: 's',
   };
-  const at = house();
+  const at = harness();
   t.strictSame(await callOf(request, at), {
     messages: [
       { role: 'system', content: say('Be brief') },
@@ -276,7 +276,7 @@ t.test('base64 in a schema stays text, however large the request', async (t) => 
     tools: [{ type: 'function', name: 'look', parameters: schema }],
     text: { format: { type: 'json_schema', name: 'out', schema } },
   };
-  const at = withBytes(house());
+  const at = withBytes(harness());
   const { tools, format } = await callOf(request, at);
   t.match(tools, [{ name: 'look', parameters: schema }]);
   t.strictSame(format, { type: 'json_schema', name: 'out', schema });

@@ -1,10 +1,10 @@
 /** Bodies meant to harm on every route that takes one: names that objects inherit, depth, width, pictures that claim to be huge. */
 import t from 'tap';
-import { startFuzzHouse } from '../fuzz/house.ts';
+import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';
 import { claiming } from '../images/drawing.ts';
 
-const gateway = await startFuzzHouse();
+const gateway = await startFuzzGateway();
 t.teardown(() => gateway.stop());
 
 const ask = async (path: string, body: string): Promise<{ status: number; text: string }> => {

@@ -17,7 +17,7 @@ import {
   thinkingModel,
   thoughtOf,
   usageOf,
-} from './hand-made.ts';
+} from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 

@@ -7,7 +7,7 @@ import { directiveNames, readDirectives } from '../../src/simulator/directives.t
 import { ConnectionLost } from '../../src/simulator/faults.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import { Ticker } from '../../src/simulator/ticker.ts';
-import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './hand-made.ts';
+import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 

@@ -33,7 +33,7 @@ const row = (kind: 'video' | 'music', slots: number): Model =>
 
 export const videoModel = row('video', 20);
 
-export interface HouseOptions extends Partial<JobSettings> {
+export interface HarnessOptions extends Partial<JobSettings> {
   readonly state?: State;
   readonly blobs?: Blobs;
   readonly slots?: number;
@@ -41,7 +41,7 @@ export interface HouseOptions extends Partial<JobSettings> {
   readonly list?: { isLost: boolean; asked: number };
 }
 
-export interface JobHouse {
+export interface JobHarness {
   readonly jobs: Jobs;
   readonly state: State;
   readonly blobs: Blobs;
@@ -53,7 +53,7 @@ export interface JobHouse {
   /** The journal has no room, so many times. */
   refuseCharges(refusals: { left: number }): void;
   /** Another process, as it were: the same store and files, its own worker. */
-  another(options?: HouseOptions): JobHouse;
+  another(options?: HarnessOptions): JobHarness;
 }
 
 export const newId = (type: JobType): string => `${type}_${randomBytes(12).toString('hex')}`;
@@ -107,7 +107,7 @@ export const musicJob = (change: Partial<NewJob> = {}, call: Partial<MusicCall> 
   });
 };
 
-export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<JobHouse> => {
+export const startHarness = async (t: Test, options: HarnessOptions = {}): Promise<JobHarness> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-jobs-'));
   const state = options.state ?? openLibsqlState(join(folder, 'state.db'));
   const log = pino({ level: 'silent' });
@@ -123,7 +123,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   };
   const closing: (() => Promise<void>)[] = [];
 
-  const open = ({ slots = 1, list, ...settings }: HouseOptions): JobHouse => {
+  const open = ({ slots = 1, list, ...settings }: HarnessOptions): JobHarness => {
     const models = [row('video', slots), row('music', slots)];
     const renderer = new ScriptedRenderer();
     const catalog: Catalog = {
@@ -197,14 +197,14 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   return open(options);
 };
 
-export const statusIs = (house: JobHouse, job: NewJob, status: string) =>
+export const statusIs = (harness: JobHarness, job: NewJob, status: string) =>
   eventually(async () => {
-    const view = await house.jobs.get(job.call.type, job.id, owner);
+    const view = await harness.jobs.get(job.call.type, job.id, owner);
     return view.job.status === status && view;
   }, `${job.id} is ${status}`);
 
-export const underWay = (house: JobHouse, job: NewJob) =>
+export const underWay = (harness: JobHarness, job: NewJob) =>
   eventually(() => {
-    const render = house.renderer.of(job.id);
+    const render = harness.renderer.of(job.id);
     return render?.stopped === false && render;
   }, `${job.id} renders`);

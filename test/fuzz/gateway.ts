@@ -3,7 +3,7 @@ import { createKeyManagement } from '../../src/keys/manage.ts';
 import { createLimitsManagement } from '../../src/limits/manage.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
-export const startFuzzHouse = async (env: Readonly<Record<string, string>> = {}): Promise<TestGateway> => {
+export const startFuzzGateway = async (env: Readonly<Record<string, string>> = {}): Promise<TestGateway> => {
   const gateway = await startGateway({ env: { SLUICE_WORKERS: '8', ...env } });
   const { state } = gateway.ports;
   for (const { id } of await createKeyManagement(state).listSubscriptions())

@@ -1,6 +1,6 @@
 /** Moments at which a worker may die: before or after one of its calls to the store. */
 
-export interface Death {
+export interface CrashPoint {
   readonly name: string;
   readonly when: 'before' | 'after';
   /** Whether it is this call, as text. */
@@ -11,7 +11,7 @@ const moving = (status: string) => (call: string) =>
   call.startsWith('update ["video-job"') && call.includes(`"status":"${status}"`);
 const isSettled = (call: string) => call.includes('"settled":true');
 
-export const deaths: readonly Death[] = [
+export const crashPoints: readonly CrashPoint[] = [
   { name: 'slot taken, job pending', when: 'after', at: (call) => call.startsWith('create ["render-slot"') },
   { name: 'job begun', when: 'after', at: moving('in_progress') },
   { name: 'rendered, not ended', when: 'before', at: moving('completed') },

@@ -1,4 +1,4 @@
-/** A whole gateway for a test: the real parts in this process, on a free port, with a folder and a key of its own. */
+/** Starts a whole gateway in the test process, with its own port, folder and key. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

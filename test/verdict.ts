@@ -1,4 +1,4 @@
-/** What a test process printed in; what is to be said of it out: checks counted, failures with their reasons, or why it cannot be believed. */
+/** Parses the TAP output of a test process: counts, failures, or why it is invalid. */
 
 export interface Verdict {
   readonly passed: number;

@@ -1,4 +1,4 @@
-/** The operator's port: metrics that tell what happened, probes that mean something. */
+/** Tests metrics and probes on the admin port. */
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';

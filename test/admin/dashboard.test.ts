@@ -1,4 +1,4 @@
-/** The dashboard, the alerts and the guide: every metric they name is there, and every metric that is there is in the guide. */
+/** Checks that dashboard, alerts and guide name only metrics that exist, and that the guide names all. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** What a gateway holds and what its replicas do, as its metrics tell it while it happens. */
+/** Tests the gauges of in-flight requests, buffers and replicas while requests run. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Probes and metrics of processes that answer no clients; questions that take too long. */
+/** Tests probes and metrics of processes that serve no clients, and checks that time out. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Traces: what a client says reaches engines and the log; what is recorded reaches a collector, and never costs a request. */
+/** Tests trace propagation to engines and logs, and export to a collector that never delays requests. */
 
 import * as fc from 'fast-check';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-/** Real gateways as processes of their own on one Redis, under overload: together they admit exactly what one would. */
+/** Tests that several gateway processes sharing Redis admit exactly as many requests as one under overload. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

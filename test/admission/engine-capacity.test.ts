@@ -1,4 +1,4 @@
-/** Engines that are full: who waits, who comes next, who is refused. */
+/** Tests queueing for engines at capacity: who waits, who runs next, who is refused. */
 import fc from 'fast-check';
 import t from 'tap';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';

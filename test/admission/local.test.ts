@@ -1,4 +1,4 @@
-/** Admission within one process: the contract, and what holds for memory, stack and clocks. */
+/** Tests in-process admission: the contract, memory bounds, stack depth and clock changes. */
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

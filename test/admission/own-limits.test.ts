@@ -1,4 +1,4 @@
-/** Limits that a subscription has of its own: set by command, seen by a running gateway, and what it answers when they are reached. */
+/** Tests limits of a subscription: set by command, applied by a running gateway, reported when reached. */
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** Admission shared through Redis: the contract, and what may happen to processes, messages, scripts, clocks and Redis itself. */
+/** Tests admission shared through Redis: the contract, and lost processes, messages, scripts, clocks and servers. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-/** Requests for sound that cannot be served: each refused with one envelope whose message names the field. */
+/** Tests that invalid audio requests are refused with an error that names the field. */
 import t from 'tap';
 import { bytesOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, film, tone, wave } from './sounds.ts';

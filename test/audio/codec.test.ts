@@ -1,4 +1,4 @@
-/** The codec: what files really are, the same in other formats, and every bound it keeps. */
+/** Tests the audio codec: format detection, conversion and resource limits. */
 import { fork } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

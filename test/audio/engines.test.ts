@@ -1,4 +1,4 @@
-/** Engines of sound over HTTP: the simulator as a server, servers that answer by hand, and another gateway; what they are asked, what becomes of it, what they do wrong. */
+/** Tests audio engines over HTTP: the simulator, scripted servers and another gateway, with their faults. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Sounds for tests: made by hand or by the codec, measured, and damaged in every usual way. */
+/** Creates, measures and damages audio samples for tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseBuffer } from 'music-metadata';
 import { lastValueFrom, toArray } from 'rxjs';

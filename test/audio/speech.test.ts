@@ -1,4 +1,4 @@
-/** Speech at a real socket, spoken by the simulator: formats measured, speed, voices, streams, faults, bills. */
+/** Tests the speech route over a real socket: formats, speed, voices, streams, faults and billing. */
 import { tap } from 'rxjs';
 import t from 'tap';
 import type { Backpressure } from '../../src/ports/backpressure.ts';

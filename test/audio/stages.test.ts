@@ -1,4 +1,4 @@
-/** The stages and helpers that speech and transcription are made of, one at a time: what they emit, and what they hold on to. */
+/** Unit tests of the speech and transcription stages: what they emit and what they hold. */
 import fc from 'fast-check';
 import { concat, type Observable, of, Subject, throwError } from 'rxjs';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Transcription at a real socket, heard by the simulator: both kinds of body, formats, streams, faults, bills, and our own speech come back. */
+/** Tests the transcription route over a real socket: bodies, formats, streams, faults and billing. */
 import t from 'tap';
 import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';

@@ -1,4 +1,4 @@
-/** The benchmark's own parts: a histogram that is right, knobs that survive a JSON body, and one short run through the floor. */
+/** Tests the benchmark harness: histograms, knobs in JSON bodies and one short run. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';

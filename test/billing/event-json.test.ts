@@ -1,4 +1,4 @@
-/** The JSON of an event says all that the event says, whatever its names look like. */
+/** Tests that the JSON of a usage event contains every field, whatever the names contain. */
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';

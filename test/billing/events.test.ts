@@ -1,4 +1,4 @@
-/** The Events port in process and on Kafka; usage on its way through Kafka: read, set aside, shared, and never lost. */
+/** Tests the Events port in process and on Kafka: usage is consumed, shared, dead-lettered, never lost. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

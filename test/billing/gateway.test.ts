@@ -1,4 +1,4 @@
-/** Usage at the socket and on the command line: GET /usage, `sluice usage`, and a gateway whose disk is full. */
+/** Tests GET /usage, `sluice usage` and a gateway whose disk is full. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

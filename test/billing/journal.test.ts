@@ -1,3 +1,4 @@
+/** Tests the usage journal: durability, torn lines, segments, sync policies and bounds. */
 import assert from 'node:assert/strict';
 import {
   appendFileSync,

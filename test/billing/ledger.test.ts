@@ -1,4 +1,4 @@
-/** The Ledger port on SQLite and on ClickHouse. */
+/** Tests the Ledger port on SQLite and on ClickHouse. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** The Blobs port on a folder. */
+/** Tests the Blobs port on a folder. */
 import { chmodSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';

@@ -1,4 +1,4 @@
-/** Links to files: who may follow them, for how long, and what comes back. */
+/** Tests signed links to files: access, expiry, ranges and methods. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** The Blobs port on S3: the contract on a real store, and how it meets stores that are slow, busy or gone. */
+/** Tests the Blobs port on S3: the contract, and stores that are slow, busy or unavailable. */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** `sluice.yaml`: good files give the catalog they describe, bad ones say where and what, in one sentence. */
+/** Tests `sluice.yaml`: valid files give their catalog, invalid ones a one-line error with its position. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';

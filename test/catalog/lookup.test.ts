@@ -1,4 +1,4 @@
-/** The Catalog port: which model a name leads to, what each kind's entry says, and what happens when files go missing. */
+/** Tests the Catalog port: name resolution, entries of each kind and missing files. */
 import fc from 'fast-check';
 import t from 'tap';
 import Value from 'typebox/value';

@@ -1,4 +1,4 @@
-/** The catalog's routes at the socket: filters, paging, names, formats, failures, and what the SDKs make of them. */
+/** Tests the catalog routes over a real socket: filters, paging, names, formats, failures and SDKs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';

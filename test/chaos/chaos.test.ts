@@ -1,4 +1,4 @@
-/** Short runs of chaos: the embedded stores, then Kafka and ClickHouse. The long one is `npm run chaos`. */
+/** Runs short chaos tests on the embedded stores, then on Kafka and ClickHouse. */
 import t from 'tap';
 import { usageEvent } from '../billing/usage-events.ts';
 import { createModelLedger } from '../contracts/ledger-model.ts';

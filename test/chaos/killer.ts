@@ -1,4 +1,4 @@
-/** Processes in; one after the other killed and started again, at times and in an order that the seed decides, out. */
+/** Kills and restarts processes at times and in an order that the seed decides. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/random.ts';
 import type { Victim } from './stack.ts';

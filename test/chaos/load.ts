@@ -1,4 +1,4 @@
-/** Gateways in; clients that ask, read, leave and ask again out, and what each of them saw of its request. */
+/** Clients that send requests, read, disconnect and retry, and record what each response was. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/random.ts';
 import type { Stack } from './stack.ts';

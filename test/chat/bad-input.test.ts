@@ -1,4 +1,4 @@
-/** Everything wrong with a chat request is a 400 (or 404, 413) whose message names the field, and reaches no engine. */
+/** Tests that invalid chat requests get an error that names the field and reach no engine. */
 import t from 'tap';
 import { harness, refusal } from './fixtures.ts';
 

@@ -1,4 +1,4 @@
-/** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
+/** Models, ports and exchanges for running the chat pipeline without sockets, files or engines. */
 import { pino } from 'pino';
 import {
   catchError,

@@ -1,4 +1,4 @@
-/** What flows and what does not, at real sockets: clients that leave, readers that stop, engines that break, a gateway behind a gateway. */
+/** Tests disconnects, backpressure, broken engines and chained gateways over real sockets. */
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import OpenAI from 'openai';

@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes chunks that a strict reader accepts and that add up to the whole answer. */
+/** Property tests: any legal sequence of parts becomes chunks that add up to the whole response. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { lastValueFrom, type Observer, toArray } from 'rxjs';

@@ -1,4 +1,4 @@
-/** What a chat request means to an engine: the call that the reader, the context and the thinking rules make of it. */
+/** Tests how a chat request becomes an engine call: reader, context and reasoning rules. */
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { plainCall } from '../samples.ts';

@@ -1,4 +1,4 @@
-/** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
+/** Marble tests of the chat stages: values, timing and subscriptions. */
 import { concatMap, defer, lastValueFrom, NEVER, Observable, of, pipe, tap, throwError } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** Tokens are counted without stalling on strange text; money is exact to the last digit. */
+/** Tests token counting on unusual text in bounded time, and exact cost arithmetic. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** The `sluice` command as a process of its own, beside others on the same store, and what it says to wrong words. */
+/** Tests the `sluice` command as a process: shared stores, concurrent starts and invalid arguments. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What every Admission adapter must do. `open` gives replicas that share one set of gates, and the time they live in. */
+/** The contract suite of Admission adapters. `open` returns replicas that share gates and a clock. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { firstValueFrom, Observable } from 'rxjs';

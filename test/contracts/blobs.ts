@@ -1,4 +1,4 @@
-/** What every Blobs adapter must do. `open` gives a connection to one and the same store each time it is called. */
+/** The contract suite of Blobs adapters. `open` connects to the same store each time. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { firstValueFrom, lastValueFrom, Observable, of, Subject, toArray } from 'rxjs';

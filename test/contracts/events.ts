@@ -1,4 +1,4 @@
-/** What every Events adapter must do. `open` gives a connection whose usage ends up with `receive`, sooner or later. */
+/** The contract suite of Events adapters. `open` connects so that published usage reaches `receive`. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { EventMessage, Events, Receiver } from '../../src/ports/events.ts';

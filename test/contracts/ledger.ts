@@ -1,4 +1,4 @@
-/** What every Ledger adapter must do. `open` gives a connection to one and the same, at first empty, ledger each time it is called. */
+/** The contract suite of Ledger adapters. `open` connects to the same ledger, empty at first. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Test } from 'tap';

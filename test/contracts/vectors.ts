@@ -1,4 +1,4 @@
-/** What every Vectors adapter must do. `open` gives a connection to one and the same store each time it is called. */
+/** The contract suite of Vectors adapters. `open` connects to the same store each time. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Test } from 'tap';

@@ -1,4 +1,4 @@
-/** docker-compose.yml and the Dockerfile: valid by Compose's schema, and in step with the code they start. */
+/** Checks docker-compose.yml and the Dockerfile against Compose's schema and the code they start. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Embeddings at a real socket, answered by the simulator: forms, encodings, lengths, instructions, bills, and the clients people use. */
+/** Tests the embeddings route over a real socket: inputs, encodings, dimensions, billing and SDKs. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';

@@ -1,4 +1,4 @@
-/** Embedding engines over HTTP and their habits: batches, order, sizes, encodings, broken answers, a gateway behind a gateway. */
+/** Tests embedding engines over HTTP: batches, order, sizes, encodings, broken responses and chained gateways. */
 import { deepEqual, equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** The stages and helpers that embeddings and decisions are made of, one at a time: what they emit, and what they hold on to. */
+/** Unit tests of the embedding and decision stages: what they emit and what they hold. */
 import { lastValueFrom, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** One engine call on real sockets: what a misbehaving engine leads to, how backpressure holds it back, when it is let go. */
+/** Tests engine calls over real sockets: misbehaving engines, backpressure and teardown. */
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The HTTP/1.1 client: answers split anywhere, broken answers, connections that are kept, lost, given up. */
+/** Tests the HTTP/1.1 client: responses split anywhere, malformed responses and connection reuse. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** Images over HTTP: what engines are asked, what they may answer, and how they fail. */
+/** Tests image engines over HTTP: requests, responses and failures. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { of, throwError } from 'rxjs';

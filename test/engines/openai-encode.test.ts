@@ -1,4 +1,4 @@
-/** Calls in the house's words → request bodies as OpenAI-like servers take them. */
+/** Tests how calls are encoded as request bodies for OpenAI-compatible servers. */
 import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';

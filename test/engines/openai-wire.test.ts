@@ -1,4 +1,4 @@
-/** The OpenAI-like wire: every fixture cut at every byte gives the same parts, by parsing and by skeletons alike. */
+/** Tests the OpenAI wire: fixtures split at every byte decode alike on both code paths. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';

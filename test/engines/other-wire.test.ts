@@ -1,4 +1,4 @@
-/** A second wire, defined here alone: its own paths, authentication and shapes, served by the engine code as it is. */
+/** Tests that a second wire, defined here only, works without changes to the engine code. */
 import t from 'tap';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { createEngine } from '../../src/engines/engine.ts';

@@ -1,4 +1,4 @@
-/** Reads that wait lie in memory of their own, some of it used before: they come back in order and as they were. */
+/** Tests that pending reads are copied out of borrowed buffers and returned in order. */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { PendingReads } from '../../src/engines/pending-reads.ts';

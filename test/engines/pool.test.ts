@@ -1,4 +1,4 @@
-/** Several replicas, several answers, several engines: who gets a call, who is ejected, what a reload keeps. */
+/** Tests replica pools: balancing, ejection, retries, several choices and reloads. */
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** The simulator asked directly and asked over HTTP with every habit of real engines: the same parts either way. */
+/** Tests that the simulator gives the same parts directly and over HTTP with every engine quirk. */
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';

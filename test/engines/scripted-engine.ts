@@ -1,4 +1,4 @@
-/** A small HTTP server that behaves as a test tells it to, down to single bytes on the socket. */
+/** A small HTTP server that a test scripts down to single bytes on the socket. */
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-/** Event streams, cut anywhere, against a plain reading of the format's own rules. */
+/** Tests the SSE decoder, split anywhere, against a plain implementation of the specification. */
 import fc from 'fast-check';
 import t from 'tap';
 import { SseDecoder } from '../../src/engines/sse-decoder.ts';

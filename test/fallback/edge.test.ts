@@ -1,4 +1,4 @@
-/** Where the binary of uWebSockets.js cannot be loaded, and which one is installed where it can. */
+/** Tests the fallback when the uWebSockets.js binary cannot be loaded, and which binary is installed. */
 import { readFileSync } from 'node:fs';
 import { of } from 'rxjs';
 import t from 'tap';

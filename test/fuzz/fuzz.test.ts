@@ -1,4 +1,4 @@
-/** A short run of the fuzzer with a fixed seed: every route answers as it documents, whatever it is sent. */
+/** A short fuzz run with a fixed seed: every response matches the OpenAPI document. */
 import t from 'tap';
 import { startFuzzGateway } from './gateway.ts';
 import { runFuzz } from './run.ts';

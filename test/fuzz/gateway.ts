@@ -1,4 +1,4 @@
-/** A whole gateway on the simulator for a fuzzer: limits out of the way, jobs that wait rather than render. */
+/** A gateway on the simulator for fuzzing, with high limits and queued jobs. */
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { createLimitsManagement } from '../../src/limits/manage.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';

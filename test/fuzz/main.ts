@@ -1,4 +1,4 @@
-/** `npm run fuzz -- --seed 7 --requests 20000`: a gateway of its own, or the one at `--url` with `--key`; exit code 1 when an answer was wrong. */
+/** `npm run fuzz -- --seed 7`: fuzzes a gateway, or `--url` with `--key`; exits with 1 on wrong responses. */
 import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
 import { startFuzzGateway } from './gateway.ts';

@@ -1,4 +1,4 @@
-/** A gateway and a seed in; requests to all of its routes, and what was wrong with the answers, out. */
+/** Sends seeded requests to all routes of a gateway and reports wrong responses. */
 import { type Dispatcher, Pool } from 'undici';
 import { type OpenApi, operationsOf } from './document.ts';
 import { type PlainRequest, prepareRecords, remember } from './prepare.ts';

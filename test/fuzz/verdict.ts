@@ -1,4 +1,4 @@
-/** A request and its answer in; what is wrong with the answer out, in words: nothing, where it is as the document says. */
+/** Checks a response against the OpenAPI document and describes what is wrong. */
 import { Compile } from 'typebox/schema';
 import type { OpenApi, Operation, Schema } from './document.ts';
 import type { FuzzRequest } from './requests.ts';

@@ -1,4 +1,4 @@
-/** Errors thrown around a pipeline, not in it: each costs its own request, and the next one is served. */
+/** Tests that errors thrown around a pipeline fail one request and no other. */
 import { Observable, of } from 'rxjs';
 import t, { type Test } from 'tap';
 import type { Reply } from '../../src/ports/exchange.ts';

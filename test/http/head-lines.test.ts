@@ -1,4 +1,4 @@
-/** The lines of a head say the same whether they were made before or not, and whatever came in between. */
+/** Tests that cached header lines equal freshly built ones. */
 import t from 'tap';
 import { exposedHeaders } from '../../src/http/cors.ts';
 import { firstHeader, HeadLines } from '../../src/http/head-lines.ts';

@@ -1,4 +1,4 @@
-/** A list: what comes and goes, like a Set of it. */
+/** Tests IndexedList against a Set. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';

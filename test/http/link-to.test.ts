@@ -1,4 +1,4 @@
-/** What links start with where no public address is set. */
+/** Tests the base address of links when no public address is set. */
 import t from 'tap';
 import { linkTo } from '../../src/http/address.ts';
 

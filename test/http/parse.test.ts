@@ -1,4 +1,4 @@
-/** Bodies as stages read them: JSON and forms, whatever the pieces they arrive in. */
+/** Tests parsing of JSON and form bodies, however they are chunked. */
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { pino } from 'pino';

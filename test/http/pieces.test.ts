@@ -1,4 +1,4 @@
-/** Whatever is added goes out once, in order and in pieces, however the room comes. */
+/** Tests that every added byte is written once and in order, whatever the backpressure. */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { Pieces, pieceBytes } from '../../src/http/pieces.ts';

@@ -1,4 +1,4 @@
-/** Values that do not fit a schema: the sentence a client reads, and nulls that count as absent. */
+/** Tests schema validation: messages for invalid values, and nulls that count as absent. */
 import fc from 'fast-check';
 import t from 'tap';
 import Type, { type TSchema } from 'typebox';

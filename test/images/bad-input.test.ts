@@ -1,4 +1,4 @@
-/** What the image routes refuse, as JSON and as a form: the whole envelope, which names the field. */
+/** Tests that invalid image requests, JSON and form, are refused with the field's name. */
 import t from 'tap';
 import { envelope } from '../envelope.ts';
 import { claiming, dataUri, formOf, noise, plain, refused, startImages, tooLarge } from './drawing.ts';

@@ -1,4 +1,4 @@
-/** The image routes through the clients people use, answered by the simulator; every image decoded and measured. */
+/** Tests the image routes through client SDKs; every image is decoded and measured. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { OpenRouter } from '@openrouter/sdk';

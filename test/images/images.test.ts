@@ -1,4 +1,4 @@
-/** The image routes at a real socket: what is asked of the engine, what is answered and billed, and what happens when things go wrong. */
+/** Tests the image routes over a real socket: engine calls, responses, billing and failures. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { concat, EMPTY, Observable, of, throwError } from 'rxjs';

@@ -1,4 +1,4 @@
-/** Pictures looked at: transparent is what has a pixel that is, however the picture is laid out. */
+/** Tests transparency detection in every image layout. */
 import sharp from 'sharp';
 import t from 'tap';
 import { createPictures } from '../../src/images/pictures.ts';

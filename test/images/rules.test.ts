@@ -1,4 +1,4 @@
-/** What follows from a model's capability spec, and the parts that need no socket: sizes, heads of pictures, the patience of a stream. */
+/** Tests image rules without sockets: capabilities, sizes, image headers and stream timeouts. */
 import { rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { pipe, Subject, throwError } from 'rxjs';

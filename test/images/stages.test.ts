@@ -1,4 +1,4 @@
-/** What the image routes reply when a stage throws, or when the usage event cannot be kept. */
+/** Tests the responses of image routes when a stage throws or usage cannot be recorded. */
 import { concat, NEVER, of, Subject, throwError } from 'rxjs';
 import t from 'tap';
 import { writePaced } from '../../pipelines/core/paced-bytes.ts';

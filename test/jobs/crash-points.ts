@@ -1,4 +1,4 @@
-/** Moments at which a worker may die: before or after one of its calls to the store. */
+/** Points at which a worker may crash: before or after a call to the store. */
 
 export interface CrashPoint {
   readonly name: string;

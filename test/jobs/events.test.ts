@@ -1,4 +1,4 @@
-/** Events of jobs: what one process does wakes and stops another at once, where nobody looks by himself. */
+/** Tests that job events wake and stop other processes at once, without polling. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';

@@ -1,4 +1,4 @@
-/** Jobs with everything real around them but the engine: a folder for files, a store, and usage and webhooks that are written down. */
+/** Runs jobs on a real store and folder with a scripted renderer; records usage and webhooks. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

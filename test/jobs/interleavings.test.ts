@@ -1,4 +1,4 @@
-/** Every order of start, finish, failure, DELETE, takeover, expiry and death ends in one ending, one delivery and at most one charge. */
+/** Tests that every interleaving of job operations gives one ending, one delivery, at most one charge. */
 import { pino } from 'pino';
 import { of } from 'rxjs';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Jobs from creation to their end, on either store. */
+/** Tests the life cycle of jobs on either store. */
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { openRedisState } from '../../src/adapters/state/redis.ts';

@@ -1,4 +1,4 @@
-/** Songs heard while they render: from the start, at each listener's pace, on any process, for ten minutes after the end. */
+/** Tests streaming of songs while they render: any process, any pace, ten minutes after the end. */
 import type { Observable } from 'rxjs';
 import t from 'tap';
 import { Backpressure } from '../../src/ports/backpressure.ts';

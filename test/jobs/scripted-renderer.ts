@@ -1,4 +1,4 @@
-/** An engine that renders as a test tells it to, step by step. */
+/** A render engine that a test controls step by step. */
 import { Observable, of } from 'rxjs';
 import type { Engine } from '../../src/ports/engine.ts';
 import {

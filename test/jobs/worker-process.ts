@@ -1,4 +1,4 @@
-/** A worker as its own process for tests: real store, files, accounts and webhooks; a renderer that takes its time; and a crash at a chosen call to the store. */
+/** A worker process for tests with real stores, a slow renderer and a chosen crash point. */
 
 import { pino } from 'pino';
 import { Observable, of } from 'rxjs';

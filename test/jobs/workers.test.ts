@@ -1,4 +1,4 @@
-/** Workers as processes of their own over Redis: killed at every step, Redis restarted under them, stopped from elsewhere. */
+/** Tests worker processes over Redis: killed at every step, Redis restarts and remote cancellation. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

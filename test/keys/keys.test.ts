@@ -1,4 +1,4 @@
-/** API keys: who a secret belongs to, how long that is believed, and how keys and subscriptions are run. */
+/** Tests API keys: lookup, caching, and management of keys and subscriptions. */
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Fetching at real sockets: what is refused before a connection, what is bounded after it, and what comes through. */
+/** Tests guarded fetch over real sockets: refused addresses, bounds and successful downloads. */
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

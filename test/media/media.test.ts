@@ -1,4 +1,4 @@
-/** Base64 and data URIs, right and wrong, and the media types their bytes tell. */
+/** Tests parsing of base64 and data URIs, and media type detection. */
 import fc from 'fast-check';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';

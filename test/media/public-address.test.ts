@@ -1,4 +1,4 @@
-/** Every spelling of an address that must not be called, beside those that may. */
+/** Tests every notation of a private address, beside public ones. */
 import t from 'tap';
 import { checkUrl, mayConnect, type Reach, reachOf } from '../../src/media/public-address.ts';
 

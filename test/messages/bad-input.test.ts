@@ -1,4 +1,4 @@
-/** Everything wrong with a messages request is a 400 (or 404) whose message names the field, and reaches no engine. */
+/** Tests that invalid messages requests get an error that names the field and reach no engine. */
 import t from 'tap';
 import { ask, count, harness, refusal } from './fixtures.ts';
 

@@ -1,4 +1,4 @@
-/** The messages route through both lines of its SDK, at a real socket, answered by the simulator. */
+/** Tests the messages route through both versions of its SDK over a real socket. */
 import Anthropic from '@anthropic-ai/sdk';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import Anthropic0 from 'anthropic-sdk-0';

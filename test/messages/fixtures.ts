@@ -1,4 +1,4 @@
-/** The messages pipelines on ports made by hand: no sockets, files or engines. */
+/** Runs the messages pipelines on test ports without sockets, files or engines. */
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { messagesCountTokens } from '../../pipelines/messages/count-tokens.ts';
 import { messages } from '../../pipelines/messages/messages.ts';

@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole message; any other ends in a legal error. */
+/** Property tests: legal parts become events that add up to the message; others end in an error. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { concat, from, of, throwError } from 'rxjs';

@@ -1,4 +1,4 @@
-/** The text of a stream of the messages format in; what it adds up to out. Throws at anything a strict reader may not accept. */
+/** A strict reader of messages streams: returns the whole message, or throws. */
 import { Compile } from 'typebox/compile';
 import { Message, MessageEvent, type OutputBlock } from '../../schemas/messages.ts';
 

@@ -1,4 +1,4 @@
-/** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
+/** Tests how a messages request becomes an engine call, and how its prompt is counted. */
 import { of } from 'rxjs';
 import t from 'tap';
 import { ballast, finish, text, usage, withBytes } from '../chat/fixtures.ts';

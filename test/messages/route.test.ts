@@ -1,4 +1,4 @@
-/** The messages route at a real socket: images, the AI SDK, no client at all, its limits, and a gateway behind a gateway. */
+/** Tests the messages route over a real socket: images, AI SDK, limits and chained gateways. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What the tests at a socket share: requests, and answers as whole messages. */
+/** Sample messages requests, and helpers to read whole messages. */
 import { Compile } from 'typebox/compile';
 import { Message } from '../../schemas/messages.ts';
 

@@ -1,4 +1,4 @@
-/** Documents of every kind, sound and broken, and the text or the reason that comes of them. */
+/** Tests text extraction from documents of every kind, valid and broken. */
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';

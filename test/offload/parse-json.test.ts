@@ -1,4 +1,4 @@
-/** JSON as JSON.parse reads it, but for long base64; within bounds. */
+/** Tests that the JSON parser agrees with JSON.parse, except for long base64. */
 import fc from 'fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-/** The thread pool under tasks that hang, crash, fill memory, are aborted, or are too many. */
+/** Tests the thread pool: tasks that hang, crash, exhaust memory, are aborted or exceed the queue. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';

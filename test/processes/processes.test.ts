@@ -1,4 +1,4 @@
-/** Several gateways on one port: replaced one by one under load, and one by one when they die. */
+/** Tests several gateways on one port: rolling replacement under load, and restart after crashes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

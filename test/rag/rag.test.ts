@@ -1,4 +1,4 @@
-/** Chat with a vector store at a real socket: what the model is given, what comes back, whole and streamed, and what it costs. */
+/** Tests chat with a vector store over a real socket: context, retrieved items, streaming and cost. */
 
 import { writeFileSync } from 'node:fs';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';

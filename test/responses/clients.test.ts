@@ -1,4 +1,4 @@
-/** The responses route through the clients people use, at a real socket, answered by the simulator. */
+/** Tests the responses route through client SDKs over a real socket, served by the simulator. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter } from '@openrouter/sdk';
 import type { InputsUnion } from '@openrouter/sdk/models';

@@ -1,4 +1,4 @@
-/** The responses pipeline on ports made by hand: no sockets, files or engines. */
+/** Runs the responses pipeline on test ports without sockets, files or engines. */
 import { lastValueFrom, toArray } from 'rxjs';
 import { responses } from '../../pipelines/responses/responses.ts';
 import type { Response } from '../../schemas/responses.ts';

@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole response; any other ends in a legal error. */
+/** Property tests: legal parts become events that add up to the response; others end in an error. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {

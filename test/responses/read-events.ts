@@ -1,4 +1,4 @@
-/** The text of a stream of the responses format in; what it adds up to out. Throws at anything a strict reader may not accept. */
+/** A strict reader of responses streams: returns the whole response, or throws. */
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';

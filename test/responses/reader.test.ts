@@ -1,4 +1,4 @@
-/** What a responses request says reaches the engine in our words, and comes back in every response object. */
+/** Tests how a responses request becomes an engine call, and is echoed in the response. */
 import t from 'tap';
 import { ballast, harness, withBytes } from '../chat/fixtures.ts';
 import { plainCall } from '../samples.ts';

@@ -1,4 +1,4 @@
-/** What the runner believes of a test process: only one that ran to its end, without a failure, has passed. */
+/** Tests that only a test process that ran to its end without failures has passed. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

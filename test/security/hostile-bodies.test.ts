@@ -1,4 +1,4 @@
-/** Bodies meant to harm on every route that takes one: names that objects inherit, depth, width, pictures that claim to be huge. */
+/** Tests hostile bodies on every route: inherited property names, depth, width and image bombs. */
 import t from 'tap';
 import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';

@@ -1,4 +1,4 @@
-/** Two subscriptions: whatever one asks of the other's records, it is answered as if they did not exist. */
+/** Tests that one subscription cannot see or change another's records. */
 import t from 'tap';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { eventually } from '../eventually.ts';

@@ -1,4 +1,4 @@
-/** Folders of TypeScript in; every regular expression that stands in them as a literal out. */
+/** Lists the regular expression literals in folders of TypeScript. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-/** Every route at the most talkative log level, faults included: no key, prompt, body or address of a client's is in the log, no engine's key in an answer. */
+/** Tests that no key, prompt, body or client address is logged, and no engine key returned. */
 import t from 'tap';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { pngUri, wav } from '../fuzz/samples.ts';

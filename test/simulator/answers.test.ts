@@ -1,4 +1,4 @@
-/** What the simulator says: the same for the same call, within the limits a call sets. */
+/** Tests the simulator's responses: deterministic, and within the limits of a call. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';

@@ -1,4 +1,4 @@
-/** A simulator in virtual time, calls made by hand, and what came back, for tests. */
+/** A simulator in virtual time, with calls and collected output for tests. */
 import type { Subscription } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';

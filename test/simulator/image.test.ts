@@ -1,4 +1,4 @@
-/** Images of the simulator: what is drawn, that it is always the same, and what the `/sim` line does. */
+/** Tests simulated images: content, determinism and `/sim` directives. */
 import t from 'tap';
 import type { ImageCall } from '../../src/ports/image.ts';
 import { captionOf } from '../../src/simulator/images/caption.ts';

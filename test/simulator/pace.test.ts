@@ -1,4 +1,4 @@
-/** When the simulator speaks: at its pace, while the reader wants it, with the faults a directive asks for. */
+/** Tests the simulator's timing: pace, backpressure and the faults of directives. */
 import fc from 'fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';

@@ -1,4 +1,4 @@
-/** Instances of JSON Schemas: valid by an independent checker, or refused with a reason. */
+/** Tests generated instances of JSON Schemas against an independent validator. */
 import fc from 'fast-check';
 import t from 'tap';
 import { Check } from 'typebox/schema';

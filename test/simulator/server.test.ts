@@ -1,4 +1,4 @@
-/** The simulator over HTTP: a real client talks to it, every quirk shows in the bytes, and it notices who leaves. */
+/** Tests the simulator over HTTP: a real client, every quirk in the bytes, and disconnects. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import OpenAI, { APIError } from 'openai';

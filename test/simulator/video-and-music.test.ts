@@ -1,4 +1,4 @@
-/** The simulator's videos and songs: the same for the same seed, paced, cancellable, held back by their readers; and the same routes over HTTP. */
+/** Tests simulated videos and songs: determinism, pace, cancellation, backpressure and HTTP routes. */
 import OpenAI, { toFile } from 'openai';
 import { EMPTY, filter, firstValueFrom, lastValueFrom, type Observable, of, toArray } from 'rxjs';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** What clients do during a soak: requests to all kinds of routes, some with faults; each may be left half way. */
+/** Client actions of a soak run: requests to all routes, some with faults or disconnects. */
 import type { Random } from '../../src/simulator/random.ts';
 import { bodySamples, pngUri, wav } from '../fuzz/samples.ts';
 

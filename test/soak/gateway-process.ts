@@ -1,4 +1,4 @@
-/** A gateway as a process of its own that tells, when asked, what it holds. */
+/** Runs a gateway as a child process that reports its held resources on request. */
 import { readdirSync } from 'node:fs';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';

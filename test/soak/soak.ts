@@ -1,4 +1,4 @@
-/** A time and a seed in; what one gateway held before and after that time of mixed load, faults and leaving clients, out. */
+/** Runs mixed load on a gateway and compares held resources before and after. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

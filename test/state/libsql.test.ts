@@ -1,4 +1,4 @@
-/** The State port on SQLite. */
+/** Tests the State port on SQLite. */
 import { mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The State port on Redis. */
+/** Tests the State port on Redis. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** The packages of the lock file in; docs/dependencies.md out. */
+/** Renders docs/dependencies.md from the packages of the lock file. */
 import { readFileSync } from 'node:fs';
 import { licenceOf } from './licences.ts';
 import { broughtBy, isRuntime, type Package } from './lock.ts';

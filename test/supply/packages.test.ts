@@ -1,4 +1,4 @@
-/** What is installed is what was chosen: exact, hashed, licensed, explained, and there for every platform that we name. */
+/** Checks that dependencies are pinned, hashed, licensed, documented and available for every named platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { documentOf, readManifest, reasons } from './document.ts';

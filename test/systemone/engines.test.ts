@@ -1,4 +1,4 @@
-/** Decision engines over HTTP: answers scored as continuations, how servers write them, what fails; a gateway behind a gateway. */
+/** Tests decision engines over HTTP: scored continuations, server variants, failures and chained gateways. */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';

@@ -1,4 +1,4 @@
-/** Decision questions at a real socket, answered by the simulator: the three types, bills, refusals, and the client that has them. */
+/** Tests the decision route over a real socket: three types, billing, errors and its SDK. */
 import { OpenRouter } from '@openrouter/sdk';
 import fc from 'fast-check';
 import t from 'tap';

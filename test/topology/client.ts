@@ -1,4 +1,4 @@
-/** Doors of a service in; requests that go through them in turn, again elsewhere when a connection breaks, and what was answered, out. */
+/** A client that sends requests to several addresses in turn and retries on broken connections. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UsageRequestRow } from '../../schemas/usage.ts';
 import { costOf, type Item } from '../../src/billing/cost.ts';

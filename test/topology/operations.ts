@@ -1,4 +1,4 @@
-/** One request of each billable kind: asked through any door, its answer checked, and noted as what it must be billed for. */
+/** One request of each billable kind, with checks of its response and expected bill. */
 import { png, wav } from '../fuzz/samples.ts';
 import type { Client, Quantities } from './client.ts';
 

@@ -1,3 +1,4 @@
+/** Creates jobs and vector stores across gateways, and waits for their end. */
 import { eventually } from '../eventually.ts';
 import type { Client } from './client.ts';
 import { chatQuantities, embed } from './operations.ts';

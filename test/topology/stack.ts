@@ -1,4 +1,4 @@
-/** The processes of docker-compose.yml on this machine: two gateways, a worker, billing, all services, and the front where HAProxy is installed. */
+/** Starts the processes of docker-compose.yml locally: gateways, worker, billing, services and HAProxy. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

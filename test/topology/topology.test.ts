@@ -1,3 +1,4 @@
+/** Tests the deployed topology end to end: every operation is billed once, across gateways and failures. */
 import { Redis } from 'ioredis';
 import t from 'tap';
 import type { UsageRequestRow, UsageTotalRow } from '../../schemas/usage.ts';

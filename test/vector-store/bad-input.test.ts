@@ -1,4 +1,4 @@
-/** What vector store and RAG routes refuse: each with the whole answer, the message naming the field. */
+/** Tests that invalid vector store and RAG requests get an error that names the field. */
 import t from 'tap';
 import { maxForm, maxUpload } from '../../pipelines/vector-stores/receive-upload.ts';
 import { pdf } from '../offload/sample-documents.ts';

@@ -1,4 +1,4 @@
-/** Vector stores on real embedded stores and an embedding model made by hand: several of them, one after another, on the same folder. */
+/** Runs vector stores on embedded storage with a test embedding model, several per folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

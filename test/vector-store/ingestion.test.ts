@@ -1,4 +1,4 @@
-/** Files on their way into vector stores: found whole or not at all, billed once, through crashes, failures and deletions. */
+/** Tests ingestion: atomic and billed once, through crashes, failures and deletions. */
 import t from 'tap';
 import { fail } from '../../src/errors.ts';
 import type { EmbedBatch } from '../../src/vector-stores/ingest-file.ts';

@@ -1,4 +1,4 @@
-/** Texts parted into items: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
+/** Tests chunking of text into items, and format detection of uploads. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { SplitRules } from '../../src/ports/offload.ts';

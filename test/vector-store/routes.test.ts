@@ -1,4 +1,4 @@
-/** Vector stores at a real socket: records, files of each kind, items, search, ownership, bills, and the clients people use. */
+/** Tests the vector store routes over a real socket: files, search, ownership, billing and SDKs. */
 import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';

@@ -1,4 +1,4 @@
-/** Large uploads to a gateway in a process of its own: flat memory, the limit, and a restart in the middle. */
+/** Tests large uploads to a gateway process: flat memory, the size limit and a restart. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** The Vectors port on SQLite, and the memory its search works in. */
+/** Tests the Vectors port on SQLite, and the memory of its search. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';

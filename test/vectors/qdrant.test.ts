@@ -1,4 +1,4 @@
-/** The Vectors port on Qdrant. */
+/** Tests the Vectors port on Qdrant. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

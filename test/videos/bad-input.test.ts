@@ -1,4 +1,4 @@
-/** Requests for videos that must be refused, each with its whole envelope; and what is left behind after them: nothing. */
+/** Tests that invalid video requests get the whole error envelope and leave nothing behind. */
 import t from 'tap';
 import { startGateway } from '../gateway.ts';
 import { clip, dataUri, heic, mp3, picture, wav } from './media-samples.ts';

@@ -1,4 +1,4 @@
-/** Renders on engines over HTTP: a Sluice behind a Sluice, and engines that are odd, down, forgetful or left in the middle. */
+/** Tests video renders on engines over HTTP: chained gateways, faulty engines and cancellation. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What happens around the creation of a video: limits, large bodies, clients that leave, stores that fail, other subscriptions, races. */
+/** Tests video creation: limits, large bodies, disconnects, failing stores, ownership and races. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

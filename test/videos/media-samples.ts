@@ -1,4 +1,4 @@
-/** Small media files for tests: pictures, clips and sounds of a given length, and their data URIs. */
+/** Small images, clips and sounds for tests, and their data URIs. */
 import { lastValueFrom, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { createCodec } from '../../src/codec/codec.ts';

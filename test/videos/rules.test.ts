@@ -1,4 +1,4 @@
-/** The rules of a video render without a socket: sizes, schedules, bills, lengths and times, as the contract's numbers have them. */
+/** Tests the video rules without sockets: sizes, schedules, bills, durations and times. */
 import fc from 'fast-check';
 import t from 'tap';
 import { validate } from '../../pipelines/core/validate.ts';

@@ -1,4 +1,4 @@
-/** Videos at a real socket, rendered by the simulator: the whole life of a job, what comes out of it, and the clients people use. */
+/** Tests the video routes over a real socket: life cycle of a job, output and SDKs. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';

@@ -1,4 +1,4 @@
-/** Webhooks on a whole gateway: the secret routes, the commands, and the receivers that the guide shows. */
+/** Tests webhooks on a whole gateway: secret routes, commands and the guide's receivers. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

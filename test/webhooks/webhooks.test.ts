@@ -1,4 +1,4 @@
-/** Deliveries: what is sent, how it is signed, when it is sent again, by whom, and where to it is not. */
+/** Tests webhook deliveries: payloads, signatures, retries, senders and refused addresses. */
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';

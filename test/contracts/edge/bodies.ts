@@ -1,4 +1,4 @@
-/** Request bodies: whole, in pieces, too large, too slow, unwanted. */
+/** Request bodies: whole, chunked, too large, too slow and unread. */
 import { map, of, type Subscription, switchMap } from 'rxjs';
 import type { Test } from 'tap';
 import { Backpressure } from '../../../src/ports/backpressure.ts';

@@ -1,4 +1,4 @@
-/** Starting and stopping: addresses, certificates, draining. */
+/** Start and shutdown: addresses, certificates and draining. */
 
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** The pace of streams: readers that stop, leave, stall or wait. */
+/** Stream flow control: readers that pause, disconnect, stall or wait. */
 import { Observable, of } from 'rxjs';
 import type { Test } from 'tap';
 import type { Backpressure } from '../../../src/ports/backpressure.ts';

@@ -1,4 +1,4 @@
-/** What clients get back: answers, streams, failures and the headers all of them carry. */
+/** Responses, streams, failures and the headers that all of them have. */
 import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';

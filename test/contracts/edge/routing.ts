@@ -1,4 +1,4 @@
-/** Which route a request finds, and what it hears when it finds none. */
+/** Route matching, and the errors for requests that match no route. */
 import { of } from 'rxjs';
 import type { Test } from 'tap';
 import { modelDialect } from '../../../pipelines/models/routes.ts';

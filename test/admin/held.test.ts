@@ -56,7 +56,7 @@ models:
     t.teardown(() => gateway.stop());
     const replica = `{engine="pool",replica="${engine.url}"}`;
 
-    t.test('answers are counted by route and status, and only by those there are', async (t) => {
+    t.test('responses are counted by route and status, and only by known ones', async (t) => {
       const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
       const ask = async (path: string, init: RequestInit = {}): Promise<void> => {
         await (await fetch(gateway.url + path, init)).text();
@@ -85,7 +85,7 @@ models:
       );
     });
 
-    t.test('a body that is on its way, and a client that leaves before it is answered', async (t) => {
+    t.test('bytes of an unfinished body, and a client that disconnects before the response', async (t) => {
       const text = body({ padding: 'x'.repeat(20_000) });
       const socket = await send(gateway, text.slice(0, 15_000), text.length);
       t.ok(
@@ -106,7 +106,7 @@ models:
       );
     });
 
-    t.test('a reader that does not read, and one that waits behind it', async (t) => {
+    t.test('a paused reader, and one that waits behind it', async (t) => {
       const words = token('word '.repeat(12_000));
       engine.script = async (visit) => {
         visit.streamHead();
@@ -147,7 +147,7 @@ models:
       );
     });
 
-    t.test('a replica that is ejected', async (t) => {
+    t.test('an ejected replica is reported', async (t) => {
       engine.script = (visit) => visit.reset();
       t.equal((await metricsOf(gateway)).get(`sluice_replica_up${replica}`), 1);
       for (let n = 0; n < 3; n++) {

@@ -47,7 +47,7 @@ const start = async (
   return { engine, subject };
 };
 
-t.test('subscriptions take turns: a flood of one does not delay another by more than a turn', async (t) => {
+t.test('fair queueing: a flood of one subscription delays another by one call at most', async (t) => {
   const { engine, subject } = await start(t);
   engine.script = (visit) => {
     if (visit.number > 0) visit.answer();
@@ -62,7 +62,7 @@ t.test('subscriptions take turns: a flood of one does not delay another by more 
   t.equal(names(engine), 'a0 a1 b0 c0 a3 b1 a4 a5 a6', 'a2 had left');
 });
 
-t.test('a call that has waited for too long, or finds no place, is told when to come back', async (t) => {
+t.test('a call that waits too long or finds the queue full gets Retry-After', async (t) => {
   const { engine, subject } = await start(t, { queueLength: 2, waitMs: 300 });
   engine.script = (visit) => {
     if (visit.number === 0) visit.answer();
@@ -83,7 +83,7 @@ t.test('a call that has waited for too long, or finds no place, is told when to 
   t.equal(names(engine), 'quick a0');
 });
 
-t.test('when the last replica is ejected nobody waits for it', async (t) => {
+t.test('waiting calls fail when the last replica is ejected', async (t) => {
   const { engine, subject } = await start(t);
   engine.script = (visit) => visit.reset();
   // Two broken connections in a row, and the replica is ejected.

@@ -23,7 +23,7 @@ t.test('contract', async (t) => {
   );
 });
 
-t.test('where there is room the lease comes synchronously', async (t) => {
+t.test('a free slot gives the lease synchronously', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
   const client = new Client(admission, request());
@@ -34,7 +34,7 @@ t.test('where there is room the lease comes synchronously', async (t) => {
 });
 
 t.test(
-  'ten thousand subscriptions at ten models cost little while they count, and nothing afterwards',
+  'ten thousand subscriptions with ten models use little memory, and none after the window',
   async (t) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('gates in use are kept while others go', async (t) => {
+t.test('gates in use are kept while idle ones are removed', async (t) => {
   const clock = new VirtualClock();
   const admission = createLocalAdmission({ clock, queueMs: 600_000 });
   t.teardown(() => admission.close());
@@ -82,7 +82,7 @@ t.test('gates in use are kept while others go', async (t) => {
   t.match(waiter.outcome, { kind: 'admitted', waited: 65_000 });
 });
 
-t.test('a thousand that wait, and end as soon as they start, do not pile up on the stack', async (t) => {
+t.test('a thousand waiters that end at once do not overflow the stack', async (t) => {
   const admission = createLocalAdmission({ clock: new VirtualClock() });
   t.teardown(() => admission.close());
   const asked = request({ requestsPerMinute: 5000 });
@@ -107,7 +107,7 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
   t.match(admission.stats(), { running: 0, waiting: 0, admitted: 1001, waited: 1000 });
 });
 
-t.test('the wall clock may be set at will', async (t) => {
+t.test('changes of the wall clock have no effect', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
   const asked = request({ concurrency: 5, requestsPerMinute: 1 });
@@ -120,7 +120,7 @@ t.test('the wall clock may be set at will', async (t) => {
   }
 });
 
-t.test('the window is that of a plain list, however many start', async () => {
+t.test('the rate window equals a plain list, however many requests start', async () => {
   const step = fc.record({ pass: fc.nat(30), starts: fc.nat(40), limit: fc.integer({ min: 1, max: 120 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

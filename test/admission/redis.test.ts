@@ -68,7 +68,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     return { admission, settle, send, pass: (ms: number) => options.clock.advance(ms, settle) };
   };
 
-  await t.test('state in Redis is bounded, and expires by itself', async (t) => {
+  await t.test('state in Redis is bounded and expires', async (t) => {
     const prefix = newPrefix();
     const { send, admission } = await process(t, { prefix, clock: new VirtualClock() });
     const asked = request({ concurrency: 2, requestsPerMinute: 5 });
@@ -101,7 +101,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.match(await waiting[1]?.settled(), { status: 503 });
   });
 
-  await t.test('one decision is one call', async (t) => {
+  await t.test('one decision takes one Redis call', async (t) => {
     const { send } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
     await send();
     const before = await calls(admin);
@@ -112,7 +112,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(after.eval - before.eval, 0);
   });
 
-  await t.test('scripts that were flushed are sent again', async (t) => {
+  await t.test('flushed scripts are loaded again', async (t) => {
     const { send, settle } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
     const first = await send();
     const second = await send();
@@ -129,7 +129,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     await settle();
   });
 
-  await t.test('a message that was missed costs a moment, not the place', async (t) => {
+  await t.test('a missed message delays a waiter, which keeps its place in the queue', async (t) => {
     const clock = new VirtualClock();
     const { send, pass, settle } = await process(t, { prefix: newPrefix(), clock });
     const first = await send();
@@ -141,7 +141,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.match(await second.settled(), { kind: 'admitted', position: 1 });
   });
 
-  await t.test('the slots and places of a dead process come back in time', async (t) => {
+  await t.test('slots and queue places of a dead process expire', async (t) => {
     const prefix = newPrefix();
     const dying = await process(t, { prefix, clock: new VirtualClock(), ttlMs: 12_000 });
     const clock = new VirtualClock();
@@ -161,7 +161,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(kept.lease?.waited, 0);
   });
 
-  await t.test('one that was only thought dead counts again, and nobody starts above the cap', async (t) => {
+  await t.test('a process wrongly presumed dead is counted again, and the cap holds', async (t) => {
     const prefix = newPrefix();
     const clock = new VirtualClock();
     const sleeping = await process(t, { prefix, clock, ttlMs: 12_000 });
@@ -179,24 +179,21 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await next.result(), 'admitted');
   });
 
-  await t.test(
-    'the clock of the server is set back: nothing is forgotten early, or kept too long',
-    async (t) => {
-      const clock = new SkewedClock(10_000_000);
-      const { send, pass } = await process(t, { prefix: newPrefix(), clock });
-      const asked = request({ concurrency: 5, requestsPerMinute: 2 });
-      const [first] = [await send(asked), await send(asked)];
-      clock.skew = -3_600_000;
-      t.equal(await (await send(asked)).result(), '429 60');
-      await pass(minute - 1);
-      t.equal(await (await send(asked)).result(), '429 1');
-      await pass(1);
-      t.equal(await (await send(asked)).result(), 'admitted');
-      first?.release();
-    },
-  );
+  await t.test('server clock set back: nothing expires early or late', async (t) => {
+    const clock = new SkewedClock(10_000_000);
+    const { send, pass } = await process(t, { prefix: newPrefix(), clock });
+    const asked = request({ concurrency: 5, requestsPerMinute: 2 });
+    const [first] = [await send(asked), await send(asked)];
+    clock.skew = -3_600_000;
+    t.equal(await (await send(asked)).result(), '429 60');
+    await pass(minute - 1);
+    t.equal(await (await send(asked)).result(), '429 1');
+    await pass(1);
+    t.equal(await (await send(asked)).result(), 'admitted');
+    first?.release();
+  });
 
-  await t.test('the clock of the server is set forward: what runs still counts', async (t) => {
+  await t.test('server clock set forward: running requests still count', async (t) => {
     const clock = new SkewedClock();
     const { send, pass } = await process(t, { prefix: newPrefix(), clock });
     const first = await send();
@@ -208,7 +205,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await second.result(), 'admitted');
   });
 
-  await t.test('replicas with different numbers go by those of the latest request', async (t) => {
+  await t.test('replicas with different limits apply those of the latest request', async (t) => {
     const prefix = newPrefix();
     const clock = new VirtualClock();
     const small = await process(t, { prefix, clock });
@@ -229,7 +226,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   });
 });
 
-t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
+t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t) => {
   /** Two processes in real time, quick to notice and to renew. */
   const start = async (t: Test, fallback: 'refuse' | 'local') => {
     const log: { level: number; msg: string }[] = [];
@@ -249,7 +246,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     return { service, replicas, log };
   };
 
-  await t.test('a restart in the middle is survived by slots, places and the window', async (t) => {
+  await t.test('slots, queue places and the window survive a restart', async (t) => {
     for (const fallback of ['refuse', 'local'] as const) {
       const { service, replicas } = await start(t, fallback);
       const asked = request({ concurrency: 2, requestsPerMinute: 4 });
@@ -276,7 +273,7 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     }
   });
 
-  await t.test('away and told to refuse: 503, and back again', async (t) => {
+  await t.test('unavailable with fallback refuse: 503 until it recovers', async (t) => {
     const { service, replicas, log } = await start(t, 'refuse');
     const [one, other] = replicas;
     service.process?.kill('SIGSTOP');
@@ -296,41 +293,44 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     ]);
   });
 
-  await t.test('away and told to go on: each by its share, and all together when it is back', async (t) => {
-    const { service, replicas, log } = await start(t, 'local');
-    const [one, other] = replicas;
-    const asked = request({ concurrency: 4, requestsPerMinute: 8 });
-    const before = new Client(one, asked);
-    t.equal(await before.result(), 'admitted');
-    service.process?.kill('SIGKILL');
-    const clients = [1, 2, 3].map(() => new Client(one, asked));
-    t.equal(await clients[0]?.result(), 'admitted', 'half of four, and one runs already');
-    await eventually(async () => one.stats().waiting === 2);
-    t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
-    before.release();
-    t.match(await clients[1]?.settled(), { kind: 'admitted', position: 1 });
-    const elsewhere = [1, 2].map(() => new Client(other, asked));
-    for (const each of elsewhere) t.equal(await each.result(), 'admitted');
+  await t.test(
+    'unavailable with fallback local: each process applies its share until it recovers',
+    async (t) => {
+      const { service, replicas, log } = await start(t, 'local');
+      const [one, other] = replicas;
+      const asked = request({ concurrency: 4, requestsPerMinute: 8 });
+      const before = new Client(one, asked);
+      t.equal(await before.result(), 'admitted');
+      service.process?.kill('SIGKILL');
+      const clients = [1, 2, 3].map(() => new Client(one, asked));
+      t.equal(await clients[0]?.result(), 'admitted', 'half of four, and one runs already');
+      await eventually(async () => one.stats().waiting === 2);
+      t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
+      before.release();
+      t.match(await clients[1]?.settled(), { kind: 'admitted', position: 1 });
+      const elsewhere = [1, 2].map(() => new Client(other, asked));
+      for (const each of elsewhere) t.equal(await each.result(), 'admitted');
 
-    await service.restart();
-    await eventually(async () => replicas.every((replica) => replica.stats().shared));
-    for (const replica of replicas) await replica.check();
-    t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
-    elsewhere[0]?.release();
-    t.match(await clients[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
-    for (const each of [...clients, elsewhere[1]]) each?.release();
-    t.equal(await new Client(one, asked).result(), 'admitted');
-    t.equal(await new Client(other, asked).result(), 'admitted');
-    t.match(
-      await new Client(one, asked).settled(),
-      { status: 429 },
-      'eight have started, four of them unheard of',
-    );
-    t.match(log, [
-      { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
-      { level: 30, msg: 'Redis recovered: admission is shared again' },
-    ]);
-  });
+      await service.restart();
+      await eventually(async () => replicas.every((replica) => replica.stats().shared));
+      for (const replica of replicas) await replica.check();
+      t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
+      elsewhere[0]?.release();
+      t.match(await clients[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
+      for (const each of [...clients, elsewhere[1]]) each?.release();
+      t.equal(await new Client(one, asked).result(), 'admitted');
+      t.equal(await new Client(other, asked).result(), 'admitted');
+      t.match(
+        await new Client(one, asked).settled(),
+        { status: 429 },
+        'eight have started, four of them unheard of',
+      );
+      t.match(log, [
+        { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
+        { level: 30, msg: 'Redis recovered: admission is shared again' },
+      ]);
+    },
+  );
 });
 
 t.test('chosen by configuration, checked at start', async (t) => {

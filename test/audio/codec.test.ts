@@ -134,7 +134,7 @@ const lyingFlac = (flac: Buffer): Buffer => {
   return lying;
 };
 
-t.test('any bytes are refused or told, and nothing else happens', async (t) => {
+t.test('any bytes are either refused or identified', async (t) => {
   const heads = [
     'RIFF....WAVEfmt ',
     'fLaC',
@@ -331,7 +331,7 @@ t.test('output waits for backpressure, input for the process', async (t) => {
   t.equal(sent, 400);
 });
 
-t.test('a process may be over before a busy loop has seen its pipes', async (t) => {
+t.test('a process may exit before a busy event loop reads its pipes', async (t) => {
   const busy = setInterval(() => {
     const until = performance.now() + 60;
     while (performance.now() < until);
@@ -355,7 +355,7 @@ t.test('a process may be over before a busy loop has seen its pipes', async (t) 
   );
 });
 
-t.test('whatever is killed, nothing is left behind', async (t) => {
+t.test('a killed conversion leaves nothing behind', async (t) => {
   const own = createCodec();
   const broken = t.rejects(all(own.convert(NEVER, soundless, new Backpressure())), {
     name: 'ProcessFailure',
@@ -381,7 +381,7 @@ t.test('whatever is killed, nothing is left behind', async (t) => {
   t.same(homes(folder), []);
 });
 
-t.test('a program that is not there, or has lost its mode', async (t) => {
+t.test('a program that is missing or not executable', async (t) => {
   const absent = createCodec({ path: '/nonexistent/ffmpeg' });
   const thrown = await thrownBy(absent.probe(await tone(1)));
   t.match(thrown, { status: 500, message: 'Sound and video cannot be processed on this server' });

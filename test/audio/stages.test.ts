@@ -336,7 +336,7 @@ t.test('playPieces', async (t) => {
   t.equal(stopped, 1, 'who makes the pieces hears of it');
 });
 
-t.test('sentences', async (t) => {
+t.test('error messages', async (t) => {
   t.same(speechSentences('One. Two!\nThree'), ['One.', 'Two!', 'Three']);
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 2000 }), async (text) => {

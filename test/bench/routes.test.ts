@@ -44,11 +44,11 @@ t.test('the routes, one gateway before another', async (t) => {
     t.same(left, []);
   });
 
-  t.test('names tell rows apart', async (t) => {
+  t.test('rows have distinct names', async (t) => {
     t.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   });
 
-  t.test('each is answered as it expects', async (t) => {
+  t.test('each route gives the expected response', async (t) => {
     for (const row of rows) {
       const { metrics, errors } = await once(row);
       t.same(errors, {}, row.name);

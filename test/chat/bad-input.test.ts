@@ -394,7 +394,7 @@ function nested(levels: number): object {
     : { ...closed, properties: { deeper: nested(levels - 1) }, required: ['deeper'] };
 }
 
-t.test(`${cases.length} ways to get it wrong`, async (t) => {
+t.test(`${cases.length} invalid requests are refused`, async (t) => {
   const at = harness();
   for (const [body, expected] of cases)
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
@@ -403,7 +403,7 @@ t.test(`${cases.length} ways to get it wrong`, async (t) => {
   t.same(at.events, [], 'nothing was billed');
 });
 
-t.test('what looks wrong but is not', async (t) => {
+t.test('unusual but valid requests are accepted', async (t) => {
   const fine: readonly unknown[] = [
     ask({
       unknown: { field: [1] },

@@ -205,7 +205,7 @@ const sequence: fc.Arbitrary<{ parts: Parts[]; choices: number }> = fc
     return { parts, choices: answers.length };
   });
 
-t.test('chunks add up to the whole answer', async () => {
+t.test('chunks add up to the whole response', async () => {
   await fc.assert(
     fc.asyncProperty(
       sequence,
@@ -228,7 +228,7 @@ t.test('chunks add up to the whole answer', async () => {
   );
 });
 
-t.test('text that came as bytes is written as such, and reads the same', async (t) => {
+t.test('text received as bytes is written as bytes and reads the same', async (t) => {
   const said = (choice: number, words: string): Part => ({ ...text(words), choice });
   const asBytes = (part: Part): Part =>
     part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
@@ -329,7 +329,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
   ]);
 });
 
-t.test('an engine that says nothing of the end still gives a whole answer', async (t) => {
+t.test('an engine without a finish reason still gives a whole response', async (t) => {
   const chunks = chunksOf(await framed([[text('a')], [usage(1, 1)]], completion({ choices: 2 })));
   t.same(
     chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.finish_reason)),

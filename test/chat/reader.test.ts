@@ -11,13 +11,13 @@ const callOf = (body: object, at: Harness = harness()): Promise<ChatCall> =>
 
 const plain = plainCall();
 
-t.test('the least a client can say', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plain);
   const { calls } = harness();
   t.same(calls, []);
 });
 
-t.test('everything a client can say', async (t) => {
+t.test('a request with every field', async (t) => {
   const schema = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const call = await callOf({
     model: 'mock/thinker',
@@ -127,7 +127,7 @@ t.test('everything a client can say', async (t) => {
   });
 });
 
-t.test('a seed of any 64 bits is one that engines take', async (t) => {
+t.test('any 64-bit seed is mapped to one that engines accept', async (t) => {
   const seed = async (value: number) => (await callOf({ seed: value })).sampling.seed;
   for (const small of [0, -7, 2 ** 53 - 1, 1 - 2 ** 53]) t.equal(await seed(small), small);
   t.equal(await seed(Number('9223372036854775807')), 2 ** 52, 'the largest, as JSON reads it');
@@ -181,7 +181,7 @@ t.test('media becomes data, documents become text', async (t) => {
   ]);
 });
 
-t.test('a final assistant message is carried on', async (t) => {
+t.test('a final assistant message is continued', async (t) => {
   const messages = [
     user,
     {
@@ -296,7 +296,7 @@ t.test('special tokens in a prompt are text like any other', async (t) => {
   t.ok(call.maxTokens < 256 - 8 - 32);
 });
 
-t.test('the answer carries the model it was given by', async (t) => {
+t.test('the response names the model that served it', async (t) => {
   const [reply] = await ask({ messages: [user] });
   t.match(reply?.kind === 'whole' && JSON.parse(String(reply.body)), {
     model: 'mock/chat',

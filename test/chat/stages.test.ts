@@ -65,7 +65,7 @@ t.test('compose: steps', async (t) => {
     middle: (word: string, request: KeyedRequest) => string | Observable<string>,
   ) => compose(first, add('b'), add('c'), middle, add('e'), add('f'), (word: string) => of(said(word)));
 
-  t.test('one after the other, each told of its request', async (t) => {
+  t.test('steps run in order with the context of their request', async (t) => {
     const told: KeyedRequest[] = [];
     const pipeline = route(
       ({ id }) => of(id),
@@ -89,7 +89,7 @@ t.test('compose: steps', async (t) => {
     t.ok(told[1]?.exchange === two && told[1].caller === other);
   });
 
-  t.test('a step that takes its time is waited for, and let go with the reader', async (t) =>
+  t.test('an asynchronous step is awaited, and unsubscribed with the reader', async (t) =>
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const body = cold('-(a|)');
       const later = cold('--(d|)');
@@ -104,7 +104,7 @@ t.test('compose: steps', async (t) => {
     }),
   );
 
-  t.test('what a step throws ends the way', async (t) => {
+  t.test('an error in a step ends the run', async (t) => {
     const thrown = (): never => {
       throw broken;
     };
@@ -120,7 +120,7 @@ t.test('compose: steps', async (t) => {
       await t.rejects(lastValueFrom(run(pipeline, exchange())), broken);
   });
 
-  t.test('a body without an end says nothing', async (t) =>
+  t.test('an unfinished body emits nothing', async (t) =>
     marbles(t, ({ cold, expectObservable }) => {
       const pipeline = route(() => cold('-|'), add('d'));
       expectObservable(run(pipeline, exchange())).toBe('-|');
@@ -276,7 +276,7 @@ t.test('admit', async (t) => {
     });
   }
 
-  t.test('leaving the queue starts nothing', async (t) =>
+  t.test('a request that leaves the queue starts nothing', async (t) =>
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const waiting = cold<Lease>('-----l', { l: lease() });
       const work = cold('a|');
@@ -298,7 +298,7 @@ t.test('admit', async (t) => {
     }),
   );
 
-  t.test('a slot given at once is held as long', async (t) => {
+  t.test('a slot granted synchronously is held as long', async (t) => {
     const granted = lease();
     marbles(t, ({ cold, expectObservable, expectSubscriptions, flush }) => {
       const work = cold('a--b|');
@@ -325,7 +325,7 @@ t.test('admit', async (t) => {
     ['at once', (granted: Lease) => granted],
     ['later', (granted: Lease) => of(granted)],
   ] as const) {
-    t.test(`a slot that comes ${when} is given back when the rest cannot even start`, async (t) => {
+    t.test(`a slot granted ${when} is released when the rest cannot start`, async (t) => {
       const granted = lease();
       marbles(t, ({ expectObservable }) => {
         const run = (): never => {
@@ -339,7 +339,7 @@ t.test('admit', async (t) => {
     });
   }
 
-  t.test('a refusal passes', async (t) =>
+  t.test('a refusal is passed on', async (t) =>
     marbles(t, ({ expectObservable }) => {
       const refused = admission(throwError(() => fail('rate_limited', 'Too many')));
       expectObservable(
@@ -386,7 +386,7 @@ t.test('callEngine', async (t) => {
       },
     ]);
   });
-  t.test('calls nobody while usage cannot be kept', async (t) => {
+  t.test('calls no engine while usage cannot be recorded', async (t) => {
     const closed: UsageLog = {
       ...harness().ports.usage,
       ensureOpen: () => {
@@ -545,7 +545,7 @@ t.test('countTokens and record', async (t) => {
       event: { outcome: 'completed', ...tokens(10, 4) },
     },
   ];
-  t.test('an engine that does not stop is stopped, and fails', async (t) => {
+  t.test('an engine that exceeds the token limit is stopped with a failure', async (t) => {
     const big: SettledParts = [text('x'.repeat(1024 * 1024))];
     const { ports, events } = harness();
     let passed = 0;

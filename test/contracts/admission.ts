@@ -70,7 +70,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     };
   };
 
-  t.test('nobody is in line before subscribing', async (t) => {
+  t.test('nothing is queued before subscribing', async (t) => {
     const { replicas, send, settle } = await harness(t);
     const first = send();
     t.strictSame(await first.settled(), { kind: 'admitted', waited: 0 });
@@ -86,7 +86,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.strictSame(await firstValueFrom(unused).then(({ waited }) => waited), 0, 'it asks again then');
   });
 
-  t.test('first come, first served; leaving the line costs nobody anything', async (t) => {
+  t.test('the queue is FIFO; leaving it delays nobody', async (t) => {
     const { sendAll, pass, settle, stats } = await harness(t);
     const [first, second, third, fourth] = await sendAll(4);
     assert(first && second && third && fourth);
@@ -108,7 +108,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.match(stats(), { running: 0, waiting: 0, admitted: 3, waited: 2, waitedMs: 3500, refusedByRate: 0 });
   });
 
-  t.test('subscriptions and models are apart, whatever they are called', async (t) => {
+  t.test('subscriptions and models are isolated, whatever their names', async (t) => {
     const { send, results } = await harness(t);
     const names = [
       ['a', 'b'],
@@ -134,7 +134,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.strictSame(await results(await sendAll(4, asked)), ['admitted', 'admitted', 'admitted', '429 60']);
   });
 
-  t.test('Retry-After is the truth: come then, and be admitted', async (t) => {
+  t.test('a request that waits for Retry-After is admitted', async (t) => {
     const { send, sendAll, results, pass } = await harness(t);
     const asked = request({ concurrency: 10, requestsPerMinute: 2 });
     t.strictSame(await results(await sendAll(1, asked)), ['admitted']);
@@ -146,7 +146,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(await send(asked).result(), 'admitted');
   });
 
-  t.test('one whose turn comes while the window is full is refused, and all behind it', async (t) => {
+  t.test('a waiter that is next while the window is full is refused, and all behind it', async (t) => {
     const { sendAll, results, pass } = await harness(t, { queueMs: 2 * minute });
     const [first, second, third] = await sendAll(3, request({ requestsPerMinute: 5 }));
     assert(first && second && third);
@@ -158,7 +158,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.strictSame(await results([third, ...late]), ['429 40', '429 40']);
   });
 
-  t.test('one that cannot start in the time it may wait is told at once', async (t) => {
+  t.test('a request that cannot start within the queue time is refused at once', async (t) => {
     const { sendAll, results, pass, stats } = await harness(t);
     const asked = request({ requestsPerMinute: 3 });
     const [first, second] = await sendAll(2, asked);
@@ -172,7 +172,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(more[0]?.outcome, undefined);
   });
 
-  t.test('the line is bounded in length and time, and the estimate follows the holds', async (t) => {
+  t.test('the queue is bounded in length and time, and the estimate follows the hold times', async (t) => {
     const { send, sendAll, results, pass, stats } = await harness(t, { queueLength: 2 });
     const [first] = await sendAll(1);
     await pass(4000);
@@ -189,7 +189,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(await send().result(), 'admitted');
   });
 
-  t.test('all lines of a process together are bounded', async (t) => {
+  t.test('all queues of a process together are bounded', async (t) => {
     const { replicas, settle } = await harness(t, { waiting: 2 });
     const clients = ['a', 'a', 'b', 'b', 'c', 'c'].map((name) => new Client(replicas[0], request({}, name)));
     t.match(await clients[5]?.settled(), { kind: 'refused', status: 429, retryAfter: 1 });
@@ -204,7 +204,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.match(await next.settled(), { kind: 'admitted', position: 1 });
   });
 
-  t.test('numbers that change hold for all from the next request on', async (t) => {
+  t.test('changed limits apply to all from the next request on', async (t) => {
     const { send, sendAll, results, settle, stats } = await harness(t);
     const [first, second, third] = await sendAll(3);
     assert(first && second && third);
@@ -226,7 +226,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     );
   });
 
-  t.test('what is released again and again frees one slot', async (t) => {
+  t.test('releasing a lease several times frees one slot', async (t) => {
     const { sendAll, settle, stats } = await harness(t);
     const clients = await sendAll(4, request({ concurrency: 2 }));
     for (let times = 0; times < 5; times++) clients[0]?.release();
@@ -236,7 +236,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.match(stats(), { running: 2, waiting: 1 });
   });
 
-  t.test('a slot is released with the tokens it was used for, and they count once', async (t) => {
+  t.test('a slot is released with the tokens it used, and they count once', async (t) => {
     const { sendAll, settle, stats } = await harness(t);
     const [first, second, third] = await sendAll(3, request({ concurrency: 3 }));
     t.match(stats(), { promptTokens: 0, completionTokens: 0 });
@@ -249,7 +249,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.match(stats(), { running: 0, promptTokens: 12, completionTokens: 30 });
   });
 
-  t.test('leaving at the very moment one is admitted leaves nothing behind', async (t) => {
+  t.test('a disconnect at the moment of admission leaves nothing behind', async (t) => {
     const { sendAll, send, settle } = await harness(t);
     const [first, second] = await sendAll(2);
     assert(first && second);
@@ -267,7 +267,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(await send().result(), 'admitted');
   });
 
-  t.test('any history is that of a simple model', async (t) => {
+  t.test('any history agrees with the model', async (t) => {
     const rules = { windowMs: minute, queueLength: 4, queueMs: 30_000 };
     const { replicas, clock, close } = await open(rules);
     t.teardown(close);

@@ -74,7 +74,7 @@ const near = (t: Test, found: readonly (readonly number[])[], inputs: readonly s
 const inputs = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${index} is a number`);
 
-t.test('picking values out of JSON that comes in pieces', async (t) => {
+t.test('extracting values from chunked JSON', async (t) => {
   const json = fc.json({ maxDepth: 4 });
   t.doesNotThrow(() =>
     fc.assert(
@@ -188,7 +188,7 @@ t.test('vectors in both encodings', async (t) => {
   );
 });
 
-t.test('what an engine is asked', async (t) => {
+t.test('the request that an engine gets', async (t) => {
   const { ask, far, gateway } = await start(
     t,
     answer,
@@ -257,7 +257,7 @@ t.test('batches', async (t) => {
   t.equal(most, 8, 'at once');
 });
 
-t.test('batches where the row does not say', async (t) => {
+t.test('batches when the row sets no size', async (t) => {
   const { ask, far } = await start(t, answer, '{ dimensions: 4 }', 1_000_000);
   const sizes = (from: number) =>
     far.visits
@@ -271,7 +271,7 @@ t.test('batches where the row does not say', async (t) => {
   t.same(sizes(3), [2, 4, 4], 'half a megabyte at most');
 });
 
-t.test('habits of engines', async (t) => {
+t.test('variants of engines', async (t) => {
   const { ask, far, events } = await start(t);
   const texts = ['Hello there', 'a', '日本語 text', 'The quick brown fox jumps over the lazy dog'];
   const ownCount = await countTokens(texts, 'o200k_base');
@@ -376,7 +376,7 @@ t.test('habits of engines', async (t) => {
   }
 });
 
-t.test('answers that are none', async (t) => {
+t.test('invalid responses', async (t) => {
   const { ask, far, events } = await start(t);
   const unreadable = 'The engine sent an answer that cannot be read';
   const withVector =
@@ -428,7 +428,7 @@ t.test('answers that are none', async (t) => {
   }
 });
 
-t.test('an engine that takes less than it is sent', async (t) => {
+t.test('an engine that accepts less than it is sent', async (t) => {
   const { ask, far } = await start(t, answer, '{ dimensions: 4, batch: 64 }');
   const refuse = (visit: Visit, status: number, message: string) =>
     visit.json(status, { error: { message } });
@@ -453,7 +453,7 @@ t.test('an engine that takes less than it is sent', async (t) => {
     [500, 'input is too large to process. increase the physical batch size'],
   ];
   for (const [status, message] of tooLong)
-    t.test(`long inputs are cut: ${status}`, async (t) => {
+    t.test(`long inputs are truncated: ${status}`, async (t) => {
       const from = far.visits.length;
       far.script = (visit) =>
         asked(visit).input.some((input) => input.length > 100)
@@ -487,13 +487,13 @@ t.test('an engine that takes less than it is sent', async (t) => {
     t.equal(vectorsOf(said)[0]?.[0], 94 / 1024);
   });
 
-  t.test('but not for ever', async (t) => {
+  t.test('with a bounded number of retries', async (t) => {
     far.script = (visit) => refuse(visit, 400, 'too many tokens');
     const said = await ask(['c'.repeat(200), 'd']);
     t.match(said, { status: 400, body: { error: { message: 'too many tokens' } } });
   });
 
-  t.test('an engine that is full of this very request gets the rest bit by bit', async (t) => {
+  t.test('an engine that this request saturates gets the rest in smaller batches', async (t) => {
     let running = 0;
     far.script = async (visit) => {
       if (running > 0) return visit.json(503, { error: { message: 'full' } });
@@ -524,7 +524,7 @@ t.test('all batches end together', async (t) => {
     t.match(events.at(-1), { outcome: 'failed', cost: '0' });
   });
 
-  t.test('when the client leaves, who pays for what was made', async (t) => {
+  t.test('when the client disconnects, it pays for what was computed', async (t) => {
     const from = far.visits.length;
     const before = events.length;
     far.script = (visit) => {
@@ -548,7 +548,7 @@ t.test('all batches end together', async (t) => {
   });
 });
 
-t.test('a gateway behind a gateway', async (t) => {
+t.test('chained gateways', async (t) => {
   const inner = await startPosting<Vectors>();
   const outer = await startPosting<Vectors>({
     catalog: `

@@ -230,7 +230,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   },
 ];
 
-t.test('whatever an engine does: the right failure, no slot lost, and the next call works', async (t) => {
+t.test('every engine fault gives the right failure, frees the slot, and the next call works', async (t) => {
   for (const { name, script, stream = true, parts = [], error } of misbehaviours) {
     const engine = await startScriptedEngine((visit) =>
       visit.number === 0 ? script(visit) : visit.answer(),
@@ -244,7 +244,7 @@ t.test('whatever an engine does: the right failure, no slot lost, and the next c
   }
 });
 
-t.test('what the engine is sent', async (t) => {
+t.test('the request that the engine receives', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.answer());
   process.env.TEST_ENGINE_KEY = 'k-1';
   const subject = engineOn([`${engine.url}/`], { key_env: 'TEST_ENGINE_KEY', headers: { 'X-Team': 'a b' } });
@@ -265,7 +265,7 @@ t.test('what the engine is sent', async (t) => {
   await subject.close();
 });
 
-t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go in the middle', async (t) => {
+t.test('a body of many megabytes is sent in slices, retried elsewhere, aborted in the middle', async (t) => {
   const base64 = Buffer.alloc(6_000_000, 7).toString('base64');
   const messages: ChatCall['messages'] = [
     {
@@ -307,7 +307,7 @@ t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go i
   await other.close();
 });
 
-t.test('rows that cannot work are refused by name', async (t) => {
+t.test('invalid rows are refused by name', async (t) => {
   t.throws(() => engineOn(['http://[']), { message: 'engines.pool-a.replicas[0] is no address: http://[' });
   t.throws(() => engineOn(['http://a'], { key_env: 'NO_SUCH_KEY' }), {
     message: 'engines.pool-a.key_env: the environment has no NO_SUCH_KEY',
@@ -399,7 +399,7 @@ const trickle: Script = async (visit) => {
   }
 };
 
-t.test('a TLS handshake that never ends is a connection that never stood', async (t) => {
+t.test('a TLS handshake that never ends is a connect timeout', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -413,7 +413,7 @@ t.test('a TLS handshake that never ends is a connection that never stood', async
   await subject.close();
 });
 
-t.test('nobody at home, or no such host', async (t) => {
+t.test('connection refused, or unknown host', async (t) => {
   const engine = await startScriptedEngine(() => undefined);
   await engine.close();
   const subject = engineOn([engine.url]);
@@ -439,7 +439,7 @@ t.test('TLS', async (t) => {
   await wary.close();
 });
 
-t.test('chunks that came together go on together', async (t) => {
+t.test('chunks received together are emitted together', async (t) => {
   const engine = await startScriptedEngine((visit) => {
     visit.streamHead();
     const chunks = Array.from({ length: 20 }, (_, index) => token(`t${index} `));
@@ -454,7 +454,7 @@ t.test('chunks that came together go on together', async (t) => {
   await subject.close();
 });
 
-t.test('a reader that stops holds the engine back', async (t) => {
+t.test('a paused reader pauses the engine', async (t) => {
   const total = 24 * 1024 * 1024;
   const line = token('x'.repeat(16_000));
   let sent = 0;
@@ -519,7 +519,7 @@ t.test('waiting for a slow reader is not the engine being idle', async (t) => {
   await subject.close();
 });
 
-t.test('a reader that was paused before the call starts paused', async (t) => {
+t.test('a reader paused before the call starts paused', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.answer());
   const subject = engineOn([engine.url]);
   const answer = new Collected(subject);
@@ -533,7 +533,7 @@ t.test('a reader that was paused before the call starts paused', async (t) => {
   await subject.close();
 });
 
-t.test('who leaves lets the engine go', async (t) => {
+t.test('unsubscribing aborts the engine call', async (t) => {
   const seen: Visit[] = [];
   const engine = await startScriptedEngine((visit) => void seen.push(visit));
   const subject = engineOn([engine.url], { concurrency: 1 });
@@ -586,7 +586,7 @@ t.test('who leaves lets the engine go', async (t) => {
   await subject.close();
 });
 
-t.test('after the last word the reader need not wait for the connection', async (t) => {
+t.test('the stream completes without waiting for the connection to close', async (t) => {
   const engine = await startScriptedEngine((visit) => {
     visit.streamHead();
     visit.chunk(

@@ -66,7 +66,7 @@ const cutAt = (bytes: Buffer, places: readonly number[]): Buffer[] => {
     .filter((piece) => piece.length > 0);
 };
 
-t.test('every answer, cut at every byte, and byte by byte', async (t) => {
+t.test('every response, split at every byte, and byte by byte', async (t) => {
   for (const answer of answers) {
     const bytes = bytesOf(answer.raw);
     const wanted = expected(answer);
@@ -83,7 +83,7 @@ t.test('every answer, cut at every byte, and byte by byte', async (t) => {
   }
 });
 
-t.test('any body in any chunks, cut anywhere, comes out as it went in', async (t) => {
+t.test('any body in any chunks, split anywhere, is read unchanged', async (t) => {
   const chunk = fc.record({
     data: fc.uint8Array({ minLength: 1, maxLength: 60 }),
     extension: fc.constantFrom('', ';a', ';a=b', ' ; q="x y"', '  '),
@@ -117,7 +117,7 @@ t.test('any body in any chunks, cut anywhere, comes out as it went in', async (t
   );
 });
 
-t.test('no bytes at all are too wild', async () => {
+t.test('any bytes are handled', async () => {
   const start = fc.constantFrom('', 'HTTP/1.1 200 OK\r\n', chunked, `${chunked}5\r\n`);
   const word = fc.constantFrom(
     '\r\n',
@@ -149,7 +149,7 @@ t.test('no bytes at all are too wild', async () => {
   );
 });
 
-t.test('heads, trailers and extensions have a bound, however slowly they come', async (t) => {
+t.test('heads, trailers and extensions are bounded, however slowly they arrive', async (t) => {
   const long = 'x'.repeat(70_000);
   const cases: Readonly<Record<string, readonly [string, string]>> = {
     'a long status line': [`HTTP/1.1 200 ${long}`, 'too long a head'],
@@ -187,7 +187,7 @@ t.test('the headers that are read', async (t) => {
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────────
 
-t.test('a request says its length in bytes, whatever its texts are made of', async (t) => {
+t.test('content-length counts bytes, whatever the text', async (t) => {
   for (const value of ['plain', 'caf\xe9'])
     for (const body of ['', '{"a":"b"}', '{"a":"caf\xe9"}', '{"a":"水"}', '{"a":"🚰"}', 'a'.repeat(20_000)]) {
       const { text, encoding, upload } = outgoing(`x-a: ${value}\r\n`, 'id', 'x-b: c\r\n', body);
@@ -200,7 +200,7 @@ t.test('a request says its length in bytes, whatever its texts are made of', asy
   t.match(outgoing('', undefined, undefined, undefined), { text: '\r\n', upload: undefined });
 });
 
-t.test('nothing in a request can pass for another line of it', async (t) => {
+t.test('request fields cannot inject header lines', async (t) => {
   const head =
     (path: string, ...headers: string[]) =>
     () =>
@@ -349,7 +349,7 @@ const throughUndici = (pool: Pool): Promise<object> =>
     );
   });
 
-t.test('the same bytes through undici give the same answer', async (t) => {
+t.test('undici reads the same response from the same bytes', async (t) => {
   for (const answer of answers.filter(({ ours }) => ours !== true)) {
     const script: Script = (visit) => {
       // Not every fault is one to undici, which would then wait for more.
@@ -371,7 +371,7 @@ t.test('the same bytes through undici give the same answer', async (t) => {
   }
 });
 
-t.test('a connection is used again, the last one first, and by one request at a time', async (t) => {
+t.test('connections are reused, most recent first, by one request at a time', async (t) => {
   await withEngine(ok, async (connections, engine) => {
     const [first, second] = await Promise.all([fetchOn(connections), fetchOn(connections)]);
     t.strictSame([first.body, second.body].sort(), ['0', '1']);
@@ -394,7 +394,7 @@ t.test('a connection is used again, the last one first, and by one request at a 
   });
 });
 
-t.test('answers that end a connection are kept, and the next one is new', async (t) => {
+t.test('responses that end a connection are complete, and the next request opens a new one', async (t) => {
   const endings: Readonly<Record<string, Script>> = {
     'connection: close': (visit) =>
       visit.raw('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'),
@@ -419,7 +419,7 @@ t.test('answers that end a connection are kept, and the next one is new', async 
   }
 });
 
-t.test('what nobody asked for ends an idle connection', async (t) => {
+t.test('unsolicited bytes close an idle connection', async (t) => {
   await withEngine(ok, async (connections, engine) => {
     await fetchOn(connections);
     const visit = await engine.visit(0);
@@ -430,7 +430,7 @@ t.test('what nobody asked for ends an idle connection', async (t) => {
   });
 });
 
-t.test('an idle connection goes before the server ends it', async (t) => {
+t.test('an idle connection is closed before the server closes it', async (t) => {
   await withEngine(
     (visit) => visit.raw('HTTP/1.1 200 OK\r\nkeep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n'),
     async (connections, engine) => {
@@ -446,7 +446,7 @@ t.test('an idle connection goes before the server ends it', async (t) => {
   );
 });
 
-t.test('a connection that is lost at the worst moment', async (t) => {
+t.test('a connection lost at the worst moment', async (t) => {
   const losses: Readonly<Record<string, (visit: Visit) => void>> = {
     'closed with the request on its way': (visit) => void visit.socket.end(),
     'reset with the request on its way': (visit) => visit.reset(),
@@ -487,7 +487,7 @@ t.test('the server closes while the next request is being written', async (t) =>
   });
 });
 
-t.test('given up in every phase', async (t) => {
+t.test('aborted in every phase', async (t) => {
   const heads = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n';
   const phases: Readonly<Record<string, readonly [string, (heard: Heard) => boolean]>> = {
     waiting: ['', () => true],
@@ -531,7 +531,7 @@ t.test('given up in every phase', async (t) => {
   );
 });
 
-t.test('an answer before its request was all sent is kept, its connection is not', async (t) => {
+t.test('an early response is returned, its connection is not reused', async (t) => {
   const pieces = (size: number) => ['{"a":"', 'A'.repeat(size), '"}'];
   const engine = await startScriptedEngine(ok);
   const connections = new Connections(new URL(engine.url), options);
@@ -581,7 +581,7 @@ const startHasty = async () => {
   };
 };
 
-t.test('a head that comes too slowly is out of time', async (t) => {
+t.test('a slow head times out', async (t) => {
   const engine = await startScriptedEngine(async (visit) => {
     visit.raw('HTTP/1.1 200 OK\r\n');
     while (!visit.socket.destroyed) {
@@ -596,7 +596,7 @@ t.test('a head that comes too slowly is out of time', async (t) => {
   await subject.close();
 });
 
-t.test('closing: what runs may end, nothing new begins', async (t) => {
+t.test('closing: running requests may end, no new ones start', async (t) => {
   const engine = await startScriptedEngine(() => undefined);
   const connections = new Connections(new URL(engine.url), options);
   const running = start(connections);
@@ -621,56 +621,53 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-t.test(
-  'TLS: the name is sent, HTTP/1.1 is agreed on, a reader that stops is obeyed, the connection is kept',
-  async (t) => {
-    const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
-    const size = 512 * 1024;
-    const sockets: TLSSocket[] = [];
-    const server = createTlsServer(
-      { key: pem('key'), cert: pem('certificate'), ALPNProtocols: ['h2', 'http/1.1'] },
-      (socket) => {
-        sockets.push(socket);
-        socket.on('error', () => undefined);
-        socket.on('data', () => {
-          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
-          socket.write(Buffer.alloc(size, 'x'));
-        });
-      },
-    );
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const ca = pem('certificate').toString();
-    const named = new Connections(new URL(`https://localhost:${port}`), { connectLimit: 5000, ca });
-    for (let round = 0; round < 3; round++) {
-      const heard = new Heard();
-      heard.goOn = false;
-      heard.connection = named.send(request(), heard);
-      // Stopped after every read, up to the very last; the connection must not stay so.
-      let readAfterStop = 0;
-      while (!heard.complete && heard.error === undefined) {
-        const before = heard.count;
-        await turns(1);
-        if (heard.count === before) continue;
-        const ahead = heard.count;
-        await turns(3);
-        readAfterStop += heard.count - ahead;
-        heard.connection?.resume();
-      }
-      t.strictSame([heard.error, heard.body.length, readAfterStop], [undefined, size, 0]);
+t.test('TLS: SNI, ALPN of HTTP/1.1, backpressure and connection reuse', async (t) => {
+  const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url));
+  const size = 512 * 1024;
+  const sockets: TLSSocket[] = [];
+  const server = createTlsServer(
+    { key: pem('key'), cert: pem('certificate'), ALPNProtocols: ['h2', 'http/1.1'] },
+    (socket) => {
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      socket.on('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${size}\r\n\r\n`);
+        socket.write(Buffer.alloc(size, 'x'));
+      });
+    },
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const ca = pem('certificate').toString();
+  const named = new Connections(new URL(`https://localhost:${port}`), { connectLimit: 5000, ca });
+  for (let round = 0; round < 3; round++) {
+    const heard = new Heard();
+    heard.goOn = false;
+    heard.connection = named.send(request(), heard);
+    // Stopped after every read, up to the very last; the connection must not stay so.
+    let readAfterStop = 0;
+    while (!heard.complete && heard.error === undefined) {
+      const before = heard.count;
+      await turns(1);
+      if (heard.count === before) continue;
+      const ahead = heard.count;
+      await turns(3);
+      readAfterStop += heard.count - ahead;
+      heard.connection?.resume();
     }
-    t.strictSame(
-      sockets.map(({ servername, alpnProtocol }) => ({ servername, alpnProtocol })),
-      [{ servername: 'localhost', alpnProtocol: 'http/1.1' }],
-    );
-    await named.close();
-    const bare = new Connections(new URL(`https://127.0.0.1:${port}`), { connectLimit: 5000, ca });
-    t.equal((await fetchOn(bare)).body.length, size, 'an address instead of a name');
-    await bare.close();
-    const wary = new Connections(new URL(`https://localhost:${port}`), options);
-    t.match((await fetchOn(wary)).error, { code: /CERT|SELF_SIGNED/ });
-    await wary.close();
-    server.close();
-  },
-);
+    t.strictSame([heard.error, heard.body.length, readAfterStop], [undefined, size, 0]);
+  }
+  t.strictSame(
+    sockets.map(({ servername, alpnProtocol }) => ({ servername, alpnProtocol })),
+    [{ servername: 'localhost', alpnProtocol: 'http/1.1' }],
+  );
+  await named.close();
+  const bare = new Connections(new URL(`https://127.0.0.1:${port}`), { connectLimit: 5000, ca });
+  t.equal((await fetchOn(bare)).body.length, size, 'an address instead of a name');
+  await bare.close();
+  const wary = new Connections(new URL(`https://localhost:${port}`), options);
+  t.match((await fetchOn(wary)).error, { code: /CERT|SELF_SIGNED/ });
+  await wary.close();
+  server.close();
+});

@@ -45,7 +45,7 @@ const answering =
   (visit) =>
     visit.json(200, { created: 1, data });
 
-t.test('the simulator over HTTP gives what the one inside gives', async (t) => {
+t.test('the simulator gives the same over HTTP as in process', async (t) => {
   const server = await startSimulatorServer();
   t.teardown(() => server.close());
   const far = engineAt(t, server.url);
@@ -70,7 +70,7 @@ t.test('the simulator over HTTP gives what the one inside gives', async (t) => {
   }
 });
 
-t.test('what a prompt alone is asked with', async (t) => {
+t.test('the request for a prompt alone', async (t) => {
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }));
   await draw();
   await draw({
@@ -101,7 +101,7 @@ t.test('what a prompt alone is asked with', async (t) => {
   });
 });
 
-t.test('pictures go as a form, byte by byte', async (t) => {
+t.test('images are sent as a form, byte for byte', async (t) => {
   const red = await plainPicture([250, 0, 0], 64, 64, 'jpeg');
   const mask = await rightHalfMask(64, 64);
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }));
@@ -120,7 +120,7 @@ t.test('pictures go as a form, byte by byte', async (t) => {
   t.strictSame(names(two), [...fields, 'image[]=image-1.jpeg', 'image[]=image-2.jpeg', 'mask=mask.png']);
 });
 
-t.test('answers as engines write them', async (t) => {
+t.test('responses in the formats of engines', async (t) => {
   const png = randomBytes(30_000);
   const { far, draw } = await start(t, () => undefined);
   const base64 = png.toString('base64');
@@ -146,7 +146,7 @@ t.test('answers as engines write them', async (t) => {
   t.ok(more?.image.base64 instanceof Uint8Array, 'long base64 stays bytes');
 });
 
-t.test('links of the engine’s own are asked of it, with its key', async (t) => {
+t.test('links to the engine itself are fetched with its key', async (t) => {
   const png = randomBytes(200_000);
   const { far, draw } = await start(t, () => undefined);
   const serve = (url: string): Script => {
@@ -172,7 +172,7 @@ t.test('links of the engine’s own are asked of it, with its key', async (t) =>
   await t.rejects(draw(), fail('engine_unreachable', 'The image that the engine made cannot be fetched'));
 });
 
-t.test('links elsewhere go through the guarded fetcher, or nowhere', async (t) => {
+t.test('other links go through the guarded fetch, or nowhere', async (t) => {
   const elsewhere = answering({ url: 'https://files.example/a.png' });
   const lost = fail('engine_unreachable', 'The image that the engine made cannot be fetched');
   const asked: string[] = [];
@@ -192,7 +192,7 @@ t.test('links elsewhere go through the guarded fetcher, or nowhere', async (t) =
   await t.rejects((await start(t, elsewhere)).draw(), lost);
 });
 
-t.test('an engine that makes one at a time is asked several times', async (t) => {
+t.test('an engine that makes one image at a time is called several times', async (t) => {
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }), { row: { fan_out_n: true } });
   const drawn = await draw({ n: 3, seed: 2n ** 63n - 1n });
   t.strictSame(
@@ -247,7 +247,7 @@ t.test('failures', async (t) => {
   t.equal(await kindOf(() => undefined), 'timeout');
 });
 
-t.test('who leaves ends the call', async (t) => {
+t.test('unsubscribing ends the call', async (t) => {
   const far = await startScriptedEngine(() => undefined);
   t.teardown(() => far.close());
   const engine = createEngine('far', { wire: 'openai', replicas: [far.url] }, { log, env: {} });
@@ -259,7 +259,7 @@ t.test('who leaves ends the call', async (t) => {
   t.pass('the connection is gone');
 });
 
-t.test('an answer of many megabytes stays bytes, and is read a share a turn', async (t) => {
+t.test('a response of many megabytes stays bytes, and is read with a quota per tick', async (t) => {
   const bytes = randomBytes(24 * 1024 * 1024);
   const head = Buffer.from('{"data":[{"b64_json":"');
   const base64 = Buffer.from(bytes.toString('base64'), 'latin1');
@@ -282,7 +282,7 @@ t.test('an answer of many megabytes stays bytes, and is read a share a turn', as
   t.ok(drawn?.image.bytes.equals(bytes));
 });
 
-t.test('a gateway behind a gateway draws the same', async (t) => {
+t.test('chained gateways give the same images', async (t) => {
   const behind = await startGateway();
   t.teardown(() => behind.stop());
   process.env.SLUICE_TEST_FAR_KEY = behind.key;

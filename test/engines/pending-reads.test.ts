@@ -57,7 +57,7 @@ t.test('as text', async (t) => {
   t.equal(held.text(100), '');
 });
 
-t.test('a reader that leaves while it reads', async (t) => {
+t.test('a reader that unsubscribes while it reads', async (t) => {
   const held = new PendingReads();
   held.add(Buffer.alloc(20_000, 1));
   held.add(Buffer.alloc(20_000, 2));

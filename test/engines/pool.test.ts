@@ -37,7 +37,7 @@ const stopAll = async (subject: RunningEngine, engines: readonly ScriptedEngine[
   await subject.close();
 };
 
-t.test('calls go round between equals and to the least busy otherwise', async (t) => {
+t.test('calls are balanced round-robin between equals, otherwise least busy first', async (t) => {
   const engines = await start(3);
   const subject = engineOn(urls(engines));
   for (let count = 0; count < 6; count++) await ask(subject);
@@ -60,7 +60,7 @@ t.test('calls go round between equals and to the least busy otherwise', async (t
   await stopAll(subject, engines);
 });
 
-t.test('a replica takes no more than its share; while all are full a call waits', async (t) => {
+t.test('a replica takes no more than its slots; while all are full a call waits', async (t) => {
   const engines = await start(2);
   for (const engine of engines) engine.script = () => undefined;
   const subject = engineOn(urls(engines), { concurrency: 2 });
@@ -124,7 +124,7 @@ t.test('another replica is tried before the first byte, and only then', async (t
 /** The second replica streams whatever was asked: what matters is that it was reached. */
 const early = ['engine_unreachable', 'The engine sent an answer that cannot be read'];
 
-t.test('a connection that had gone stale is replaced, on the same replica too', async (t) => {
+t.test('a stale connection is replaced, on the same replica too', async (t) => {
   const engine = await startScriptedEngine((visit) => (visit.number === 1 ? visit.reset() : visit.answer()));
   const subject = engineOn([engine.url]);
   t.strictSame(await ask(subject), said('Hello'));
@@ -216,7 +216,7 @@ t.test('all replicas down is a 503, after the 502 that showed it', async (t) => 
   await subject.close();
 });
 
-t.test('the last replica is kept while it answers others', async (t) => {
+t.test('the last replica is not ejected while it serves other calls', async (t) => {
   const engine = await startScriptedEngine((visit) => {
     visit.streamHead();
     visit.chunk(token('Hello'));
@@ -234,7 +234,7 @@ t.test('the last replica is kept while it answers others', async (t) => {
   await stopAll(subject, [engine]);
 });
 
-t.test('probes find out without being asked for an answer', async (t) => {
+t.test('health probes detect recovery without a call', async (t) => {
   const engine = await startScriptedEngine((visit) => visit.json(500, {}));
   const subject = engineOn([engine.url], { probe: { path: '/health?x=1', interval: '20ms' } });
   await eventually(() => subject.health() === 'down');
@@ -245,7 +245,7 @@ t.test('probes find out without being asked for an answer', async (t) => {
   await stopAll(subject, [engine]);
 });
 
-t.test('n answers, made by the engine or by n calls', async (t) => {
+t.test('n choices, made by the engine or by n calls', async (t) => {
   const engine = await startScriptedEngine((visit) => {
     const { seed } = JSON.parse(visit.body);
     visit.streamHead();
@@ -361,7 +361,7 @@ t.test('durations and errors', async (t) => {
   t.match(error, { status: 504, name: 'EngineError', misconfigured: false });
 });
 
-t.test('rows as sluice.yaml may write them', async (t) => {
+t.test('rows in the forms that sluice.yaml allows', async (t) => {
   const row = { wire: 'openai', replicas: ['http://10.0.0.5:8000/v1', 'https://engine.test/v1/'] };
   const good = [
     row,

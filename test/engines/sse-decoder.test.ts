@@ -76,7 +76,7 @@ t.test('examples', async (t) => {
   }
 });
 
-t.test('any stream, cut anywhere, reads as the specification says', async (t) => {
+t.test('any stream, split anywhere, is decoded by the specification', async (t) => {
   const line = fc.oneof(
     fc.constantFrom(
       'data: a',
@@ -114,7 +114,7 @@ t.test('any stream, cut anywhere, reads as the specification says', async (t) =>
   t.pass('agreed');
 });
 
-t.test('an event that came in one read is handed over where it lies', async (t) => {
+t.test('an event received in one read is not copied', async (t) => {
   const seen: [string, number, number][] = [];
   const decoder = new SseDecoder((text, start, end) => seen.push([text, start, end]));
   decoder.push(Buffer.from('data: one\n\ndata: two\n\n'));
@@ -124,7 +124,7 @@ t.test('an event that came in one read is handed over where it lies', async (t) 
   ]);
 });
 
-t.test('a long line in small pieces is not searched again and again', async (t) => {
+t.test('a long line in small chunks is scanned once', async (t) => {
   const piece = Buffer.alloc(16, 'x');
   let events = 0;
   const decoder = new SseDecoder(() => events++);

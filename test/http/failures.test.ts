@@ -81,7 +81,7 @@ for (const { name, skip } of servers)
       await servesOn(t, fixture);
     });
 
-    t.test('an answer that the server does not take', async (t) => {
+    t.test('a response that the server rejects', async (t) => {
       const fixture = await startEdge(t, name, [
         hello,
         open('GET', '/broken', () => of({ ...text('x'), body: Symbol('no text') as unknown as string })),
@@ -122,7 +122,7 @@ for (const { name, skip } of servers)
       await servesOn(t, fixture);
     });
 
-    t.test('replies that come before subscribe returns are followed by one teardown', async (t) => {
+    t.test('synchronous replies are followed by one teardown', async (t) => {
       let left = 0;
       const fixture = await startEdge(t, name, [
         open(

@@ -96,7 +96,7 @@ t.test('JSON', async (t) => {
   t.equal((await json('{"a":1e400}')).a, Number.POSITIVE_INFINITY);
 });
 
-t.test('large JSON is parsed elsewhere', async (t) => {
+t.test('large JSON is parsed in a worker thread', async (t) => {
   const text = JSON.stringify({ a: 'x'.repeat(300_000) });
   let aborted = false;
   const elsewhere: Parser = {
@@ -123,7 +123,7 @@ t.test('large JSON is parsed elsewhere', async (t) => {
   t.equal(aborted, true, 'a client that leaves ends it');
 });
 
-t.test('the place of a fault in JSON', async (t) => {
+t.test('the position of a syntax error in JSON', async (t) => {
   for (const [text, fault] of [
     ['', 'unexpected end at line 1 column 1'],
     ['{', 'unexpected end at line 1 column 2'],
@@ -253,7 +253,7 @@ t.test('forms, split anywhere', async (t) => {
   t.same(await read([...bytes].map((byte) => Buffer.from([byte]))), expected, 'byte by byte');
 });
 
-t.test('forms that are wrong', async (t) => {
+t.test('invalid forms', async (t) => {
   const field = { name: 'a', content: 'x' };
   const file = { name: 'f', filename: 'f.bin', type: 'application/octet-stream' };
   const refused = async (status: number, message: string, pieces: Buffer[], use = rules, type = formType) => {
@@ -314,7 +314,7 @@ t.test('forms that are wrong', async (t) => {
   );
 });
 
-t.test('a file that nobody reads holds up what follows, until it is discarded', async (t) => {
+t.test('an unread file blocks what follows, until it is discarded', async (t) => {
   const pieces = [
     form([
       { name: 'f', filename: 'f', content: 'x'.repeat(900) },

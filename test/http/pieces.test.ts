@@ -9,7 +9,7 @@ const long = fc.record({
   asBytes: fc.boolean(),
 });
 
-t.test('any bytes and texts, any room', async (t) => {
+t.test('any bytes and texts, any socket capacity', async (t) => {
   fc.assert(
     fc.property(fc.array(long, { maxLength: 4 }), fc.infiniteStream(fc.boolean()), (added, rooms) => {
       const pieces = new Pieces();
@@ -42,7 +42,7 @@ t.test('any bytes and texts, any room', async (t) => {
   t.pass('agreed');
 });
 
-t.test('the end of a piece that was lent and not taken', async (t) => {
+t.test('the end of a borrowed chunk that was not written', async (t) => {
   const pieces = new Pieces();
   const sent: string[] = [];
   pieces.add('x'.repeat(pieceBytes + 10));

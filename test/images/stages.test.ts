@@ -86,7 +86,7 @@ t.test('a large body waits for the usage event', async (t) => {
   }
 });
 
-t.test('a large body whose pieces throw is cut', async (t) => {
+t.test('a large body whose chunks throw is cut off', async (t) => {
   function* pieces() {
     yield Buffer.alloc(600 * 1024);
     throw new Error('boom');

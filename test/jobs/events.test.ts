@@ -67,7 +67,7 @@ t.test('within a process', async (t) => {
   ]);
 });
 
-t.test('nothing depends on them', async (t) => {
+t.test('jobs do not depend on events', async (t) => {
   const events: Events = {
     publish: () => Promise.reject(new Error('away')),
     check: async () => undefined,

@@ -19,7 +19,7 @@ import {
 const missing = { kind: 'not_found', message: /^There is no (video|music) job / };
 
 const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<JobHarness>): void => {
-  t.test('a job waits, renders, completes, is charged once and told of once', async (t) => {
+  t.test('a job waits, renders, completes, is charged once and notified once', async (t) => {
     const harness = await open(t);
     const job = videoJob();
     const created = await harness.jobs.create(job);
@@ -82,38 +82,35 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.strictSame(harness.told, [`${job.id}-completed`]);
   });
 
-  t.test(
-    'first come first served per model, as many at once as there are slots, models beside each other',
-    async (t) => {
-      const harness = await open(t, { slots: 2 });
-      const jobs = Array.from({ length: 5 }, () => videoJob());
-      for (const job of jobs) await harness.jobs.create(job);
-      const song = musicJob();
-      await harness.jobs.create(song);
-      await eventually(() => harness.renderer.renders.length === 3, 'three render');
-      t.strictSame(
-        harness.renderer.renders.map(({ jobId }) => jobId).sort(),
-        [jobs[0]?.id, jobs[1]?.id, song.id].sort(),
-      );
-      const positions = [];
-      for (const { id } of jobs) positions.push((await harness.jobs.get('video', id, owner)).queuePosition);
-      t.strictSame(positions, [undefined, undefined, 0, 1, 2]);
-      harness.renderer.renders[0]?.finish();
-      await eventually(() => harness.renderer.of(jobs[2]?.id ?? ''), 'the next');
-      t.equal(harness.renderer.of(jobs[3]?.id ?? ''), undefined);
-      const page = await harness.jobs.list('video', owner, { limit: 3, order: 'desc' });
-      t.strictSame(
-        page.map(({ job }) => job.id),
-        jobs
-          .slice(2)
-          .map(({ id }) => id)
-          .reverse(),
-      );
-      t.strictSame(await harness.jobs.list('video', 'sub_other', { limit: 3, order: 'desc' }), []);
-    },
-  );
+  t.test('FIFO per model, as many at once as there are slots, models in parallel', async (t) => {
+    const harness = await open(t, { slots: 2 });
+    const jobs = Array.from({ length: 5 }, () => videoJob());
+    for (const job of jobs) await harness.jobs.create(job);
+    const song = musicJob();
+    await harness.jobs.create(song);
+    await eventually(() => harness.renderer.renders.length === 3, 'three render');
+    t.strictSame(
+      harness.renderer.renders.map(({ jobId }) => jobId).sort(),
+      [jobs[0]?.id, jobs[1]?.id, song.id].sort(),
+    );
+    const positions = [];
+    for (const { id } of jobs) positions.push((await harness.jobs.get('video', id, owner)).queuePosition);
+    t.strictSame(positions, [undefined, undefined, 0, 1, 2]);
+    harness.renderer.renders[0]?.finish();
+    await eventually(() => harness.renderer.of(jobs[2]?.id ?? ''), 'the next');
+    t.equal(harness.renderer.of(jobs[3]?.id ?? ''), undefined);
+    const page = await harness.jobs.list('video', owner, { limit: 3, order: 'desc' });
+    t.strictSame(
+      page.map(({ job }) => job.id),
+      jobs
+        .slice(2)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+    t.strictSame(await harness.jobs.list('video', 'sub_other', { limit: 3, order: 'desc' }), []);
+  });
 
-  t.test('models take turns where a worker has little room', async (t) => {
+  t.test('models are served round-robin when a worker has few slots', async (t) => {
     const harness = await open(t, { renders: 0, slots: 4 });
     const jobs = [videoJob(), videoJob(), videoJob(), videoJob(), musicJob(), musicJob(), musicJob()];
     for (const job of jobs) await harness.jobs.create(job);
@@ -126,7 +123,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     for (let index = 1; index < 6; index++) t.not(order[index], order[index - 1], order.join());
   });
 
-  t.test('a failed render says why, costs nothing and is told of', async (t) => {
+  t.test('a failed render has an error, costs nothing and is notified', async (t) => {
     const harness = await open(t, { slots: 4 });
     const failing = async (crash: (render: Awaited<ReturnType<typeof underWay>>) => void) => {
       const job = videoJob();
@@ -205,7 +202,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     await t.rejects(harness.jobs.get('video', 'video_1', owner), missing);
   });
 
-  t.test('a job that moves during DELETE answers 409, not to be retried by itself', async (t) => {
+  t.test('a job that changes during DELETE gives 409, which is not retryable', async (t) => {
     const harness = await open(t, { renders: 0 });
     const job = videoJob();
     await harness.jobs.create(job);
@@ -227,7 +224,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.match(await harness.jobs.remove('video', job.id, owner), { job: { status: 'cancelled' } });
   });
 
-  t.test('a worker that falls silent loses its job; what it still brings changes nothing', async (t) => {
+  t.test('a worker without heartbeat loses its job; its late results change nothing', async (t) => {
     const harness = await open(t, { renders: 0 });
     // It gives no signs of life, but lives.
     const silent = harness.another({ renders: 1, heartbeatMs: 3_600_000 });
@@ -253,7 +250,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     }, 'what the first one brought is gone');
   });
 
-  t.test('a job that was left waits while nobody can say what is served', async (t) => {
+  t.test('an abandoned job waits while the catalog is unavailable', async (t) => {
     const harness = await open(t, { renders: 0 });
     const silent = harness.another({ renders: 1, heartbeatMs: 3_600_000 });
     const job = videoJob();
@@ -270,7 +267,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.match(await statusIs(harness, job, 'completed'), { job: { attempts: 2 } });
   });
 
-  t.test('a job that takes its workers with it fails after the fourth', async (t) => {
+  t.test('a job that crashes its workers fails after the fourth', async (t) => {
     const harness = await open(t, { renders: 0 });
     const job = videoJob();
     await harness.jobs.create(job);
@@ -287,7 +284,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.strictSame(harness.charges, []);
   });
 
-  t.test('moves whose answers are lost count once', async (t) => {
+  t.test('updates whose responses are lost count once', async (t) => {
     const harness = await open(t);
     const { update } = harness.state;
     const lost: string[] = [];
@@ -321,7 +318,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.match(await harness.blobs.stat(record.outputs[0]?.blob ?? ''), { mediaType: 'video/mp4' });
   });
 
-  t.test('what follows from an end is made good when it could not be done at once', async (t) => {
+  t.test('settlement that fails is retried', async (t) => {
     const harness = await open(t);
     const refusals = { left: 3 };
     harness.refuseCharges(refusals);
@@ -339,7 +336,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.equal(await harness.jobs.remove('video', job.id, owner), 'deleted');
   });
 
-  t.test('outputs expire: deleted, told of, and the record stays', async (t) => {
+  t.test('outputs expire: deleted and notified, and the record stays', async (t) => {
     const harness = await open(t);
     const job = videoJob();
     await harness.jobs.create(job);
@@ -369,7 +366,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     await t.rejects(harness.jobs.get('video', job.id, owner), missing);
   });
 
-  t.test('inputs go with the end of the job', async (t) => {
+  t.test('inputs are deleted when the job ends', async (t) => {
     const harness = await open(t);
     await harness.blobs.put('inputs/a', Buffer.from('x'), { mediaType: 'image/png' });
     const job = videoJob();

@@ -33,7 +33,7 @@ const samples = (size: number, first = 0): Buffer => {
   return bytes;
 };
 
-t.test('early and late listeners, here and on another process, hear the same song', async (t) => {
+t.test('early and late listeners, on any process, get the same song', async (t) => {
   const harness = await startHarness(t);
   const elsewhere = harness.another({ renders: 0 });
   const job = musicJob();
@@ -78,7 +78,7 @@ t.test('each listener has its own pace, and none holds up the render', async (t)
   t.ok(held.all().equals(song));
 });
 
-t.test('songs of one request are heard apart', async (t) => {
+t.test('songs of one request are streamed separately', async (t) => {
   const harness = await startHarness(t);
   const job = musicJob({}, { n: 2 });
   await harness.jobs.create(job);
@@ -99,7 +99,7 @@ t.test('songs of one request are heard apart', async (t) => {
   t.match(none.heard.error, { kind: 'not_found', message: `${job.id} has no output 2` });
 });
 
-t.test('what cannot be heard says so', async (t) => {
+t.test('songs that cannot be streamed give an error', async (t) => {
   const harness = await startHarness(t);
   const refused = async (id: string) => {
     const { heard } = listen(harness, id);
@@ -140,7 +140,7 @@ t.test('what cannot be heard says so', async (t) => {
   t.equal(await refused(cancelled.id), 'conflict', 'there never was a stream');
 });
 
-t.test('the stream ends with the song, whyever that ends', async (t) => {
+t.test('the stream ends with the song, for whatever reason', async (t) => {
   const harness = await startHarness(t);
   const [broken, cancelled] = [musicJob(), musicJob()];
   await harness.jobs.create(broken);
@@ -162,7 +162,7 @@ t.test('the stream ends with the song, whyever that ends', async (t) => {
   t.equal(await harness.blobs.stat(`samples/${cancelled.id}/1/0/0`), undefined, 'samples go with the job');
 });
 
-t.test('a render that is begun again drops its listeners; a new one hears the new song', async (t) => {
+t.test('a restarted render drops its listeners; a new one gets the new song', async (t) => {
   const harness = await startHarness(t, { renders: 0 });
   const dying = harness.another({ renders: 1 });
   const job = musicJob();

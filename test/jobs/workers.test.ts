@@ -118,7 +118,7 @@ const keysOf = (deliveries: readonly { headers: Record<string, unknown> }[]): st
   [...new Set(deliveries.map(({ headers }) => String(headers['x-service-idempotency-key'])))].sort();
 
 t.test(
-  'workers killed at every step lose no job, no charge and no delivery, and double none',
+  'workers killed at every step neither lose nor duplicate jobs, charges and deliveries',
   { skip },
   async (t) => {
     const redis = await startRedis({ own: true, persist: true });
@@ -197,53 +197,49 @@ t.test('DELETE on one process stops the render on another within 10 s, unbilled'
   t.strictSame(await harness.charges(), [`usage_${handed}`]);
 });
 
-t.test(
-  'sluice worker renders what a gateway is asked for, and its songs are heard there',
-  { skip },
-  async (t) => {
-    const redis = await startRedis({ own: true });
-    t.teardown(() => redis.stop());
-    const receiver = await startReceiver(t);
-    const env = { REDIS_URL: redis.url, SLUICE_ALLOW_PRIVATE_URLS: '1' };
-    const gateway = await startGateway({ env: { ...env, SLUICE_WORKERS: '0' } });
-    t.teardown(() => gateway.stop());
-    const main = join(import.meta.dirname, '../../src/cli/main.ts');
-    const worker = spawn(process.execPath, ['--import=tsx', main, 'worker'], {
-      env: { ...process.env, ...env, SLUICE_DATA: join(gateway.folder, 'data') },
-      stdio: ['ignore', 'inherit', 'ignore'],
-    });
-    t.teardown(() => end(worker, 'SIGKILL'));
-    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-    const created = await fetch(`${gateway.url}/music`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        model: 'sluice/music',
-        prompt: '/sim render=1s\na waltz',
-        duration: 10,
-        callback_url: receiver.url,
-      }),
-    });
-    t.equal(created.status, 202);
-    const job = (await created.json()) as { id: string; stream_url: string; polling_url: string };
-    const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
-    t.equal(song.subarray(0, 4).toString(), 'RIFF');
-    t.ok(song.length > 32_000 * 4, 'more than a second of it');
-    await eventually(() => receiver.deliveries.length === 1, 'told');
-    t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
-    const record = await (await fetch(job.polling_url, { headers })).json();
-    t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });
-    t.strictSame(
-      JSON.parse(receiver.deliveries[0]?.body.toString() ?? '').data,
-      record,
-      'as a client reads it',
-    );
-    await end(worker, 'SIGTERM');
-    t.equal(worker.exitCode, 0);
-  },
-);
+t.test('sluice worker renders the jobs of a gateway, which streams its songs', { skip }, async (t) => {
+  const redis = await startRedis({ own: true });
+  t.teardown(() => redis.stop());
+  const receiver = await startReceiver(t);
+  const env = { REDIS_URL: redis.url, SLUICE_ALLOW_PRIVATE_URLS: '1' };
+  const gateway = await startGateway({ env: { ...env, SLUICE_WORKERS: '0' } });
+  t.teardown(() => gateway.stop());
+  const main = join(import.meta.dirname, '../../src/cli/main.ts');
+  const worker = spawn(process.execPath, ['--import=tsx', main, 'worker'], {
+    env: { ...process.env, ...env, SLUICE_DATA: join(gateway.folder, 'data') },
+    stdio: ['ignore', 'inherit', 'ignore'],
+  });
+  t.teardown(() => end(worker, 'SIGKILL'));
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+  const created = await fetch(`${gateway.url}/music`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      model: 'sluice/music',
+      prompt: '/sim render=1s\na waltz',
+      duration: 10,
+      callback_url: receiver.url,
+    }),
+  });
+  t.equal(created.status, 202);
+  const job = (await created.json()) as { id: string; stream_url: string; polling_url: string };
+  const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
+  t.equal(song.subarray(0, 4).toString(), 'RIFF');
+  t.ok(song.length > 32_000 * 4, 'more than a second of it');
+  await eventually(() => receiver.deliveries.length === 1, 'told');
+  t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
+  const record = await (await fetch(job.polling_url, { headers })).json();
+  t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });
+  t.strictSame(
+    JSON.parse(receiver.deliveries[0]?.body.toString() ?? '').data,
+    record,
+    'as a client reads it',
+  );
+  await end(worker, 'SIGTERM');
+  t.equal(worker.exitCode, 0);
+});
 
-t.test('settings that cannot work are refused in a sentence', async (t) => {
+t.test('invalid settings are refused with one sentence', async (t) => {
   t.throws(() => loadConfig({ SLUICE_WORKERS: '0' }), { message: /^SLUICE_WORKERS=0 leaves renders to / });
   await t.rejects(startWorker(loadConfig({}), log), { message: /^REDIS_URL is not set: / });
   const config = loadConfig({ SLUICE_WORKERS: '0', REDIS_URL: 'redis://127.0.0.1:1' });

@@ -102,7 +102,7 @@ const callsOf = (blocks: readonly OutputBlock[]) =>
 
 // ── properties ─────────────────────────────────────────────────────────────────────────────────────
 
-t.test('events add up to the whole message, and to what the engine said', async (t) => {
+t.test('events add up to the whole message, and to the engine output', async (t) => {
   // One key for both, so that signatures agree.
   const state = { ...harness().ports.state, ...keepingState() };
   await fc.assert(
@@ -151,7 +151,7 @@ t.test('a failure at any point ends in an error and message_stop', async (t) => 
   );
 });
 
-t.test('whatever an engine does, the answer is legal', async (t) => {
+t.test('whatever an engine does, the response is legal', async (t) => {
   const any: fc.Arbitrary<Part> = fc.oneof(
     saying,
     fc.record({ call: fc.nat(2) }).map(({ call }) => toolCall(call)),
@@ -185,7 +185,7 @@ const framed = async (...arrays: Parts[]) => {
   return { stream, ...readEvents(stream), event: at.events[0] };
 };
 
-t.test('orders that make no sense', async (t) => {
+t.test('invalid orders of parts', async (t) => {
   const senseless = 'The engine sent its answer in an order that makes no sense';
   const rows: readonly (readonly [name: string, error: string, parts: readonly Part[]])[] = [
     ['arguments of no call', senseless, [text('a'), toolArguments(0, '{}')]],
@@ -211,7 +211,7 @@ t.test('orders that make no sense', async (t) => {
   }
 });
 
-t.test('text that slips into a call comes after it', async (t) => {
+t.test('text inside a tool call comes after it', async (t) => {
   const { message } = await framed(
     [toolCall(0), toolArguments(0, '{"a"'), text('\n')],
     [thought('Hm'), toolArguments(0, ':1}'), text('\n')],
@@ -228,7 +228,7 @@ t.test('text that slips into a call comes after it', async (t) => {
   ]);
 });
 
-t.test('why it ended', async (t) => {
+t.test('stop reasons', async (t) => {
   const ends: readonly (readonly [finish: Parts, stop_reason: string, stop_sequence: string | null])[] = [
     [[finish()], 'end_turn', null],
     [[finish('length')], 'max_tokens', null],
@@ -244,7 +244,7 @@ t.test('why it ended', async (t) => {
   }
 });
 
-t.test('usage: the prompt without what came from a cache', async (t) => {
+t.test('usage: prompt tokens without cached ones', async (t) => {
   const { message } = await framed([text('a'), finish(), usage(100, 20, 60, 5)]);
   t.strictSame(message?.usage, {
     input_tokens: 40,
@@ -260,7 +260,7 @@ t.test('usage: the prompt without what came from a cache', async (t) => {
   });
 });
 
-t.test('what is shown of a thought', async (t) => {
+t.test('visible reasoning', async (t) => {
   const answer = of<Parts>([thought('Hm'), text('a'), finish(), usage(1, 1)]);
   for (const [thinking, shown] of [
     [undefined, 'Hm'],
@@ -281,13 +281,13 @@ t.test('what is shown of a thought', async (t) => {
   }
 });
 
-t.test('nothing said is an empty message', async (t) => {
+t.test('no output is an empty message', async (t) => {
   const { message } = await framed([finish('length'), usage(3, 0)]);
   t.match(message, { content: [], stop_reason: 'max_tokens', usage: { output_tokens: 0 } });
   t.equal(message?.content.length, 0);
 });
 
-t.test('arguments that are no JSON object', async (t) => {
+t.test('arguments that are not a JSON object', async (t) => {
   const rows: readonly (readonly [pieces: string[], input: object])[] = [
     [[], {}],
     [['  '], {}],
@@ -309,7 +309,7 @@ t.test('arguments that are no JSON object', async (t) => {
   }
 });
 
-t.test('a thought is signed with the key of this installation, piece by piece or whole', async (t) => {
+t.test('reasoning is signed with the key of this installation, streamed or whole', async (t) => {
   const state = { ...harness().ports.state, ...keepingState() };
   const parts = ['I "think" ', '😀 ', 'x'.repeat(5000), '\ud83d', '\ude00'].map(thought);
   const answer = from([...parts.map((part): Parts => [part]), [text('a'), finish(), usage(1, 1)]]);
@@ -328,7 +328,7 @@ t.test('a thought is signed with the key of this installation, piece by piece or
   t.not(elsewhere.content[0]?.type === 'thinking' && elsewhere.content[0].signature, signature);
 });
 
-t.test('a store that is away', async (t) => {
+t.test('an unavailable store', async (t) => {
   const kept = keepingState();
   let away = true;
   const state = {

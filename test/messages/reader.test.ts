@@ -10,7 +10,7 @@ const says = (words: string) => ({ type: 'text', text: words }) as const;
 const plain = plainCall({ maxTokens: 100 });
 const messagesOf = async (...messages: unknown[]) => (await callOf({ messages })).messages;
 
-t.test('the least a client can say', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plain);
   t.strictSame(
     await callOf({
@@ -31,7 +31,7 @@ t.test('the least a client can say', async (t) => {
   );
 });
 
-t.test('everything a client can say', async (t) => {
+t.test('a request with every field', async (t) => {
   const schema = { type: 'object', properties: { at: { type: ['string', 'null'], default: null } } };
   const cache_control = { type: 'ephemeral' };
   const call = await callOf({
@@ -131,7 +131,7 @@ t.test('turns', async (t) => {
   t.strictSame(await messagesOf({ role: 'user', content: '' }), [{ role: 'user', content: [says('')] }]);
 });
 
-t.test('thoughts that come back are dropped, whoever signed them', async (t) => {
+t.test('returned reasoning is dropped, whoever signed it', async (t) => {
   t.strictSame(
     await messagesOf(
       user,
@@ -273,7 +273,7 @@ t.test('images', async (t) => {
   ]);
 });
 
-t.test('a final assistant message is carried on', async (t) => {
+t.test('a final assistant message is continued', async (t) => {
   const call = await callOf({
     model: 'mock/thinker',
     max_tokens: 4096,

@@ -222,7 +222,7 @@ t.test('too many requests', async (t) => {
   t.match(await withKeyOf(id), { type: 'message' }, 'and of no other');
 });
 
-t.test('a Sluice in front of a Sluice', async (t) => {
+t.test('chained gateways', async (t) => {
   const front = await startGateway({
     catalog: `
 engines:

@@ -106,7 +106,7 @@ t.test('a full queue refuses: by number, by bytes, by time', async (t) => {
   t.type(await first, 'number');
 });
 
-t.test('only the task of a thread that ends fails; the next gets a new one', async (t) => {
+t.test('a dying thread fails only its task; the next task gets a new thread', async (t) => {
   const gate = new Gate();
   const pool = poolFor(t);
   const healthy = pool.run(gate.task());
@@ -146,7 +146,7 @@ t.test('aborting', async (t) => {
   t.type(await other, 'number', 'the thread is free again once the unheard task ends');
 });
 
-t.test('slow tasks leave a thread to the others', async (t) => {
+t.test('slow tasks leave a thread for others', async (t) => {
   const gate = new Gate();
   const pool = poolFor(t);
   const slow = [pool.run(gate.task({ slow: true })), pool.run(gate.task({ slow: true }))];
@@ -177,7 +177,7 @@ t.test('closing', async (t) => {
   );
 });
 
-t.test('a pool that was not closed does not hold the process', async (t) => {
+t.test('an open pool does not keep the process alive', async (t) => {
   const offload = new URL('../../src/offload/offload.ts', import.meta.url).href;
   const script = `const { createOffload } = await import(${JSON.stringify(offload)});
     createOffload();

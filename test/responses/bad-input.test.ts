@@ -293,7 +293,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
 ];
 
-t.test(`${cases.length} ways to get it wrong`, async (t) => {
+t.test(`${cases.length} invalid requests are refused`, async (t) => {
   const at = harness();
   for (const [body, expected] of cases)
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
@@ -319,7 +319,7 @@ const ignored = {
   reasoning_effort: 5,
 };
 
-t.test('what looks wrong but is not', async (t) => {
+t.test('unusual but valid requests are accepted', async (t) => {
   const fine = [
     ask({ text: { verbosity: 'low' } }),
     ask(ignored),

@@ -367,7 +367,7 @@ t.test('the reader of these tests is strict', async (t) => {
   t.throws(() => readEvents(blocks.join('\n\n')), 'the last event not closed');
 });
 
-t.test('an answer that was cut', async (t) => {
+t.test('a truncated response', async (t) => {
   const cut = (reason: FinishReason, ...parts: Part[]) =>
     whole([[...parts, { type: 'finish', choice: 0, reason, native: null }], [usage(1, 1)]]);
   const long = await cut('length', thought('Hm'), text('Hel'));
@@ -425,7 +425,7 @@ t.test('logprobs', async (t) => {
   t.equal((await whole(called)).output.length, 1, 'tokens without text make no message');
 });
 
-t.test('a client that leaves is billed for what was said, and its slot is free again', (t) => {
+t.test('a disconnected client is billed for the output, and its slot is freed', (t) => {
   const at = harness(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
   const replies: Reply[] = [];
   const leaving = run(responses(at.ports), exchange({ input: 'Hi', stream: true })).subscribe((reply) =>

@@ -18,11 +18,11 @@ const call = (id: string, name = 'look') => ({
 const called = (id: string, name = 'look') => ({ id, name, arguments: `{"${id}":1}` });
 const given = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output });
 
-t.test('a request that says little', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plainCall());
 });
 
-t.test('a request that says much', async (t) => {
+t.test('a request with many fields', async (t) => {
   const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const request = {
     model: 'mock/thinker',
@@ -118,7 +118,7 @@ t.test('a request that says much', async (t) => {
   t.match(checkResponse(answerOf(await ask({ input: 'Hi', ...request, stream: false }))), echoed);
 });
 
-t.test('small choices', async (t) => {
+t.test('minor options', async (t) => {
   t.match(await callOf({ include: ['message.output_text.logprobs'] }), { logprobs: { top: 0 } });
   t.match(await callOf({ top_logprobs: 3 }), { logprobs: { top: 3 } });
   t.match(await callOf({ top_logprobs: 0 }), { logprobs: undefined });

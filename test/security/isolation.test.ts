@@ -94,7 +94,7 @@ const attempts: readonly (readonly [
 const swapped = (text: string, ids: readonly string[]): string =>
   ids.reduce((changed, id) => changed.replaceAll(id, nobody(id)), text);
 
-t.test("another subscription's record answers as one that does not exist", async (t) => {
+t.test('a record of another subscription is a 404', async (t) => {
   for (const [method, path, ids, body] of attempts) {
     const real = await ask(intruder, method, path, body?.());
     const given = body?.();
@@ -108,7 +108,7 @@ t.test("another subscription's record answers as one that does not exist", async
   }
 });
 
-t.test("a file or an item of another's store is not found through a store of one's own", async (t) => {
+t.test('a file or item of another store is not found through an own store', async (t) => {
   const mine = JSON.parse((await ask(intruder, 'POST', '/vector_store', { name: 'mine' })).body).id as string;
   for (const [method, path, body] of [
     ['GET', `/files/${file}`],
@@ -125,7 +125,7 @@ t.test("a file or an item of another's store is not found through a store of one
   await ask(intruder, 'DELETE', `/vector_store/${mine}`);
 });
 
-t.test('lists, usage and the webhook secret are each their own', async (t) => {
+t.test('lists, usage and the webhook secret are separate', async (t) => {
   for (const path of ['/videos', '/music', '/vector_store', '/vector_stores'])
     t.match(JSON.parse((await ask(intruder, 'GET', path)).body), { data: [] }, path);
   await make('/chat/completions', { ...words, max_tokens: 3 });
@@ -175,7 +175,7 @@ t.test('every key of one subscription sees the same', async (t) => {
   t.ok(used.length > 0, 'what the owner used');
 });
 
-t.test('nothing of it has changed anything', async (t) => {
+t.test('no attempt changed a record', async (t) => {
   t.match(JSON.parse((await ask(owner, 'GET', `/videos/${video}`)).body), { id: video });
   t.match(JSON.parse((await ask(owner, 'GET', `/music/${song}`)).body), { id: song });
   t.match(JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)).body), {

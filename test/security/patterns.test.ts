@@ -53,7 +53,7 @@ const isSlow = (literal: Literal, timeout = patience): string | undefined => {
 /** An emulator says nothing of time, and keeps some memory of each of the many threads that watch over it. */
 const skip = patiently(1) > 1 && 'only where the processor is real';
 
-t.test('time in proportion to the text', { skip }, async (t) => {
+t.test('linear time', { skip }, async (t) => {
   const literals = literalsIn(root, ['src', 'pipelines', 'schemas']);
   t.ok(literals.length > 150, `${literals.length} patterns were found`);
   const slow = literals
@@ -65,7 +65,7 @@ t.test('time in proportion to the text', { skip }, async (t) => {
   t.same(slow, []);
 });
 
-t.test('the measure itself finds squared and worse', { skip }, async (t) => {
+t.test('the measurement detects quadratic time and worse', { skip }, async (t) => {
   const literal = (source: string): Literal => ({ place: '', source, flags: '' });
   t.type(isSlow(literal('a+$'), 300), 'string');
   t.type(isSlow(literal('^(a+)+$'), 300), 'string');

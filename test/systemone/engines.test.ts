@@ -147,7 +147,7 @@ t.test('answers are scored as continuations of one prompt', async (t) => {
   t.match(events.at(-1), { quantities: { prompt_tokens: tokens, inputs: 3 }, outcome: 'completed' });
 });
 
-t.test('how servers write tokens', async (t) => {
+t.test('token formats of servers', async (t) => {
   const habits: readonly (readonly [name: string, rules: Scoring])[] = [
     ['none of their own', { score: rising, made: undefined }],
     ['one that ends all', { score: rising, made: '' }],
@@ -190,7 +190,7 @@ t.test('how servers write tokens', async (t) => {
   t.match(said.body.answers, { which: { choice: 'c' } }, 'in any order');
 });
 
-t.test('an echo of vLLM, as it was sent', async (t) => {
+t.test('a recorded echo of vLLM', async (t) => {
   const echo = readFileSync(new URL('../fixtures/openai/vllm-recorded-echo.json', import.meta.url));
   const label = (letter: string) => ({ label: ` ${letter}`, name: letter, description: undefined });
   const readCutAt = (at: number) => {
@@ -248,7 +248,7 @@ t.test('255 options', async (t) => {
   t.ok(long.body.usage.input_tokens < 7_000, 'paid for once');
 });
 
-t.test('a few questions at a time', async (t) => {
+t.test('a few questions at once', async (t) => {
   let running = 0;
   let most = 0;
   const { ask } = await start(t, async (visit) => {
@@ -264,7 +264,7 @@ t.test('a few questions at a time', async (t) => {
   t.ok(most <= 4 && most > 1, `${most} at once`);
 });
 
-t.test('what fails', async (t) => {
+t.test('failures', async (t) => {
   const { ask, far, events } = await start(t);
   const unreadable = 'The engine sent an answer that cannot be read';
   const choices =
@@ -333,7 +333,7 @@ t.test('questions end together', async (t) => {
   t.match(events[0], { outcome: 'cancelled', status: 499, cost: '0' });
 });
 
-t.test('a gateway behind a gateway', async (t) => {
+t.test('chained gateways', async (t) => {
   const inner = await startPosting<DecisionsResponse>();
   const outer = await startPosting<DecisionsResponse>({
     catalog: `

@@ -84,7 +84,7 @@ t.test(
     const noFront = topology.front === undefined ? 'HAProxy is not installed' : false;
     const patient = new Client([topology.front ?? one.url], topology.key);
     await t.test(
-      'one gateway is replaced behind the front, and nobody notices',
+      'one gateway is replaced behind the load balancer without failures',
       { skip: noFront },
       async (t) => {
         const load = perform(patient, [...Array(6).fill(chatStream(40, '40/s')), ...cheap, ...cheap], 8);
@@ -113,7 +113,7 @@ t.test(
       t.not(client.cut.length, 0, `${client.cut.length} answers were cut`);
     });
 
-    await t.test('what is counted is what was answered', async (t) => {
+    await t.test('billed usage equals the responses', async (t) => {
       const billed = [...client.billed, ...patient.billed];
       const expected = billed.map(keyed).sort(byKey);
       const least = expected.length + client.left.length;
@@ -167,7 +167,7 @@ t.test(
       }
     });
 
-    await t.test('nothing is held', async (t) => {
+    await t.test('no resources are held', async (t) => {
       const redis = new Redis(topology.redisUrl);
       t.teardown(() => redis.disconnect());
       await eventually(async () => (await leases(redis)) === 0, 'no leases');

@@ -24,7 +24,7 @@ const gate = (number: number) => {
   return { open, wait: ({ id }: EmbedBatch) => (id.endsWith(`_${number}`) ? opened : undefined) };
 };
 
-t.test('nothing is found before everything is', async (t) => {
+t.test('a file is not found before all of it is indexed', async (t) => {
   const harness = storage.open(t, { waitMs: 1 });
   const store = await storage.newStore(harness);
   const last = gate(2);
@@ -54,7 +54,7 @@ t.test('nothing is found before everything is', async (t) => {
   t.equal(await storage.blobs.stat(`uploads/${file.id}`), undefined);
 });
 
-t.test('another process goes on where one died, and repeats no batch that was kept', async (t) => {
+t.test('another process resumes after a crash, and repeats no stored batch', async (t) => {
   const first = storage.open(t, { waitMs: 1, leaseMs: 1000 });
   const store = await storage.newStore(first);
   first.before = gate(2).wait;
@@ -76,7 +76,7 @@ t.test('another process goes on where one died, and repeats no batch that was ke
   );
 });
 
-t.test('an orderly stop hands over at once', async (t) => {
+t.test('a graceful stop hands over at once', async (t) => {
   const first = storage.open(t, { waitMs: 1, leaseMs: 600_000 });
   const store = await storage.newStore(first);
   first.before = gate(1).wait;
@@ -91,7 +91,7 @@ t.test('an orderly stop hands over at once', async (t) => {
   );
 });
 
-t.test('two processes never work on one file', async (t) => {
+t.test('two processes never process the same file', async (t) => {
   const harnesses = [storage.open(t, { waitMs: 1 }), storage.open(t, { waitMs: 1 })] as const;
   const store = await storage.newStore(harnesses[0]);
   for (const harness of harnesses) harness.before = () => new Promise((resolve) => setTimeout(resolve, 30));
@@ -107,7 +107,7 @@ t.test('two processes never work on one file', async (t) => {
   t.equal(await storage.vectors.count(store.id), 240);
 });
 
-t.test('what fails for now is tried again; the request is told that it goes on', async (t) => {
+t.test('transient failures are retried; the request reports progress', async (t) => {
   const harness = storage.open(t);
   const store = await storage.newStore(harness);
   let failures = 3;
@@ -123,7 +123,7 @@ t.test('what fails for now is tried again; the request is told that it goes on',
   );
 });
 
-t.test('what goes on failing has failed: its error is told and its items are gone', async (t) => {
+t.test('permanent failures are reported, and the items are removed', async (t) => {
   const harness = storage.open(t, { retryMs: 0 });
   const store = await storage.newStore(harness);
   harness.before = ({ id }) => {
@@ -141,7 +141,7 @@ t.test('what goes on failing has failed: its error is told and its items are gon
   t.equal(await storage.blobs.stat(`uploads/${file.id}`), undefined);
 });
 
-t.test('waiting for a turn is no failure', async (t) => {
+t.test('waiting in the queue is not a failure', async (t) => {
   const harness = storage.open(t, { waitMs: 1 });
   const store = await storage.newStore(harness);
   let refusals = 20;
@@ -152,7 +152,7 @@ t.test('waiting for a turn is no failure', async (t) => {
   t.match(await ended(harness, store, file.id), { file: { status: 'completed' } });
 });
 
-t.test('a vector store that is deleted meanwhile leaves nothing', async (t) => {
+t.test('a vector store deleted meanwhile leaves nothing', async (t) => {
   for (const stage of [0, 1, 2]) {
     const harness = storage.open(t, { waitMs: 1, leaseMs: 300 });
     const store = await storage.newStore(harness);
@@ -172,7 +172,7 @@ t.test('a vector store that is deleted meanwhile leaves nothing', async (t) => {
   }
 });
 
-t.test('a file that is deleted meanwhile leaves nothing', async (t) => {
+t.test('a file deleted meanwhile leaves nothing', async (t) => {
   const harness = storage.open(t, { waitMs: 1 });
   const store = await storage.newStore(harness);
   const stopped = gate(1);

@@ -57,7 +57,7 @@ t.test('the secret routes', async (t) => {
   t.match(api.paths, { '/webhooks/secret': { get: {} }, '/webhooks/secret/rotate': { post: {} } });
 });
 
-t.test('each ending, as a client reads the job', async (t) => {
+t.test('each ending, in the form of the job object', async (t) => {
   const receiver = await startReceiver(t);
   const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
   t.teardown(() => gateway.stop());

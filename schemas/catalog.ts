@@ -1,6 +1,7 @@
 /** A model as a row of `sluice.yaml`. */
 import Type, { type Static } from 'typebox';
 import { ImageCapabilities } from './image-capabilities.ts';
+import { RateLimits } from './limits.ts';
 
 export const ModelKind = Type.Enum([
   'chat',
@@ -47,14 +48,6 @@ export const Reasoning = Type.Object(
         { additionalProperties: false },
       ),
     ),
-  },
-  { additionalProperties: false },
-);
-
-export const RateLimits = Type.Object(
-  {
-    concurrency: Type.Integer({ minimum: 1 }),
-    requests_per_minute: Type.Integer({ minimum: 1 }),
   },
   { additionalProperties: false },
 );

@@ -1,5 +1,6 @@
 /** What the State port keeps for us, by kind of record. */
 import Type, { type Static } from 'typebox';
+import { LimitNumbers } from './limits.ts';
 
 /** Suspended ends and resumes; closed is final. */
 export const Status = Type.Enum(['active', 'suspended', 'closed']);
@@ -35,16 +36,6 @@ export const SigningKeyRecord = Type.Object({
   key: Type.String(),
 });
 export type SigningKeyRecord = Static<typeof SigningKeyRecord>;
-
-/** Numbers that take the place of the catalog's; one that is absent leaves the catalog's. */
-export const LimitNumbers = Type.Object(
-  {
-    concurrency: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
-    requests_per_minute: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000 })),
-  },
-  { additionalProperties: false },
-);
-export type LimitNumbers = Static<typeof LimitNumbers>;
 
 /** Kind `limits`, id: the subscription they are for. */
 export const LimitsRecord = Type.Object({

@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
+import { readJobs } from './adapters/events/open.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
 import type { Config } from './config.ts';
 import { createEngines, type EngineTable } from './engines/table.ts';
-import { type OpenJobs, openJobs } from './jobs/open.ts';
+import { createJobs, type JobParts, type RunningJobs } from './jobs/jobs.ts';
+import { JobEvents, Notices } from './jobs/notices.ts';
+import { plainRecord } from './jobs/render-record.ts';
 import { createMedia } from './media/media.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serviceFamilies } from './metrics/service-families.ts';
@@ -16,10 +19,12 @@ import type { Opened } from './opened.ts';
 import type { Blobs } from './ports/blobs.ts';
 import type { Catalog } from './ports/catalog.ts';
 import type { Codec } from './ports/codec.ts';
+import type { Events } from './ports/events.ts';
 import type { Media } from './ports/media.ts';
 import type { State } from './ports/state.ts';
 import type { UsageLog } from './ports/usage.ts';
 import { createSimulator } from './simulator/simulator.ts';
+import { createWebhooks, type Webhooks } from './webhooks/webhooks.ts';
 
 export interface ServiceOptions {
   readonly config: Config;
@@ -41,8 +46,8 @@ export interface Service {
   readonly usage: UsageLog;
   readonly metrics: Metrics;
   readonly blobs: Blobs;
-  readonly jobs: OpenJobs['jobs'];
-  readonly webhooks: OpenJobs['webhooks'];
+  readonly jobs: RunningJobs;
+  readonly webhooks: Webhooks;
   /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. */
   reload(): void;
 }
@@ -79,6 +84,32 @@ const openEngines = (config: Config, log: Logger, opened: Opened) => {
     createEngines(file.config().engines, { simulator, log, env: config.env, media, codec }),
   );
   return { file, engines, media, codec };
+};
+
+/** With Kafka, processes notify each other of jobs at once; without it, or while it is unavailable, they poll. */
+const openJobs = async (
+  config: Config,
+  { events, ...parts }: Omit<JobParts, 'notify'> & { readonly events: Events },
+) => {
+  const { log } = parts;
+  const jobEvents = new JobEvents(events, log);
+  const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
+  const subscription =
+    config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);
+  const webhooks = createWebhooks(
+    { ...parts, recordOf: plainRecord },
+    { allowPrivate: config.allowPrivateUrls },
+  );
+  const jobs = createJobs({ ...parts, notify: webhooks.notify }, { ...config.jobs, notices });
+  return {
+    jobs,
+    webhooks,
+    close: async () => {
+      await subscription?.close();
+      await jobs.close();
+      await webhooks.close();
+    },
+  };
 };
 
 /** A container's root may be read-only: better logged at the start than found by the first song that fails. */

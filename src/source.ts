@@ -31,24 +31,3 @@ export abstract class Source<Out> extends Observable<Out> {
 function open(this: Observable<unknown>, subscriber: Subscriber<unknown>): TeardownLogic {
   return this instanceof Source ? this.open(subscriber) : undefined;
 }
-
-/**
- * A subscriber to one source. How to let go of that is kept in a field, as there is hardly ever more to let go of: the
- * library's list, and its way through it, take 300 bytes.
- */
-export abstract class Listener<In> extends Subscriber<In> {
-  private letGo: TeardownLogic = undefined;
-
-  override add(teardown: TeardownLogic): void {
-    if (this.closed || this.letGo !== undefined) super.add(teardown);
-    else this.letGo = teardown;
-  }
-
-  override unsubscribe(): void {
-    if (this.closed) return;
-    super.unsubscribe();
-    const { letGo } = this;
-    if (typeof letGo === 'function') letGo();
-    else letGo?.unsubscribe();
-  }
-}

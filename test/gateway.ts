@@ -63,8 +63,8 @@ export const startGateway = async ({ catalog, env = {} }: GatewayOptions = {}): 
         ...(catalog === undefined ? {} : { SLUICE_CONFIG: configFile }),
         ...env,
       }),
-      // Keys of engines are the suite's own, set in its process.
-      env: process.env,
+      // Keys of engines are given by the suite, or set in its process.
+      env: { ...process.env, ...env },
     },
     log,
   );

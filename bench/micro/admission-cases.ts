@@ -8,10 +8,14 @@ let time = 0;
 const clock = { now: () => time, after: () => () => undefined };
 const admission = createLocalAdmission({ clock });
 
-const request = (subscription: string, concurrency: number, requestsPerMinute: number): AdmissionRequest => ({
+const request = (
+  subscription: string,
+  concurrency: number,
+  requests_per_minute: number,
+): AdmissionRequest => ({
   subscription,
   model: 'acme/writer-large',
-  limits: { concurrency, requestsPerMinute },
+  limits: { concurrency, requests_per_minute },
 });
 
 const free = request('sub_0123456789abcdef01234567', 64, 100_000);

@@ -17,7 +17,7 @@ const admit = (index: number) =>
       admission.admit({
         subscription: `sub_${index % 100}`,
         model: 'acme/writer-large',
-        limits: { concurrency: 512, requestsPerMinute: 60_000 },
+        limits: { concurrency: 512, requests_per_minute: 60_000 },
       }),
     ),
   );

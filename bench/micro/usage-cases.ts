@@ -18,7 +18,7 @@ const admission = createLocalAdmission();
 const asked = {
   subscription: caller.subscription,
   model: model.id,
-  limits: { concurrency: 100_000, requestsPerMinute: 100_000_000 },
+  limits: { concurrency: 100_000, requests_per_minute: 100_000_000 },
 };
 const lease = { waited: 0, release: () => undefined };
 const task = { model, call, promptTokens: undefined, framing: undefined };

@@ -2,7 +2,7 @@
 import { currentMonth, readTime, timeForms } from '../../src/billing/period.ts';
 import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
-import { readLimit } from '../models/query.ts';
+import { readLimit } from '../core/page-query.ts';
 
 /** A key sees its own subscription only, so that is no group. */
 const groupWords = ['day', 'model', 'key', 'route'] as const;
@@ -24,7 +24,7 @@ export const readUsageQuery = (exchange: Pick<Exchange, 'query'>): UsageRequest 
   const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
   if (period.from >= period.to) throw fail('invalid_request', 'from must be before to');
   const groups = readGroups(query.get('group_by') ?? 'day');
-  return { query, period, groups, limit: readLimit(query, 100), after: readCursor(query, groups) };
+  return { query, period, groups, limit: readLimit(query, 100, 1000), after: readCursor(query, groups) };
 };
 
 const time = (query: URLSearchParams, name: string): number | undefined => {

@@ -46,10 +46,7 @@ export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
     const lease = admission.admit({
       subscription: request.caller.subscription,
       model: model.id,
-      limits: {
-        concurrency: model.limits.concurrency,
-        requestsPerMinute: model.limits.requests_per_minute,
-      },
+      limits: model.limits,
     });
     return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
   };

@@ -4,7 +4,7 @@ import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Base64 } from '../../src/ports/media.ts';
-import { sourceOf } from '../chat/read-content.ts';
+import { sourceOf } from '../core/required.ts';
 import type { ImageBody, ImageFile } from './read-body.ts';
 import type { ImageRoute } from './read-request.ts';
 

@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { mediaReading } from '../chat/read-content.ts';
+import { mediaReading } from '../conversation/media-parts.ts';
 import type { Reading } from '../conversation/read-media.ts';
 import { required } from '../core/required.ts';
 import { toCallId } from './tool-use-ids.ts';

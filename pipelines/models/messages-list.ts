@@ -6,7 +6,7 @@ import { fail } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import { type Exchange, jsonReply, type Pipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import { compose } from '../core/compose.ts';
-import { readLimit } from './query.ts';
+import { readLimit } from '../core/page-query.ts';
 
 export const messagesModelsList = (catalog: Catalog): Pipeline =>
   compose(
@@ -24,7 +24,7 @@ const usualLimit = 20;
 
 const readMessagesPage = ({ query: text }: Exchange): MessagesPage => {
   const query = new URLSearchParams(text);
-  return { query, limit: readLimit(query, usualLimit) };
+  return { query, limit: readLimit(query, usualLimit, 1000) };
 };
 
 const replyPage =

@@ -1,7 +1,7 @@
 /** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
 import type { Model } from '../../schemas/catalog.ts';
-import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
+import { readLimit, readOffset } from '../core/page-query.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
@@ -56,25 +56,5 @@ export interface Page {
 /** Undefined when neither is given: the whole list. */
 export const readPage = (query: URLSearchParams): Page | undefined =>
   query.has('offset') || query.has('limit')
-    ? { offset: readOffset(query), limit: readLimit(query, 500) }
+    ? { offset: readOffset(query), limit: readLimit(query, 500, 1000) }
     : undefined;
-
-export const readLimit = (query: URLSearchParams, otherwise: number): number => {
-  const limit = readInteger(query, 'limit', otherwise);
-  if (limit === undefined || limit < 1 || limit > 1000)
-    throw fail('invalid_request', 'limit must be an integer from 1 to 1000');
-  return limit;
-};
-
-const readOffset = (query: URLSearchParams): number => {
-  const offset = readInteger(query, 'offset', 0);
-  if (offset === undefined) throw fail('invalid_request', 'offset must be an integer of at least 0');
-  return offset;
-};
-
-/** Undefined for anything but digits that make an exact number. */
-const readInteger = (query: URLSearchParams, name: string, otherwise: number): number | undefined => {
-  const text = query.get(name);
-  if (text === null) return otherwise;
-  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
-};

@@ -3,9 +3,9 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { InputItem, InputPart } from '../../schemas/responses.ts';
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
-import { audioReading, documentReading, mediaReading, sourceOf } from '../chat/read-content.ts';
+import { audioReading, documentReading, mediaReading } from '../conversation/media-parts.ts';
 import type { Reading } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { required, sourceOf } from '../core/required.ts';
 
 type Content = NonNullable<InputItem['content']>;
 

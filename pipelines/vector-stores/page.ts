@@ -3,6 +3,7 @@ import { fail } from '../../src/errors.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import type { ItemPage } from '../../src/ports/vectors.ts';
+import { readLimit } from '../core/page-query.ts';
 
 const usualLimit = 20;
 const mostLimit = 100;
@@ -11,7 +12,7 @@ const mostLimit = 100;
 export const readPage = (exchange: Pick<Exchange, 'query'>): RecordPage => {
   const query = new URLSearchParams(exchange.query);
   return {
-    limit: readLimit(query),
+    limit: readLimit(query, usualLimit, mostLimit),
     order: readOrder(query, 'desc'),
     ...cursor(query, 'after'),
     ...cursor(query, 'before'),
@@ -20,7 +21,7 @@ export const readPage = (exchange: Pick<Exchange, 'query'>): RecordPage => {
 
 export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
   const query = new URLSearchParams(exchange.query);
-  const limit = readLimit(query);
+  const limit = readLimit(query, usualLimit, mostLimit);
   const { file_id: file } = cursor(query, 'file_id');
   return {
     limit,
@@ -28,14 +29,6 @@ export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
     order: readOrder(query, 'asc'),
     ...(file === undefined ? {} : { file }),
   };
-};
-
-const readLimit = (query: URLSearchParams): number => {
-  const text = query.get('limit');
-  const limit = text === null ? usualLimit : /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > mostLimit)
-    throw fail('invalid_request', `limit must be an integer from 1 to ${mostLimit}`);
-  return limit;
 };
 
 const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {

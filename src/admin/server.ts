@@ -1,7 +1,7 @@
 /** The admin port: metrics, liveness and readiness, for operators only. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { linkTo } from '../http/address.ts';
+import { linkTo } from '../address.ts';
 import { contentType } from '../metrics/exposition.ts';
 
 export interface AdminOptions {

@@ -1,11 +1,14 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
-import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
+import { type LimitKind, type LimitNumbers, limitKinds } from '../../schemas/limits.ts';
+import type { LimitsRecord } from '../../schemas/records.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { print, printJson, remark, table } from './output.ts';
 import { soon, withState } from './stores.ts';
+
+const kinds = Object.entries(limitKinds) as [LimitKind, (typeof limitKinds)[LimitKind]][];
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -20,8 +23,7 @@ const set: Command = {
   options: {
     subscription,
     model,
-    concurrency: { value: 'NUMBER', help: 'requests running at once' },
-    rpm: { value: 'NUMBER', help: 'requests started in any 60 seconds' },
+    ...Object.fromEntries(kinds.map(([, { option, help }]) => [option, { value: 'NUMBER', help }])),
     json,
   },
   run: (input) => {
@@ -77,14 +79,16 @@ const subscriptionOf = (input: Input): string => {
 
 const numbersOf = (input: Input): LimitNumbers => {
   subscriptionOf(input);
-  const concurrency = whole(input, 'concurrency', 100_000);
-  const rpm = whole(input, 'rpm', 1_000_000);
-  if (concurrency === undefined && rpm === undefined)
-    throw new UsageError('say what to limit: --concurrency NUMBER, --rpm NUMBER, or both');
-  return {
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(rpm === undefined ? {} : { requests_per_minute: rpm }),
-  };
+  const numbers: LimitNumbers = {};
+  for (const [kind, { option, most }] of kinds) {
+    const number = whole(input, option, most);
+    if (number !== undefined) numbers[kind] = number;
+  }
+  if (Object.keys(numbers).length === 0)
+    throw new UsageError(
+      `say what to limit, at least one of ${kinds.map(([, { option }]) => `--${option} NUMBER`).join(', ')}`,
+    );
+  return numbers;
 };
 
 const whole = (input: Input, name: string, most: number): number | undefined => {
@@ -98,7 +102,7 @@ const whole = (input: Input, name: string, most: number): number | undefined => 
 
 const limitsTable = (records: readonly LimitsRecord[]): string =>
   table(
-    ['SUBSCRIPTION', 'MODEL', 'CONCURRENCY', 'RPM'],
+    ['SUBSCRIPTION', 'MODEL', ...kinds.map(([, { option }]) => option.toUpperCase())],
     records.flatMap(({ subscription, all, models }) => [
       ...(Object.keys(all).length === 0 ? [] : [row(subscription, '(all)', all)]),
       ...Object.entries(models).map(([id, numbers]) => row(subscription, id, numbers)),
@@ -108,8 +112,7 @@ const limitsTable = (records: readonly LimitsRecord[]): string =>
 const row = (subscription: string, model: string, numbers: LimitNumbers): string[] => [
   subscription,
   model,
-  String(numbers.concurrency ?? '–'),
-  String(numbers.requests_per_minute ?? '–'),
+  ...kinds.map(([kind]) => String(numbers[kind] ?? '–')),
 ];
 
 /** It may come with tomorrow's catalog; more often it is a typo. */

@@ -1,7 +1,7 @@
 /** The replicas of one engine: picks the least busy, queues calls while all are full, ejects those that fail. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../errors.ts';
-import { Pace, retryAfter } from '../limits/pace.ts';
+import { Pace, retryAfter } from '../pace.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { EngineError } from './engine-error.ts';

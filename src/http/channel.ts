@@ -1,4 +1,5 @@
 /** What the edge needs of an HTTP server: one request and its response as a channel. */
+import type { TlsFiles } from '../address.ts';
 import type { Head, HeaderName, WholeReply } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
@@ -77,11 +78,6 @@ export interface ServerOptions {
   readonly limits: EdgeLimits;
   readonly nextId: () => string;
   readonly handle: (channel: Channel) => void;
-}
-
-export interface TlsFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
 }
 
 export interface Server {

@@ -2,13 +2,13 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Route } from '../../pipelines/route.ts';
+import { linkTo, readTls, type TlsFiles, whyRefused } from '../address.ts';
 import { IndexedList } from '../indexed-list.ts';
 import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
-import { linkTo, readTls, whyRefused } from './address.ts';
-import type { Server, ServerOptions, TlsFiles } from './channel.ts';
+import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { edgeFamilies, noCuts } from './edge-stats.ts';
 import type { EdgeLimits } from './limits.ts';

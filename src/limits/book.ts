@@ -1,6 +1,7 @@
 /** Caches the limits of each subscription and model from the State port. */
 import type { Logger } from 'pino';
-import type { LimitNumbers, LimitsRecord } from '../../schemas/records.ts';
+import type { LimitNumbers } from '../../schemas/limits.ts';
+import type { LimitsRecord } from '../../schemas/records.ts';
 import type { Limits } from '../ports/admission.ts';
 import type { State } from '../ports/state.ts';
 import { everyLimit, noticeId, noticeKind } from './manage.ts';
@@ -82,13 +83,11 @@ export const openLimitsBook = async (
   };
 };
 
-const combined = ({ all, models }: Own, model: string, usual: Limits): Limits => {
-  const own = models.get(model);
-  return {
-    concurrency: own?.concurrency ?? all.concurrency ?? usual.concurrency,
-    requestsPerMinute: own?.requests_per_minute ?? all.requests_per_minute ?? usual.requestsPerMinute,
-  };
-};
+const combined = ({ all, models }: Own, model: string, usual: Limits): Limits => ({
+  ...usual,
+  ...all,
+  ...models.get(model),
+});
 
 const read = async (state: State, most: number, log: Logger): Promise<ReadonlyMap<string, Own>> => {
   const book = new Map<string, Own>();

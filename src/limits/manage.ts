@@ -1,6 +1,7 @@
 /** Sets, lists and clears the limits of a subscription, for administrators. */
 import Value from 'typebox/value';
-import { LimitNumbers, type LimitsRecord } from '../../schemas/records.ts';
+import { LimitNumbers } from '../../schemas/limits.ts';
+import type { LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 

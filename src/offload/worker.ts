@@ -28,7 +28,7 @@ const perform = async (task: Task): Promise<Result> => {
     }
     case 'split': {
       const [{ splitText }, { tokenCounter }] = await Promise.all([
-        import('../vector-stores/split.ts'),
+        import('../tokens/split.ts'),
         import('../tokens/count.ts'),
       ]);
       const value = splitText(task.window, task.rules, await tokenCounter(task.tokenizer));

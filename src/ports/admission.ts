@@ -1,13 +1,9 @@
 /** Decides when a request may start: rate and concurrency limits with a fair queue before them. */
 import { Observable, of } from 'rxjs';
+import type { RateLimits } from '../../schemas/limits.ts';
 import type { TokenUsage } from './chat.ts';
 
-export interface Limits {
-  /** Requests running at once. */
-  readonly concurrency: number;
-  /** Requests started in any 60 seconds. */
-  readonly requestsPerMinute: number;
-}
+export type Limits = Readonly<RateLimits>;
 
 export interface AdmissionRequest {
   readonly subscription: string;

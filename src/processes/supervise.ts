@@ -1,10 +1,10 @@
 /** `sluice serve --processes N`: runs N gateway processes on one port and replaces those that die. */
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
+import { ensureFree } from '../address.ts';
 import { type AdminServer, startAdmin } from '../admin/server.ts';
 import type { Config } from '../config.ts';
 import { stopOnFatalError } from '../fatal.ts';
-import { ensureFree } from '../http/address.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { welcome } from '../welcome.ts';
 import { ProcessGroup } from './process-group.ts';

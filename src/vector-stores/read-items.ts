@@ -11,7 +11,7 @@ import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';
 import { tokenCounter } from '../tokens/count.ts';
-import { splitText } from './split.ts';
+import { splitText } from '../tokens/split.ts';
 
 /** Bytes of text that are read at once. */
 const windowBytes = 1024 * 1024;

@@ -164,58 +164,48 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
   // At the same time: each has a gate of its own.
   const histories = await Promise.all([twoBursts('one', 1), twoBursts('two', 2), twoBursts('four', 4)]);
   for (const { model, count, bursts, starts } of histories)
-    await t.test(
-      `two bursts a window apart on ${count} gateways are admitted exactly up to the limits`,
-      async (t) => {
-        for (const { admitted, refused, slow } of bursts) {
-          t.ok(slow ? admitted >= rate : admitted === rate, `${admitted} of 50 admitted`);
-          t.equal(admitted + refused.length, 50);
-          for (const { byRate, retryAfter } of refused)
-            if (retryAfter < 1 || retryAfter > (byRate ? windowMs / 1000 : 60))
-              t.fail(`told ${retryAfter} s`);
-        }
-        t.equal(starts.length, engine.count(model).started, 'what Redis counted is what the engine saw');
-        t.equal(fullest(starts), rate, 'in any window');
-        t.match(engine.count(model), { running: 0, most: concurrency }, 'at once');
-      },
-    );
+    await t.test(`two bursts on ${count} gateways are admitted exactly up to the limits`, async (t) => {
+      for (const { admitted, refused, slow } of bursts) {
+        t.ok(slow ? admitted >= rate : admitted === rate, `${admitted} of 50 admitted`);
+        t.equal(admitted + refused.length, 50);
+        for (const { byRate, retryAfter } of refused)
+          if (retryAfter < 1 || retryAfter > (byRate ? windowMs / 1000 : 60)) t.fail(`told ${retryAfter} s`);
+      }
+      t.equal(starts.length, engine.count(model).started, 'what Redis counted is what the engine saw');
+      t.equal(fullest(starts), rate, 'in any window');
+      t.match(engine.count(model), { running: 0, most: concurrency }, 'at once');
+    });
 
-  await t.test(
-    'steady overload on four gateways does not affect a subscription within its limits',
-    async (t) => {
-      const stop = watchStarts('steady');
-      const until = performance.now() + seconds * 1000;
-      let good = 0;
-      const worker = async (index: number): Promise<void> => {
-        for (let round = index; performance.now() < until; round++) {
-          const { status } = await ask(round % 4, 'steady', String(10 + ((index * 7) % 40)));
-          if (status === 200) good++;
-          else await delay(40 + index);
-        }
-      };
-      const modest = async (): Promise<number[]> => {
-        const statuses: number[] = [];
-        while (performance.now() < until) {
-          statuses.push((await ask(statuses.length % 4, 'steady', '5', otherKey)).status);
-          await delay(windowMs / 10);
-        }
-        return statuses;
-      };
-      const [statuses] = await Promise.all([
-        modest(),
-        ...Array.from({ length: 16 }, (_, index) => worker(index)),
-      ]);
-      const starts = await stop();
-      t.equal(starts.length, good);
-      t.equal(fullest(starts), rate, `${starts.length} starts, never more than ${rate} in any window`);
-      t.ok(
-        starts.length >= rate * Math.floor((seconds * 1000) / windowMs),
-        'and no fewer than there could be',
-      );
-      t.equal(engine.count('steady').most, concurrency);
-      t.strictSame([...new Set(statuses)], [200], 'the flood of one is not felt by the other');
-    },
-  );
+  await t.test('steady overload does not affect a subscription within its limits', async (t) => {
+    const stop = watchStarts('steady');
+    const until = performance.now() + seconds * 1000;
+    let good = 0;
+    const worker = async (index: number): Promise<void> => {
+      for (let round = index; performance.now() < until; round++) {
+        const { status } = await ask(round % 4, 'steady', String(10 + ((index * 7) % 40)));
+        if (status === 200) good++;
+        else await delay(40 + index);
+      }
+    };
+    const modest = async (): Promise<number[]> => {
+      const statuses: number[] = [];
+      while (performance.now() < until) {
+        statuses.push((await ask(statuses.length % 4, 'steady', '5', otherKey)).status);
+        await delay(windowMs / 10);
+      }
+      return statuses;
+    };
+    const [statuses] = await Promise.all([
+      modest(),
+      ...Array.from({ length: 16 }, (_, index) => worker(index)),
+    ]);
+    const starts = await stop();
+    t.equal(starts.length, good);
+    t.equal(fullest(starts), rate, `${starts.length} starts, never more than ${rate} in any window`);
+    t.ok(starts.length >= rate * Math.floor((seconds * 1000) / windowMs), 'and no fewer than there could be');
+    t.equal(engine.count('steady').most, concurrency);
+    t.strictSame([...new Set(statuses)], [200], 'the flood of one is not felt by the other');
+  });
 
   await t.test('kill -9: slots of dead processes are freed', async (t) => {
     const holding = Array.from({ length: concurrency }, () =>

@@ -16,7 +16,7 @@ export const request = (limits: Partial<Limits> = {}, subscription = 'sub_1', mo
   ({
     subscription,
     model,
-    limits: { concurrency: 1, requestsPerMinute: 100, ...limits },
+    limits: { concurrency: 1, requests_per_minute: 100, ...limits },
   }) satisfies AdmissionRequest;
 
 export type Outcome =

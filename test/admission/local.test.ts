@@ -47,7 +47,7 @@ t.test(
     t.teardown(() => admission.close());
     const subscriptions = Array.from({ length: 10_000 }, (_, index) => `sub_${index}`);
     const models = Array.from({ length: 10 }, (_, index) => `acme/model-${index}`);
-    const limits = { concurrency: 4, requestsPerMinute: 60_000 };
+    const limits = { concurrency: 4, requests_per_minute: 60_000 };
     const before = heap();
     let admitted = 0;
     for (const subscription of subscriptions)
@@ -85,7 +85,7 @@ t.test('gates in use are kept while idle ones are removed', async (t) => {
 t.test('a thousand waiters that end at once do not overflow the stack', async (t) => {
   const admission = createLocalAdmission({ clock: new VirtualClock() });
   t.teardown(() => admission.close());
-  const asked = request({ requestsPerMinute: 5000 });
+  const asked = request({ requests_per_minute: 5000 });
   const first = new Client(admission, asked);
   const order: number[] = [];
   const depths = new Set<number>();
@@ -110,7 +110,7 @@ t.test('a thousand waiters that end at once do not overflow the stack', async (t
 t.test('changes of the wall clock have no effect', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
-  const asked = request({ concurrency: 5, requestsPerMinute: 1 });
+  const asked = request({ concurrency: 5, requests_per_minute: 1 });
   t.equal(await new Client(admission, asked).result(), 'admitted');
   const day = 86_400_000;
   for (const step of [day, -day]) {

@@ -10,7 +10,7 @@ import type { State } from '../../src/ports/state.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 
-const usual = { concurrency: 10, requestsPerMinute: 100 };
+const usual = { concurrency: 10, requests_per_minute: 100 };
 
 t.test('the limits book', async (t) => {
   const open = (t: Test) => {
@@ -29,9 +29,9 @@ t.test('the limits book', async (t) => {
     await limits.set('sub_a', '__proto__', { concurrency: 1 });
     const book = await openLimitsBook(state, { log });
     t.teardown(() => book.close());
-    t.strictSame(book.of('sub_a', 'acme/one', usual), { concurrency: 2, requestsPerMinute: 7 });
-    t.strictSame(book.of('sub_a', 'acme/two', usual), { concurrency: 3, requestsPerMinute: 100 });
-    t.strictSame(book.of('sub_a', '__proto__', usual), { concurrency: 1, requestsPerMinute: 100 });
+    t.strictSame(book.of('sub_a', 'acme/one', usual), { concurrency: 2, requests_per_minute: 7 });
+    t.strictSame(book.of('sub_a', 'acme/two', usual), { concurrency: 3, requests_per_minute: 100 });
+    t.strictSame(book.of('sub_a', '__proto__', usual), { concurrency: 1, requests_per_minute: 100 });
     t.equal(book.of('sub_b', 'acme/one', usual), usual);
   });
 
@@ -208,7 +208,7 @@ t.test('limits set while the gateway runs apply within seconds', async (t) => {
     ['limits set --rpm 5', 'limits set: say whose: --subscription SUBSCRIPTION'],
     [
       'limits set --subscription default',
-      'limits set: say what to limit: --concurrency NUMBER, --rpm NUMBER, or both',
+      'limits set: say what to limit, at least one of --concurrency NUMBER, --rpm NUMBER',
     ],
     [
       'limits set --subscription default --rpm 0',

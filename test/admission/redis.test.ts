@@ -71,7 +71,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   await t.test('state in Redis is bounded and expires', async (t) => {
     const prefix = newPrefix();
     const { send, admission } = await process(t, { prefix, clock: new VirtualClock() });
-    const asked = request({ concurrency: 2, requestsPerMinute: 5 });
+    const asked = request({ concurrency: 2, requests_per_minute: 5 });
     for (let count = 0; count < 8; count++) {
       const client = await send(asked);
       client.lease?.release();
@@ -182,7 +182,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   await t.test('server clock set back: nothing expires early or late', async (t) => {
     const clock = new SkewedClock(10_000_000);
     const { send, pass } = await process(t, { prefix: newPrefix(), clock });
-    const asked = request({ concurrency: 5, requestsPerMinute: 2 });
+    const asked = request({ concurrency: 5, requests_per_minute: 2 });
     const [first] = [await send(asked), await send(asked)];
     clock.skew = -3_600_000;
     t.equal(await (await send(asked)).result(), '429 60');
@@ -210,8 +210,8 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     const clock = new VirtualClock();
     const small = await process(t, { prefix, clock });
     const large = await process(t, { prefix, clock });
-    const few = request({ concurrency: 1, requestsPerMinute: 10 });
-    const many = request({ concurrency: 3, requestsPerMinute: 10 });
+    const few = request({ concurrency: 1, requests_per_minute: 10 });
+    const many = request({ concurrency: 3, requests_per_minute: 10 });
     const running = [await large.send(many), await large.send(many)];
     const waits = await small.send(few);
     t.equal(waits.outcome, undefined, 'two run, and it was told one');
@@ -249,7 +249,7 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
   await t.test('slots, queue places and the window survive a restart', async (t) => {
     for (const fallback of ['refuse', 'local'] as const) {
       const { service, replicas } = await start(t, fallback);
-      const asked = request({ concurrency: 2, requestsPerMinute: 4 });
+      const asked = request({ concurrency: 2, requests_per_minute: 4 });
       const runners = replicas.map((replica) => new Client(replica, asked));
       for (const runner of runners) t.equal(await runner.result(), 'admitted');
       const waiter = new Client(replicas[0], asked);
@@ -268,7 +268,7 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
       t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
       runners[0]?.release();
       t.equal(await new Client(replicas[1], asked).result(), 'admitted');
-      const fifth = new Client(replicas[1], request({ concurrency: 9, requestsPerMinute: 4 }));
+      const fifth = new Client(replicas[1], request({ concurrency: 9, requests_per_minute: 4 }));
       t.match(await fifth.settled(), { status: 429 }, 'four have started');
     }
   });
@@ -286,51 +286,48 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
     service.process?.kill('SIGCONT');
     await eventually(async () => replicas.every((replica) => replica.stats().shared));
     t.equal(await new Client(one, request()).result(), 'admitted');
-    t.match(await new Client(other, request({ requestsPerMinute: 1 })).settled(), { status: 429 });
+    t.match(await new Client(other, request({ requests_per_minute: 1 })).settled(), { status: 429 });
     t.match(log, [
       { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'refuse' },
       { level: 30, msg: 'Redis recovered: admission is shared again' },
     ]);
   });
 
-  await t.test(
-    'unavailable with fallback local: each process applies its share until it recovers',
-    async (t) => {
-      const { service, replicas, log } = await start(t, 'local');
-      const [one, other] = replicas;
-      const asked = request({ concurrency: 4, requestsPerMinute: 8 });
-      const before = new Client(one, asked);
-      t.equal(await before.result(), 'admitted');
-      service.process?.kill('SIGKILL');
-      const clients = [1, 2, 3].map(() => new Client(one, asked));
-      t.equal(await clients[0]?.result(), 'admitted', 'half of four, and one runs already');
-      await eventually(async () => one.stats().waiting === 2);
-      t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
-      before.release();
-      t.match(await clients[1]?.settled(), { kind: 'admitted', position: 1 });
-      const elsewhere = [1, 2].map(() => new Client(other, asked));
-      for (const each of elsewhere) t.equal(await each.result(), 'admitted');
+  await t.test('unavailable with fallback local: each process applies its share', async (t) => {
+    const { service, replicas, log } = await start(t, 'local');
+    const [one, other] = replicas;
+    const asked = request({ concurrency: 4, requests_per_minute: 8 });
+    const before = new Client(one, asked);
+    t.equal(await before.result(), 'admitted');
+    service.process?.kill('SIGKILL');
+    const clients = [1, 2, 3].map(() => new Client(one, asked));
+    t.equal(await clients[0]?.result(), 'admitted', 'half of four, and one runs already');
+    await eventually(async () => one.stats().waiting === 2);
+    t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
+    before.release();
+    t.match(await clients[1]?.settled(), { kind: 'admitted', position: 1 });
+    const elsewhere = [1, 2].map(() => new Client(other, asked));
+    for (const each of elsewhere) t.equal(await each.result(), 'admitted');
 
-      await service.restart();
-      await eventually(async () => replicas.every((replica) => replica.stats().shared));
-      for (const replica of replicas) await replica.check();
-      t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
-      elsewhere[0]?.release();
-      t.match(await clients[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
-      for (const each of [...clients, elsewhere[1]]) each?.release();
-      t.equal(await new Client(one, asked).result(), 'admitted');
-      t.equal(await new Client(other, asked).result(), 'admitted');
-      t.match(
-        await new Client(one, asked).settled(),
-        { status: 429 },
-        'eight have started, four of them unheard of',
-      );
-      t.match(log, [
-        { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
-        { level: 30, msg: 'Redis recovered: admission is shared again' },
-      ]);
-    },
-  );
+    await service.restart();
+    await eventually(async () => replicas.every((replica) => replica.stats().shared));
+    for (const replica of replicas) await replica.check();
+    t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
+    elsewhere[0]?.release();
+    t.match(await clients[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
+    for (const each of [...clients, elsewhere[1]]) each?.release();
+    t.equal(await new Client(one, asked).result(), 'admitted');
+    t.equal(await new Client(other, asked).result(), 'admitted');
+    t.match(
+      await new Client(one, asked).settled(),
+      { status: 429 },
+      'eight have started, four of them unheard of',
+    );
+    t.match(log, [
+      { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'local', replicas: 2 },
+      { level: 30, msg: 'Redis recovered: admission is shared again' },
+    ]);
+  });
 });
 
 t.test('chosen by configuration, checked at start', async (t) => {

@@ -271,7 +271,7 @@ t.test('admit', async (t) => {
       });
       t.strictSame(released, [at], 'once');
       t.strictSame(asked, [
-        { subscription: 'sub_1', model: 'mock/chat', limits: { concurrency: 8, requestsPerMinute: 1000 } },
+        { subscription: 'sub_1', model: 'mock/chat', limits: { concurrency: 8, requests_per_minute: 1000 } },
       ]);
     });
   }

@@ -12,7 +12,7 @@ export type Said = (name: string, outcome: string) => void;
 export class ModelGate {
   readonly #rules: ModelRules;
   readonly #say: Said;
-  #limits: Limits = { concurrency: 0, requestsPerMinute: 0 };
+  #limits: Limits = { concurrency: 0, requests_per_minute: 0 };
   #starts: number[] = [];
   #running: { name: string; since: number }[] = [];
   #line: { name: string; arrived: number }[] = [];
@@ -39,10 +39,10 @@ export class ModelGate {
     this.#serve(now);
     if (this.#line.length === 0 && this.#running.length < limits.concurrency)
       this.#turn(name, undefined, now);
-    else if (this.#line.length >= Math.min(this.#rules.queueLength, limits.requestsPerMinute))
+    else if (this.#line.length >= Math.min(this.#rules.queueLength, limits.requests_per_minute))
       this.#refuse(name, this.#estimate(now));
     else {
-      const wait = this.#untilRoom(limits.requestsPerMinute - this.#line.length, now);
+      const wait = this.#untilRoom(limits.requests_per_minute - this.#line.length, now);
       if (wait > this.#rules.queueMs) this.#refuse(name, wait);
       else this.#line.push({ name, arrived: now });
     }
@@ -81,7 +81,7 @@ export class ModelGate {
   }
 
   #turn(name: string, arrived: number | undefined, now: number): void {
-    const wait = this.#untilRoom(this.#limits.requestsPerMinute, now);
+    const wait = this.#untilRoom(this.#limits.requests_per_minute, now);
     if (wait > 0) {
       this.#refuse(name, wait);
       return;
@@ -101,7 +101,7 @@ export class ModelGate {
 
   #estimate(now: number): number {
     const pace = Math.max((this.#hold ?? 0) / this.#limits.concurrency, now - this.#moved);
-    return Math.max((this.#line.length + 1) * pace, this.#untilRoom(this.#limits.requestsPerMinute, now));
+    return Math.max((this.#line.length + 1) * pace, this.#untilRoom(this.#limits.requests_per_minute, now));
   }
 
   #refuse(name: string, waitMs: number): void {

@@ -126,7 +126,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
 
   t.test('a burst at the edge of the window', async (t) => {
     const { sendAll, results, pass } = await harness(t);
-    const asked = request({ concurrency: 10, requestsPerMinute: 3 });
+    const asked = request({ concurrency: 10, requests_per_minute: 3 });
     t.strictSame(await results(await sendAll(4, asked)), ['admitted', 'admitted', 'admitted', '429 60']);
     await pass(minute - 1);
     t.strictSame(await results(await sendAll(2, asked)), ['429 1', '429 1'], 'a millisecond early');
@@ -136,7 +136,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
 
   t.test('a request that waits for Retry-After is admitted', async (t) => {
     const { send, sendAll, results, pass } = await harness(t);
-    const asked = request({ concurrency: 10, requestsPerMinute: 2 });
+    const asked = request({ concurrency: 10, requests_per_minute: 2 });
     t.strictSame(await results(await sendAll(1, asked)), ['admitted']);
     await pass(10_250);
     t.strictSame(await results(await sendAll(2, asked)), ['admitted', '429 50']);
@@ -148,11 +148,11 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
 
   t.test('a waiter that is next while the window is full is refused, and all behind it', async (t) => {
     const { sendAll, results, pass } = await harness(t, { queueMs: 2 * minute });
-    const [first, second, third] = await sendAll(3, request({ requestsPerMinute: 5 }));
+    const [first, second, third] = await sendAll(3, request({ requests_per_minute: 5 }));
     assert(first && second && third);
     first.release();
     await second.settled();
-    const late = await sendAll(1, request({ requestsPerMinute: 2 }));
+    const late = await sendAll(1, request({ requests_per_minute: 2 }));
     await pass(20_000);
     second.release();
     t.strictSame(await results([third, ...late]), ['429 40', '429 40']);
@@ -160,7 +160,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
 
   t.test('a request that cannot start within the queue time is refused at once', async (t) => {
     const { sendAll, results, pass, stats } = await harness(t);
-    const asked = request({ requestsPerMinute: 3 });
+    const asked = request({ requests_per_minute: 3 });
     const [first, second] = await sendAll(2, asked);
     assert(first && second);
     first.release();
@@ -220,7 +220,7 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
     t.equal(await raised.result(), 'admitted');
     t.equal(lowered.outcome, undefined);
     t.equal(
-      await send(request({ concurrency: 2, requestsPerMinute: 4 })).result(),
+      await send(request({ concurrency: 2, requests_per_minute: 4 })).result(),
       '429 60',
       'fewer a minute',
     );
@@ -285,12 +285,12 @@ type Step =
   | { readonly do: 'pass'; readonly ms: number };
 
 const limits: fc.Arbitrary<Limits> = fc.oneof(
-  { weight: 8, arbitrary: fc.constant({ concurrency: 2, requestsPerMinute: 5 }) },
+  { weight: 8, arbitrary: fc.constant({ concurrency: 2, requests_per_minute: 5 }) },
   fc.constantFrom(
-    { concurrency: 1, requestsPerMinute: 5 },
-    { concurrency: 4, requestsPerMinute: 5 },
-    { concurrency: 2, requestsPerMinute: 3 },
-    { concurrency: 2, requestsPerMinute: 8 },
+    { concurrency: 1, requests_per_minute: 5 },
+    { concurrency: 4, requests_per_minute: 5 },
+    { concurrency: 2, requests_per_minute: 3 },
+    { concurrency: 2, requests_per_minute: 8 },
   ),
 );
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import { tokenCounter } from '../../src/tokens/count.ts';
 import { countTokens } from '../../src/tokens/simulator.ts';
-import { splitText } from '../../src/vector-stores/split.ts';
+import { splitText } from '../../src/tokens/split.ts';
 import { UploadFormat, wholeCharacters } from '../../src/vector-stores/upload-format.ts';
 
 const rules: SplitRules = { maxTokens: 20, overlapTokens: 6 };

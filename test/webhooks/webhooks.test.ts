@@ -240,25 +240,22 @@ t.test(
   },
 );
 
-t.test(
-  'an attempt across the end of the overlap is signed with the secrets valid when it is sent',
-  async (t) => {
-    const receiver = await startReceiver(t);
-    receiver.behave = (response) => response.writeHead(503).end();
-    const { webhooks, clock } = start(t);
-    const { secret: old } = await webhooks.secrets.current('sub_a');
-    const { secret } = await webhooks.secrets.rotate('sub_a');
-    clock.now += 24 * hour - 10_000;
-    await webhooks.notify(job(receiver.url), 'completed');
-    await webhooks.sender.settled();
-    clock.now += 35_000;
-    await webhooks.sender.settled();
-    const [before, after] = receiver.deliveries;
-    if (before === undefined || after === undefined) throw new Error('two attempts are missing');
-    t.strictSame([await signaturesBy(before, old), await signaturesBy(before, secret)], [1, 1]);
-    t.strictSame([await signaturesBy(after, old), await signaturesBy(after, secret)], [0, 1]);
-  },
-);
+t.test('an attempt after the overlap is signed with the secrets valid then', async (t) => {
+  const receiver = await startReceiver(t);
+  receiver.behave = (response) => response.writeHead(503).end();
+  const { webhooks, clock } = start(t);
+  const { secret: old } = await webhooks.secrets.current('sub_a');
+  const { secret } = await webhooks.secrets.rotate('sub_a');
+  clock.now += 24 * hour - 10_000;
+  await webhooks.notify(job(receiver.url), 'completed');
+  await webhooks.sender.settled();
+  clock.now += 35_000;
+  await webhooks.sender.settled();
+  const [before, after] = receiver.deliveries;
+  if (before === undefined || after === undefined) throw new Error('two attempts are missing');
+  t.strictSame([await signaturesBy(before, old), await signaturesBy(before, secret)], [1, 1]);
+  t.strictSame([await signaturesBy(after, old), await signaturesBy(after, secret)], [0, 1]);
+});
 
 t.test('several senders, one of which dies: each delivery has one sender at a time', async (t) => {
   const receiver = await startReceiver(t);

@@ -90,7 +90,7 @@ local function serve(concurrency, rate)
     local wait, word = room(rate), id
     if wait > 0 then
       redis.call('ZREM', alive, id)
-      word = string.format('%s=%.0f', id, wait)
+      word = string.format('%s=%.0f=requests_per_minute', id, wait)
     else
       start(id)
       free, moved = free - 1, true
@@ -109,7 +109,7 @@ end
 
 local commands = {}
 
--- gate; id, concurrency, rate -> started; waits, position; rateReached, wait; queueFull, wait
+-- gate; id, concurrency, rate -> started; waits, position; rateReached, wait, limit; queueFull, wait
 function commands.admit(id, concurrency, rate)
   concurrency, rate = tonumber(concurrency), tonumber(rate)
   open(KEYS[1])
@@ -125,7 +125,7 @@ function commands.admit(id, concurrency, rate)
   local answer
   if ahead == 0 and living < concurrency then
     local wait = room(rate)
-    if wait > 0 then answer = { 'rateReached', wait }
+    if wait > 0 then answer = { 'rateReached', wait, 'requests_per_minute' }
     else
       start(id)
       redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
@@ -135,7 +135,7 @@ function commands.admit(id, concurrency, rate)
   elseif ahead >= math.min(queueLength, rate) then answer = { 'queueFull', estimate(concurrency, rate) }
   else
     local wait = room(rate - ahead)
-    if wait > queueUs then answer = { 'rateReached', wait }
+    if wait > queueUs then answer = { 'rateReached', wait, 'requests_per_minute' }
     else
       redis.call('ZADD', queue, redis.call('HINCRBY', memo, 'counter', 1), id)
       redis.call('PEXPIRE', queue, lifeMs)

@@ -98,7 +98,7 @@ export class Fallback {
 }
 
 /** Together no more than the whole; at least one each, even with more processes than slots. */
-const quota = ({ concurrency, requestsPerMinute }: Limits, replicas: number): Limits => ({
-  concurrency: Math.max(1, Math.floor(concurrency / replicas)),
-  requestsPerMinute: Math.max(1, Math.floor(requestsPerMinute / replicas)),
-});
+const quota = (limits: Limits, replicas: number): Limits =>
+  Object.fromEntries(
+    Object.entries(limits).map(([kind, limit]) => [kind, Math.max(1, Math.floor(limit / replicas))]),
+  ) as Limits;

@@ -1,7 +1,7 @@
 /** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
-import { Pace } from '../../limits/pace.ts';
-import type { Limits } from '../../ports/admission.ts';
+import { Pace } from '../../pace.ts';
+import type { LeaseUsage, Limits } from '../../ports/admission.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
@@ -75,8 +75,9 @@ export class Gate {
     this.#queue?.delete(waiter);
   }
 
-  finish(heldMs: number, now: number): void {
+  finish(heldMs: number, now: number, usage: LeaseUsage | undefined): void {
     this.#running--;
+    this.#shared.counters.released(usage);
     this.#pace.released(heldMs, now);
     if (this.waiting > 0) this.#serve();
   }
@@ -93,7 +94,7 @@ export class Gate {
 
   /** A free slot is not enough: the window decides, and when to retry. */
   #start(now: number): ApiError | undefined {
-    const wait = this.#starts.waitFor(this.#limits.requestsPerMinute, now);
+    const wait = this.#starts.waitFor(this.#limits.requests_per_minute, now);
     if (wait > 0) return this.#tooMany(wait);
     this.#starts.add(now);
     this.#pace.started(now);
@@ -103,7 +104,7 @@ export class Gate {
 
   /** Refused when the queue is full, or the window has no room for this request and the waiters ahead in time. */
   #refuseWait(): ApiError | undefined {
-    const perWindow = this.#limits.requestsPerMinute;
+    const perWindow = this.#limits.requests_per_minute;
     const ahead = this.waiting;
     if (ahead >= Math.min(this.#shared.rules.queueLength, perWindow)) return this.tooBusy();
     const wait = this.#starts.waitFor(perWindow - ahead, this.#shared.now());
@@ -112,7 +113,7 @@ export class Gate {
 
   #tooMany(waitMs: number): ApiError {
     this.#shared.counters.refusedByRate++;
-    return this.#refuse(rateReached(this.model, this.#limits.requestsPerMinute), waitMs);
+    return this.#refuse(rateReached(this.model, this.#limits, 'requests_per_minute'), waitMs);
   }
 
   #refuse(message: string, waitMs: number): ApiError {
@@ -145,7 +146,7 @@ export class Gate {
     const now = this.#shared.now();
     return Math.max(
       this.#pace.estimate(this.waiting + 1, this.#limits.concurrency, now),
-      this.#starts.waitFor(this.#limits.requestsPerMinute, now),
+      this.#starts.waitFor(this.#limits.requests_per_minute, now),
     );
   }
 }

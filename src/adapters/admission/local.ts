@@ -186,8 +186,7 @@ class Slot implements Lease {
   release(usage?: LeaseUsage): void {
     if (!this.#held) return;
     this.#held = false;
-    this.#shared.counters.released(usage);
     const now = this.#shared.now();
-    this.#gate.finish(now - this.#since, now);
+    this.#gate.finish(now - this.#since, now, usage);
   }
 }

@@ -1,5 +1,6 @@
 /** Typed calls of the admission script in Redis; they fail with `unavailable`. */
-import type { AdmissionRequest } from '../../ports/admission.ts';
+import type { LimitKind } from '../../../schemas/limits.ts';
+import type { AdmissionRequest, LeaseUsage } from '../../ports/admission.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import type { Rules } from './rules.ts';
 
@@ -21,8 +22,16 @@ export interface RedisGatesOptions {
 export type Decision =
   | { readonly kind: 'started' }
   | { readonly kind: 'waits'; readonly position: number }
-  | { readonly kind: 'rateReached'; readonly waitMs: number }
+  | { readonly kind: 'rateReached'; readonly waitMs: number; readonly limit: LimitKind }
   | { readonly kind: 'queueFull'; readonly waitMs: number };
+
+/** A slot or queue position that is given back. */
+export interface Release {
+  readonly id: string;
+  readonly request: AdmissionRequest;
+  readonly heldMs: number;
+  readonly usage?: LeaseUsage | undefined;
+}
 
 export interface Heartbeat {
   /** Processes alive, this one included. */
@@ -67,19 +76,20 @@ export class RedisGates {
   }
 
   async admit(id: string, request: AdmissionRequest): Promise<Decision> {
-    const { concurrency, requestsPerMinute } = request.limits;
-    const [kind, number] = await this.#run<[Decision['kind'], number]>(
+    const { concurrency, requests_per_minute } = request.limits;
+    const [kind, number, limit] = await this.#run<[Decision['kind'], number, LimitKind]>(
       'admit',
       [this.#gate(request)],
       id,
       concurrency,
-      requestsPerMinute,
+      requests_per_minute,
     );
     if (kind === 'started') return { kind };
-    return kind === 'waits' ? { kind, position: number } : { kind, waitMs: number / 1000 };
+    if (kind === 'waits') return { kind, position: number };
+    return { kind, waitMs: number / 1000, limit };
   }
 
-  async release(id: string, request: AdmissionRequest, heldMs: number): Promise<void> {
+  async release({ id, request, heldMs }: Release): Promise<void> {
     await this.#run('release', [this.#gate(request)], id, micro(heldMs));
   }
 

@@ -1,5 +1,6 @@
 /** The requests of this process that ask, wait or run under Redis: their outcomes, deadlines and counts. */
 import type { Subscriber, Subscription } from 'rxjs';
+import type { LimitKind } from '../../../schemas/limits.ts';
 import type { ApiError } from '../../errors.ts';
 import type { AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
@@ -61,7 +62,7 @@ export interface RedisLeasesOptions {
   readonly process: string;
   readonly rules: Rules;
   readonly clock: Clock;
-  onRelease(lease: RedisLease): void;
+  onRelease(lease: RedisLease, usage: LeaseUsage | undefined): void;
   /** A request has waited as long as it may. */
   onDeadline(lease: RedisLease): void;
 }
@@ -140,10 +141,10 @@ export class RedisLeases {
     lease.subscriber.error(error);
   }
 
-  refuseByRate(lease: RedisLease, waitMs: number): void {
+  refuseByRate(lease: RedisLease, waitMs: number, limit: LimitKind): void {
     this.counters.refusedByRate++;
     const { model, limits } = lease.request;
-    this.refuse(lease, refusal(rateReached(model, limits.requestsPerMinute), waitMs));
+    this.refuse(lease, refusal(rateReached(model, limits, limit), waitMs));
   }
 
   refuseByQueue(lease: RedisLease, message: string, waitMs: number): void {
@@ -169,7 +170,7 @@ export class RedisLeases {
     this.remove(lease);
     this.counters.released(usage);
     lease.localSlot?.release();
-    this.#options.onRelease(lease);
+    this.#options.onRelease(lease, usage);
   };
 
   #newId(): string {

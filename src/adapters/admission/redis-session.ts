@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { AdmissionRequest } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import type { Fallback, UnreportedStarts } from './fallback.ts';
-import type { Holdings, RedisGates, Standing } from './redis-gates.ts';
+import type { Holdings, RedisGates, Release, Standing } from './redis-gates.ts';
 import type { RedisLease, RedisLeases } from './redis-leases.ts';
 import { Outage } from './redis-outage.ts';
 
@@ -21,10 +21,7 @@ export interface RedisSessionOptions {
 }
 
 /** What Redis may still hold though this process does not. */
-interface Orphan {
-  readonly id: string;
-  readonly request: AdmissionRequest;
-  readonly heldMs: number;
+interface Orphan extends Release {
   readonly until: number;
 }
 
@@ -42,16 +39,16 @@ export class RedisSession {
   }
 
   /** Nobody waits for this; a release that fails is repeated at the next tick. */
-  release(id: string, request: AdmissionRequest, heldMs: number): void {
+  release(release: Release): void {
     if (this.#closed) return;
-    if (this.outage.active) this.releaseLater(id, request, heldMs);
-    else this.#sendRelease(id, request, heldMs);
+    if (this.outage.active) this.releaseLater(release);
+    else this.#sendRelease(release);
   }
 
   /** After its time to live Redis drops it by itself. */
-  releaseLater(id: string, request: AdmissionRequest, heldMs = 0): void {
+  releaseLater(release: Release): void {
     const { clock, ttlMs } = this.#options;
-    this.#orphans.set(id, { id, request, heldMs, until: clock.now() + ttlMs });
+    this.#orphans.set(release.id, { ...release, until: clock.now() + ttlMs });
   }
 
   /** A call has failed. */
@@ -77,9 +74,9 @@ export class RedisSession {
     this.#cancelTick?.();
   }
 
-  #sendRelease(id: string, request: AdmissionRequest, heldMs: number): void {
-    this.#options.gates.release(id, request, heldMs).catch((error: unknown) => {
-      this.releaseLater(id, request, heldMs);
+  #sendRelease(release: Release): void {
+    this.#options.gates.release(release).catch((error: unknown) => {
+      this.releaseLater(release);
       this.failed(error);
     });
   }
@@ -108,8 +105,7 @@ export class RedisSession {
     const now = this.#options.clock.now();
     const orphans = [...this.#orphans.values()];
     this.#orphans.clear();
-    for (const { id, request, heldMs, until } of orphans)
-      if (now < until) this.#sendRelease(id, request, heldMs);
+    for (const orphan of orphans) if (now < orphan.until) this.#sendRelease(orphan);
   }
 
   #recovered(): void {
@@ -130,7 +126,8 @@ export class RedisSession {
           for (const [index, id] of waiters.entries()) onStanding(id, standings[index]);
           // One released meanwhile may have been overtaken by its own renewal.
           for (const { request, runners } of batch)
-            for (const id of runners) if (leases.get(id) === undefined) this.release(id, request, 0);
+            for (const id of runners)
+              if (leases.get(id) === undefined) this.release({ id, request, heldMs: 0 });
         }),
       );
     } catch (error) {

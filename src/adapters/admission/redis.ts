@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
+import type { LimitKind } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
@@ -58,7 +59,8 @@ class RedisAdmission implements Admission {
       rules,
       clock,
       onDeadline: (lease) => this.#expire(lease),
-      onRelease: ({ id, request, startedAt }) => this.#session.release(id, request, clock.now() - startedAt),
+      onRelease: ({ id, request, startedAt }, usage) =>
+        this.#session.release({ id, request, heldMs: clock.now() - startedAt, usage }),
     });
     if (fallback === 'local') this.#fallback = new Fallback(rules, clock);
     this.#session = new RedisSession({
@@ -111,7 +113,7 @@ class RedisAdmission implements Admission {
     this.#session.close();
     const farewells: Promise<void>[] = [this.#gates.depart()];
     for (const lease of this.#leases.all()) {
-      farewells.push(this.#gates.release(lease.id, lease.request, 0));
+      farewells.push(this.#gates.release({ id: lease.id, request: lease.request, heldMs: 0 }));
       if (lease.phase === 'running') lease.release();
       else this.#leases.refuse(lease, fail('unavailable', 'The server is shutting down'));
     }
@@ -131,7 +133,7 @@ class RedisAdmission implements Admission {
     this.#gates.admit(id, request).then(
       (decision) => this.#decided(lease, id, decision),
       (error: unknown) => {
-        this.#session.releaseLater(id, request);
+        this.#session.releaseLater({ id, request, heldMs: 0 });
         this.#session.failed(error);
         if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
       },
@@ -143,15 +145,16 @@ class RedisAdmission implements Admission {
     if (lease.phase !== 'asking' || lease.id !== id) {
       // A message was quicker than this reply; or the client has cancelled, and what it got is released.
       const got = decision.kind === 'started' || decision.kind === 'waits';
-      if (got && this.#leases.get(id) === undefined) this.#session.release(id, request, 0);
+      if (got && this.#leases.get(id) === undefined) this.#session.release({ id, request, heldMs: 0 });
     } else if (decision.kind === 'started') this.#grant(lease);
-    else if (decision.kind === 'rateReached') this.#leases.refuseByRate(lease, decision.waitMs);
+    else if (decision.kind === 'rateReached')
+      this.#leases.refuseByRate(lease, decision.waitMs, decision.limit);
     else if (decision.kind === 'queueFull')
       this.#leases.refuseByQueue(lease, queueFull(request.model), decision.waitMs);
     else {
       lease.phase = 'queued';
       if (this.#leases.beginWait(lease, decision.position)) return;
-      this.#session.release(id, request, 0);
+      this.#session.release({ id, request, heldMs: 0 });
       this.#leases.refuseByQueue(lease, queueFull(request.model), 0);
     }
   }
@@ -181,16 +184,16 @@ class RedisAdmission implements Admission {
     this.#leases.grant(lease);
   }
 
-  /** Ids that were started, separated by spaces; `id=microseconds` for one that found the window full. */
+  /** Ids that were started, separated by spaces; `id=microseconds=limit` for one that was refused by a rate. */
   #notified(text: string): void {
     for (const word of text.split(' ')) {
-      const [id = '', wait] = word.split('=');
+      const [id = '', wait, limit = 'requests_per_minute'] = word.split('=');
       const lease = this.#leases.get(id);
       if (lease === undefined || (lease.phase !== 'asking' && lease.phase !== 'queued')) continue;
       // The reply that it must wait, and where, is still on its way.
       lease.position ??= 1;
       if (wait === undefined) this.#grant(lease);
-      else this.#leases.refuseByRate(lease, Number(wait) / 1000);
+      else this.#leases.refuseByRate(lease, Number(wait) / 1000, limit as LimitKind);
     }
   }
 
@@ -217,7 +220,7 @@ class RedisAdmission implements Admission {
           else refuse(waitMs);
         },
         (error: unknown) => {
-          this.#session.releaseLater(id, request);
+          this.#session.releaseLater({ id, request, heldMs: 0 });
           this.#session.failed(error);
           if (lease.phase === 'queued') refuse(0);
         },
@@ -230,7 +233,7 @@ class RedisAdmission implements Admission {
     this.#leases.remove(lease);
     if (phase === 'local') lease.localWait?.unsubscribe();
     // One that is still asking is released when it has been decided.
-    if (phase === 'queued') this.#session.release(id, request, 0);
+    if (phase === 'queued') this.#session.release({ id, request, heldMs: 0 });
   }
 
   /** Also those whose reply may yet come: all keep their order of arrival. */
@@ -238,7 +241,7 @@ class RedisAdmission implements Admission {
     if (this.#fallback === undefined) return;
     for (const lease of this.#leases.all())
       if (lease.phase === 'asking' || lease.phase === 'queued') {
-        this.#session.releaseLater(lease.id, lease.request);
+        this.#session.releaseLater({ id: lease.id, request: lease.request, heldMs: 0 });
         this.#askLocal(lease);
       }
   }

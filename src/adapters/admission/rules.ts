@@ -1,6 +1,8 @@
 /** Limits on windows and queues that hold for all requests, and the refusals. */
+import { type LimitKind, limitKinds } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import { retryAfter } from '../../limits/pace.ts';
+import { retryAfter } from '../../pace.ts';
+import type { Limits } from '../../ports/admission.ts';
 
 export interface Rules {
   /** Length of the rate window. The contract says a minute; tests do not want to wait for one. */
@@ -15,8 +17,8 @@ export interface Rules {
 
 export const usualRules: Rules = { windowMs: 60_000, queueLength: 1000, queueMs: 30_000, waiting: 10_000 };
 
-export const rateReached = (model: string, perWindow: number): string =>
-  `Rate limit reached for ${model}: ${perWindow} requests per minute`;
+export const rateReached = (model: string, limits: Limits, kind: LimitKind): string =>
+  `Rate limit reached for ${model}: ${limits[kind]} ${limitKinds[kind].unit}`;
 
 export const queueFull = (model: string): string => `Too many requests to ${model} are running and waiting`;
 

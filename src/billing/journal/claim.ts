@@ -1,12 +1,8 @@
 /** Claims journal folders: one for this process, and those of processes that died. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'libsql';
-
-interface FolderLock {
-  release(): void;
-}
+import { type FolderLock, lockFolder } from '../../adapters/folder-lock.ts';
 
 export interface ClaimedFolder {
   readonly path: string;
@@ -37,28 +33,3 @@ export const journalFolders = (parent: string): readonly string[] =>
   readdirSync(parent, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => join(parent, entry.name));
-
-/**
- * Takes the lock, or gives undefined when another process has it, or has just removed the folder. SQLite's file lock
- * does the work: the system drops it when its process dies, which a file with a process id in it could not tell from
- * a reused id.
- */
-const lockFolder = (folder: string): FolderLock | undefined => {
-  const file = join(folder, 'lock.db');
-  let database: Database.Database | undefined;
-  try {
-    database = new Database(file, { timeout: 0 });
-    database.exec('BEGIN EXCLUSIVE');
-    // Folders are removed under their lock: whoever gets it afterwards holds a file that has no name any more.
-    if (existsSync(file)) return { release: () => database?.close() };
-    database.close();
-    return undefined;
-  } catch (error) {
-    database?.close();
-    if (!existsSync(folder) || codeOf(error).startsWith('SQLITE_BUSY')) return undefined;
-    throw error;
-  }
-};
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

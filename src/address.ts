@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { TlsFiles } from './channel.ts';
 
 interface Address {
   readonly host: string;
@@ -49,6 +48,11 @@ export const ensureFree = (address: Address): Promise<number> =>
       probe.close(() => resolve(port));
     });
   });
+
+export interface TlsFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 export interface TlsPair {
   readonly cert: Buffer;

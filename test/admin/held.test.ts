@@ -42,7 +42,7 @@ const responses = (route: string, method: string, status: number): string =>
 
 for (const { name: edge, skip } of servers)
   t.test(`on ${edge}`, { skip }, async (t) => {
-    const engine = await startScriptedEngine((visit) => visit.answer());
+    const engine = await startScriptedEngine((request) => request.answer());
     t.teardown(() => engine.close());
     const gateway = await startGateway({
       env: { SLUICE_ADMIN_PORT: '0', SLUICE_EDGE: edge },
@@ -108,13 +108,13 @@ models:
 
     t.test('a paused reader, and one that waits behind it', async (t) => {
       const words = token('word '.repeat(12_000));
-      engine.script = async (visit) => {
-        visit.streamHead();
+      engine.script = async (request) => {
+        request.streamHead();
         // More than all sockets on the way take; the connection ends with the client.
-        while (!visit.socket.destroyed) {
-          visit.chunk(words);
-          if (visit.socket.writableNeedDrain)
-            await Promise.race([once(visit.socket, 'drain').catch(() => undefined), visit.gone]);
+        while (!request.socket.destroyed) {
+          request.chunk(words);
+          if (request.socket.writableNeedDrain)
+            await Promise.race([once(request.socket, 'drain').catch(() => undefined), request.gone]);
         }
       };
       const slow = await send(gateway, body());
@@ -148,7 +148,7 @@ models:
     });
 
     t.test('an ejected replica is reported', async (t) => {
-      engine.script = (visit) => visit.reset();
+      engine.script = (request) => request.reset();
       t.equal((await metricsOf(gateway)).get(`sluice_replica_up${replica}`), 1);
       for (let n = 0; n < 3; n++) {
         const socket = await send(gateway, body());

@@ -89,7 +89,7 @@ const sent = (head: string, name: string): string | undefined =>
 
 for (const { name: edge, skip } of servers)
   t.test(`without a collector the trace context is propagated, on ${edge}`, { skip }, async (t) => {
-    const engine = await startScriptedEngine((visit) => visit.answer());
+    const engine = await startScriptedEngine((request) => request.answer());
     t.teardown(() => engine.close());
     const gateway = await startGateway({ catalog: catalog(engine.url), env: { SLUICE_EDGE: edge } });
     t.teardown(() => gateway.stop());
@@ -97,7 +97,7 @@ for (const { name: edge, skip } of servers)
     await ask(gateway, { traceparent: 'garbage', tracestate: 'rojo=1' });
     await ask(gateway, {});
     t.strictSame(
-      engine.visits.map(({ head }) => [
+      engine.requests.map(({ head }) => [
         sent(head, 'traceparent'),
         sent(head, 'tracestate'),
         sent(head, 'x-request-id') !== undefined,
@@ -120,9 +120,9 @@ for (const { name: edge, skip } of servers)
 t.test('spans of requests and engine calls', async (t) => {
   const collector = await startCollector();
   t.teardown(() => collector.close());
-  const engine = await startScriptedEngine((visit) => {
-    if (visit.body.includes('embed')) visit.json(500, { error: { message: 'canary-88' } });
-    else visit.answer();
+  const engine = await startScriptedEngine((request) => {
+    if (request.body.includes('embed')) request.json(500, { error: { message: 'canary-88' } });
+    else request.answer();
   });
   t.teardown(() => engine.close());
   const gateway = await startGateway({
@@ -186,7 +186,7 @@ t.test('spans of requests and engine calls', async (t) => {
   });
   t.ok(BigInt(client?.startTimeUnixNano ?? 0) >= BigInt(server?.startTimeUnixNano ?? 0));
   t.ok(BigInt(server?.endTimeUnixNano ?? 0) >= BigInt(client?.startTimeUnixNano ?? 0));
-  const heads = engine.visits.map(({ head }) => sent(head, 'traceparent'));
+  const heads = engine.requests.map(({ head }) => sent(head, 'traceparent'));
   t.equal(heads[0], `00-${traceId}-${client?.spanId}-01`, 'the engine is told the span of its call');
   t.equal(heads[1], `00-${traceId}-${parentId}-00`, 'what its parent does not record, we do not');
   t.equal(spans.filter((span) => span.traceId === traceId).length, 2);

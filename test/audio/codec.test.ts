@@ -193,9 +193,9 @@ t.test('conversion', async (t) => {
 });
 
 t.test('playlists in disguise reach neither files nor the network', async (t) => {
-  let visits = 0;
+  let requests = 0;
   const server = createServer((_request, response) => {
-    visits++;
+    requests++;
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -212,7 +212,7 @@ t.test('playlists in disguise reach neither files nor the network', async (t) =>
       damaged,
     );
   }
-  t.equal(visits, 0);
+  t.equal(requests, 0);
 });
 
 t.test('bounds', async (t) => {

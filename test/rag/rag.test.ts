@@ -8,14 +8,14 @@ import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { RagChunk, RagCompletion } from '../../schemas/vector-store-chat.ts';
-import { startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { type ReceivedRequest, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startStores, text } from '../vector-store/stores.ts';
 
-const engine = await startScriptedEngine((visit: Visit) => {
-  const { stream } = JSON.parse(visit.body) as { stream?: boolean };
-  if (stream) visit.answer('By the moon.');
+const engine = await startScriptedEngine((received: ReceivedRequest) => {
+  const { stream } = JSON.parse(received.body) as { stream?: boolean };
+  if (stream) received.answer('By the moon.');
   else
-    visit.json(200, {
+    received.json(200, {
       choices: [{ index: 0, message: { role: 'assistant', content: 'By the moon.' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 7, completion_tokens: 4 },
     });
@@ -58,7 +58,7 @@ const textOf = ({ content }: Message): string =>
 
 /** What the model was sent by the last request. */
 const sent = (): readonly { readonly role: string; readonly text: string }[] => {
-  const { messages } = JSON.parse(engine.visits.at(-1)?.body ?? '{}') as { messages: readonly Message[] };
+  const { messages } = JSON.parse(engine.requests.at(-1)?.body ?? '{}') as { messages: readonly Message[] };
   return messages.map((message) => ({ role: message.role, text: textOf(message) }));
 };
 

@@ -10,11 +10,11 @@ const clientKey = 'sk-client-0123456789abcdef0123456789abcdef';
 const wrongKey = 'sk-wrong-fedcba9876543210';
 
 /** An engine that answers with what it was sent, as some do when they fail. */
-const engine = await startScriptedEngine((visit) => {
-  const status = Number(/status-(\d+)/.exec(visit.body)?.[1] ?? 500);
-  const sent = /authorization: (\S+ \S+)/i.exec(visit.head)?.[1] ?? '';
-  const words = `Incorrect API key provided: ${sent}; could not read "${visit.body.replaceAll('"', '').slice(0, 120)}"`;
-  visit.json(status, { error: { message: words } });
+const engine = await startScriptedEngine((request) => {
+  const status = Number(/status-(\d+)/.exec(request.body)?.[1] ?? 500);
+  const sent = /authorization: (\S+ \S+)/i.exec(request.head)?.[1] ?? '';
+  const words = `Incorrect API key provided: ${sent}; could not read "${request.body.replaceAll('"', '').slice(0, 120)}"`;
+  request.json(status, { error: { message: words } });
 });
 t.teardown(() => engine.close());
 

@@ -3,7 +3,7 @@
 export interface Verdict {
   readonly passed: number;
   readonly skipped: number;
-  /** Lines for whoever has to look into it; none when all is well. */
+  /** Lines that explain the failure; none on success. */
   readonly complaints: readonly string[];
 }
 

@@ -19,7 +19,7 @@ const bootstrapKey = 'sk-test-0123456789abcdef0123456789abcdef';
 const windowMs = 3000;
 const concurrency = 4;
 const rate = 20;
-/** Seconds of steady overload; more for whoever has the time. */
+/** Seconds of steady overload; set more for a longer run. */
 const seconds = Number(process.env.SLUICE_TEST_OVERLOAD_SECONDS ?? 4);
 
 interface Answer {

@@ -105,7 +105,7 @@ t.test('any history of a queue: no call is lost, and subscriptions are served ro
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const queue = new FairQueue<{ subscription: string; rejected(): void; name: string }>(6);
-      /** By subscription, in the order of their turns. */
+      /** By subscription, in round-robin order. */
       const model: { subscription: string; names: string[] }[] = [];
       const remove = (name: string): void => {
         for (const each of model) each.names = each.names.filter((other) => other !== name);

@@ -51,7 +51,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     await service.stop();
   });
 
-  /** A process with a clock of its own; the scripts go by the clock of whoever calls. */
+  /** A process with a clock of its own; the scripts use the clock of the caller. */
   const process = async (t: Test, options: RedisAdmissionOptions & { readonly clock: VirtualClock }) => {
     const admission = createRedisAdmission(service.url, options);
     t.teardown(() => admission.close());
@@ -151,7 +151,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     const kept = await living.send(asked);
     const dead = await dying.send(asked);
     const waiting = await living.send(asked);
-    // The clock of the first stands still from here on, so it renews nothing.
+    // The clock of the first stops here, so it renews nothing.
     await living.pass(8000);
     t.equal(waiting.outcome, undefined, 'not before its time');
     await living.pass(4000);

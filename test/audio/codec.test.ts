@@ -127,7 +127,7 @@ t.test('files that are not what they say', async (t) => {
   t.same(folders(), [], 'no file is left behind');
 });
 
-/** The number of samples stands in the last 36 bits before the checksum of the first block. */
+/** The number of samples is in the last 36 bits before the checksum of the first block. */
 const lyingFlac = (flac: Buffer): Buffer => {
   const lying = Buffer.from(flac);
   lying.fill(0xff, 8 + 14, 8 + 18);

@@ -22,7 +22,7 @@ interface Seen {
   readonly body: Buffer;
 }
 
-/** A server that answers as it is told; what it was asked is kept. */
+/** A scripted server that records its requests. */
 let answer: (response: ServerResponse, seen: Seen) => void = (response) => response.end();
 const seen: Seen[] = [];
 let left = 0;

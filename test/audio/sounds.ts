@@ -117,7 +117,7 @@ export const described = async (bytes: Buffer, mediaType: string) => {
   };
 };
 
-/** Processes that this one has started, or those have, and that still run; Linux tells. */
+/** Running descendants of this process, from /proc (Linux only). */
 const descendants = () => {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

@@ -125,7 +125,7 @@ t.test('every sync policy keeps acknowledged events, in order, across segments',
   for (const sync of ['none', 'always', { intervalMs: 1 }] as const) {
     const folder = t.testdir();
     const journal = open(folder, { sync, segmentBytes: 500 });
-    // Several turns of the loop while a sync is under way.
+    // Several ticks of the event loop while a sync is under way.
     const kept: Promise<unknown>[] = [];
     for (let i = 0; i < 200; i += 10) {
       kept.push(append(journal, written.slice(i, i + 10)));

@@ -20,7 +20,7 @@ const problemsOf = (run: () => unknown): readonly string[] => {
 
 const parse = (text: string) => parseCatalog(text, 'sluice.yaml', '/etc/sluice');
 
-/** A row that is right but for what a test puts in; its fields stand on line 3 and after. */
+/** A valid row with the fields of the test; they start on line 3. */
 const chat = (...fields: string[]): string =>
   [
     'models:',

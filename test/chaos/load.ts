@@ -27,7 +27,7 @@ export const startLoad = (stack: Stack, random: Random, clients: number): Load =
     while (!stopped) {
       const sight = await ask(stack, dice);
       sights.push(sight);
-      // A gateway that is down refuses at once: nobody asks it in a tight loop.
+      // A gateway that is down refuses at once: do not retry in a tight loop.
       if (sight.id === undefined) await delay(200);
     }
   };

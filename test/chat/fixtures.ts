@@ -268,7 +268,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
   return { ports, calls, leases, counted, events };
 };
 
-/** The same, where large requests come as their parser really leaves them: what stands under `data` as bytes. */
+/** The same, with large requests as their parser returns them: values under `data` are bytes. */
 export const withBytes = (at: Harness): Harness => ({
   ...at,
   ports: {

@@ -59,7 +59,7 @@ const values: Record<string, Parts> = {
 t.test('compose: steps', async (t) => {
   const said = (word: string): Reply => ({ kind: 'bytes', bytes: word });
   const add = (letter: string) => (word: string) => word + letter;
-  /** Each letter a step; the one in the middle as told. */
+  /** Each letter is a step; the middle one is given. */
   const route = (
     first: (exchange: Exchange) => Observable<string>,
     middle: (word: string, request: KeyedRequest) => string | Observable<string>,
@@ -437,7 +437,7 @@ t.test('countTokens and record', async (t) => {
   interface Row {
     readonly name: string;
     readonly source: string;
-    /** How long a recording takes; at once unless told. */
+    /** How long recording takes; synchronous by default. */
     readonly recording?: string;
     readonly expected: string;
     readonly subscribed: string;

@@ -179,7 +179,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   });
 };
 
-/** A source that obeys backpressure, turn by turn, and remembers what it sent. */
+/** A source with backpressure that emits once per tick and records what it sent. */
 class PacedSource implements Pausable {
   readonly backpressure = new Backpressure();
   readonly size: number;

@@ -123,7 +123,7 @@ t.test('our services: settings that are read, commands that exist', async (t) =>
 });
 
 t.test('every service has a restart policy, health check, pinned image and volume', async (t) => {
-  // Their reasons stand beside them.
+  // Their reasons are beside them.
   const withoutHealth = services.filter(([, { healthcheck }]) => healthcheck?.disable).map(([name]) => name);
   t.strictSame(withoutHealth, ['bucket']);
   for (const [name, service] of services) {

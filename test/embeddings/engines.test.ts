@@ -17,7 +17,7 @@ interface Asked {
 }
 
 const asked = ({ body }: ReceivedRequest): Asked => JSON.parse(body);
-/** A vector that tells its input: how long it is, and what it begins with. */
+/** A vector that encodes the length and the beginning of its input. */
 const vectorOf = (input: string | readonly number[]): number[] => {
   const first = typeof input === 'string' ? input.charCodeAt(0) : (input[0] ?? 0);
   return [input.length / 1024, first / 4096, 0.1, -1e-7];

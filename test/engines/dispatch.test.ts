@@ -598,7 +598,7 @@ t.test('the stream completes without waiting for the connection to close', async
   const request = await engine.request(0);
   request.end();
   await eventually(() => request.socket.writableLength === 0);
-  // The end is read and the connection taken back in the next turns of the loop.
+  // The end is read and the connection returned in the next ticks of the event loop.
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(await ask(subject), hello);
   t.equal(engine.connections, 1, 'the connection was kept and used again');

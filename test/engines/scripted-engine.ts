@@ -11,7 +11,7 @@ export class ReceivedRequest {
   /** Counted from 0 over all connections. */
   readonly number: number;
   readonly socket: Socket;
-  /** Settles when the connection is gone, by whoever. */
+  /** Resolves when either side closes the connection. */
   readonly gone: Promise<void>;
 
   constructor(socket: Socket, number: number, head: string, body: string) {

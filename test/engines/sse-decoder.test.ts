@@ -14,7 +14,7 @@ const decode = (pieces: readonly Buffer[]): Event[] => {
   return events;
 };
 
-/** The whole text at once, line by line, as the specification tells it; an unfinished last event counts. */
+/** The whole text at once, line by line, as in the specification; an unfinished last event counts. */
 const reference = (text: string): Event[] => {
   const events: Event[] = [];
   let data: string[] = [];

@@ -17,7 +17,7 @@ interface Validator {
   ): readonly [boolean, readonly { readonly instancePath: string; readonly message: string }[]];
 }
 
-/** What any request may be told, whatever its route: bad escapes, no such route or method, too large. */
+/** Errors that any request may get, whatever its route: bad escapes, no such route or method, too large. */
 const anywhere = new Set([400, 404, 405, 413]);
 
 /** The contract's table: status → `error.type`. */

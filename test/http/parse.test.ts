@@ -26,7 +26,7 @@ interface Body {
   readonly pieces: readonly Buffer[];
 }
 
-/** A request made of nothing but its body. Pieces come one a turn, and only while they are wanted. */
+/** A request with only a body. It emits one chunk per tick, with backpressure. */
 const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
   id: 'req_test',
   method: 'POST',
@@ -353,7 +353,7 @@ for (const { name, skip } of servers)
                 map((chunk) => {
                   received += chunk.length;
                   highest = Math.max(highest, sent() - received);
-                  // As slow as a disk: each piece is taken a turn after the last.
+                  // As slow as a disk: one chunk per tick.
                   backpressure.pause();
                   setImmediate(() => backpressure.resume());
                   return chunk.length;

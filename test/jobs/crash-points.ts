@@ -16,5 +16,5 @@ export const crashPoints: readonly CrashPoint[] = [
   { name: 'job begun', when: 'after', at: moving('in_progress') },
   { name: 'rendered, not ended', when: 'before', at: moving('completed') },
   { name: 'ended, not charged', when: 'after', at: (call) => moving('completed')(call) && !isSettled(call) },
-  { name: 'charged, not told', when: 'before', at: (call) => call.startsWith('create ["delivery"') },
+  { name: 'charged, not notified', when: 'before', at: (call) => call.startsWith('create ["delivery"') },
 ];

@@ -17,7 +17,7 @@ export interface World {
   readonly actors: readonly Actor[];
   /** Looks at what is left when every actor is done or dead; `log` names the calls in their order. */
   check(log: readonly string[]): Promise<void>;
-  /** What tells two worlds apart beside the answers that the actors got. */
+  /** The state that distinguishes two worlds, beside the responses that actors got. */
   snapshot(): Promise<string>;
 }
 

@@ -37,7 +37,7 @@ export interface HarnessOptions extends Partial<JobSettings> {
   readonly state?: State;
   readonly blobs?: Blobs;
   readonly slots?: number;
-  /** Whether nobody can say what is served, and how often that was asked meanwhile. */
+  /** Whether the catalog is unavailable, and how often it was read meanwhile. */
   readonly list?: { isLost: boolean; asked: number };
 }
 
@@ -47,8 +47,8 @@ export interface JobHarness {
   readonly blobs: Blobs;
   readonly renderer: ScriptedRenderer;
   readonly charges: UsageEvent[];
-  /** `<job>-<ending>` of everything that was told. */
-  readonly told: string[];
+  /** `<job>-<ending>` of every notification. */
+  readonly notified: string[];
   readonly clock: { now: number };
   /** The journal has no room, so many times. */
   refuseCharges(refusals: { left: number }): void;
@@ -115,7 +115,7 @@ export const startHarness = async (t: Test, options: HarnessOptions = {}): Promi
     options.blobs ??
     (await openFolderBlobs({ folder: join(folder, 'blobs'), log, link: async (name) => name }));
   const charges: UsageEvent[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   const clock = { now: Date.now() };
   let refusals = { left: 0 };
   const refuseCharges = (next: { left: number }): void => {
@@ -156,7 +156,7 @@ export const startHarness = async (t: Test, options: HarnessOptions = {}): Promi
           close: async () => undefined,
         },
         notify: async ({ job }, ending) => {
-          if (job.callback_url !== null) told.push(`${job.id}-${ending}`);
+          if (job.callback_url !== null) notified.push(`${job.id}-${ending}`);
         },
         publicUrl: () => 'http://gateway/v1',
         log,
@@ -181,7 +181,7 @@ export const startHarness = async (t: Test, options: HarnessOptions = {}): Promi
       blobs,
       renderer,
       charges,
-      told,
+      notified,
       clock,
       refuseCharges,
       another: (more = {}) => open({ ...options, ...more }),

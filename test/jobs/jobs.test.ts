@@ -78,8 +78,8 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
         time: harness.clock.now,
       },
     ]);
-    await eventually(() => harness.told.length > 0, 'told');
-    t.strictSame(harness.told, [`${job.id}-completed`]);
+    await eventually(() => harness.notified.length > 0, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-completed`]);
   });
 
   t.test('FIFO per model, as many at once as there are slots, models in parallel', async (t) => {
@@ -144,7 +144,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
       'render_failed',
       'The engine gave 0 of 1 outputs',
     ]);
-    await eventually(() => harness.told.length === 3, 'told');
+    await eventually(() => harness.notified.length === 3, 'notified');
     t.strictSame(harness.charges, []);
   });
 
@@ -177,7 +177,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     });
     t.match(await harness.jobs.remove('video', rendering.id, owner), { job: { status: 'cancelled' } });
     t.equal(render.stopped, true, 'in process at once');
-    await eventually(() => harness.told.length === 2, 'both told');
+    await eventually(() => harness.notified.length === 2, 'both notified');
     t.equal(await harness.jobs.remove('video', waiting.id, owner), 'deleted');
     await t.rejects(harness.jobs.remove('video', waiting.id, owner), missing);
 
@@ -190,7 +190,7 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     t.equal(await harness.jobs.remove('video', done.id, owner), 'deleted');
     t.equal(await harness.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
     await t.rejects(harness.jobs.get('video', done.id, owner), missing);
-    t.strictSame(harness.told, [
+    t.strictSame(harness.notified, [
       `${waiting.id}-cancelled`,
       `${rendering.id}-cancelled`,
       `${done.id}-completed`,
@@ -238,12 +238,15 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     const render = await underWay(healthy, job);
     zombie.finish();
     render.progress(0.5);
-    await eventually(async () => (await harness.jobs.get('video', job.id, owner)).progress === 50, 'told');
+    await eventually(
+      async () => (await harness.jobs.get('video', job.id, owner)).progress === 50,
+      'progress',
+    );
     render.finish();
     const { job: record } = await statusIs(harness, job, 'completed');
     t.match(record, { attempts: 2, lapses: 1, outputs: [{ blob: `video/${job.id}/2-0` }] });
-    await eventually(() => harness.told.length > 0, 'told');
-    t.strictSame(harness.told, [`${job.id}-completed`]);
+    await eventually(() => harness.notified.length > 0, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-completed`]);
     t.equal(harness.charges.length, 1);
     await eventually(async () => {
       return (await harness.blobs.stat(`video/${job.id}/1-0`)) === undefined;
@@ -279,8 +282,8 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     harness.another({ renders: 1 });
     const { job: record } = await statusIs(harness, job, 'failed');
     t.match(record, { error_code: 'internal_error', error: 'The render was interrupted too often' });
-    await eventually(() => harness.told.length > 0, 'told');
-    t.strictSame(harness.told, [`${job.id}-failed`]);
+    await eventually(() => harness.notified.length > 0, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-failed`]);
     t.strictSame(harness.charges, []);
   });
 
@@ -312,8 +315,8 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     const { job: record } = await statusIs(harness, job, 'completed');
     t.strictSame(lost, ['in_progress', 'completed']);
     t.equal(record.attempts, 2);
-    await eventually(() => harness.told.length > 0, 'told');
-    t.strictSame(harness.told, [`${job.id}-completed`]);
+    await eventually(() => harness.notified.length > 0, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-completed`]);
     t.equal(harness.charges.length, 1);
     t.match(await harness.blobs.stat(record.outputs[0]?.blob ?? ''), { mediaType: 'video/mp4' });
   });
@@ -326,11 +329,11 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     await harness.jobs.create(job);
     (await underWay(harness, job)).finish();
     await statusIs(harness, job, 'completed');
-    t.strictSame([harness.charges, harness.told], [[], []]);
+    t.strictSame([harness.charges, harness.notified], [[], []]);
     await t.rejects(harness.jobs.remove('video', job.id, owner), { message: 'No room for usage' });
     harness.clock.now += 10_000;
-    await eventually(() => harness.told.length > 0, 'told');
-    t.strictSame(harness.told, [`${job.id}-completed`]);
+    await eventually(() => harness.notified.length > 0, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-completed`]);
     t.equal(harness.charges.length, 1);
     t.equal(refusals.left, 0);
     t.equal(await harness.jobs.remove('video', job.id, owner), 'deleted');
@@ -342,14 +345,14 @@ const suite = (t: Test, open: (t: Test, options?: HarnessOptions) => Promise<Job
     await harness.jobs.create(job);
     (await underWay(harness, job)).finish();
     const { job: record } = await statusIs(harness, job, 'completed');
-    await eventually(() => harness.told.length === 1, 'told');
+    await eventually(() => harness.notified.length === 1, 'notified');
     harness.clock.now += 3_599_999;
     t.equal((await harness.jobs.get('video', job.id, owner)).job.status, 'completed');
     harness.clock.now += 1;
     const expired = await statusIs(harness, job, 'expired');
     t.equal(expired.progress, 100);
-    await eventually(() => harness.told.length === 2, 'told');
-    t.strictSame(harness.told, [`${job.id}-completed`, `${job.id}-expired`]);
+    await eventually(() => harness.notified.length === 2, 'notified');
+    t.strictSame(harness.notified, [`${job.id}-completed`, `${job.id}-expired`]);
     t.equal(await harness.blobs.stat(record.outputs[0]?.blob ?? ''), undefined);
     t.equal(harness.charges.length, 1);
     harness.clock.now += 30 * 86_400_000 - 60_000;

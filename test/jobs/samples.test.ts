@@ -5,7 +5,7 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
 import { type JobHarness, musicJob, owner, startHarness, statusIs, underWay } from './harness.ts';
 
-/** A listener that writes down what it hears. */
+/** A listener that records what it receives. */
 const listener = (source: Observable<Uint8Array>) => {
   const heard = { bytes: 0, digest: '', ended: false, error: undefined as unknown };
   const pieces: Buffer[] = [];
@@ -118,7 +118,7 @@ t.test('songs that cannot be streamed give an error', async (t) => {
   render.samples(samples(1000));
   render.finish();
   await statusIs(harness, job, 'completed');
-  await eventually(() => harness.told.length === 2, 'settled');
+  await eventually(() => harness.notified.length === 2, 'settled');
   harness.clock.now += 10 * 60_000 - 1;
   const last = listen(harness, job.id);
   await eventually(() => last.heard.ended, 'heard');

@@ -73,7 +73,7 @@ export class Render {
 
 export class ScriptedRenderer {
   readonly renders: Render[] = [];
-  /** What happens to each render at once; nothing unless told. */
+  /** Called for each render when it starts; does nothing by default. */
   script: (render: Render) => void = () => undefined;
 
   readonly engine: Engine = {

@@ -47,7 +47,7 @@ const engine: Engine = {
 };
 
 /** Dies before or after the first call that the chosen crash point names. */
-const mortal = (state: State, name: string | undefined): State => {
+const crashable = (state: State, name: string | undefined): State => {
   const crashPoint = crashPoints.find((each) => each.name === name);
   if (crashPoint === undefined) return state;
   const die = () => process.kill(process.pid, 'SIGKILL');
@@ -67,7 +67,7 @@ const mortal = (state: State, name: string | undefined): State => {
 
 const config = loadConfig();
 const log = pino({ level: 'error' }, pino.destination(2));
-const state = mortal(await openState(config), process.env.TEST_CRASH_POINT);
+const state = crashable(await openState(config), process.env.TEST_CRASH_POINT);
 const publicUrl = () => 'http://gateway/v1';
 const blobs = await openBlobs(config, { state, log, publicUrl });
 const accounts = await openAccounts(config, log);

@@ -226,7 +226,7 @@ t.test('sluice worker renders the jobs of a gateway, which streams its songs', {
   const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
   t.equal(song.subarray(0, 4).toString(), 'RIFF');
   t.ok(song.length > 32_000 * 4, 'more than a second of it');
-  await eventually(() => receiver.deliveries.length === 1, 'told');
+  await eventually(() => receiver.deliveries.length === 1, 'notified');
   t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
   const record = await (await fetch(job.polling_url, { headers })).json();
   t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });

@@ -39,7 +39,7 @@ const settled = async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 };
 
-/** A store in memory with a clock to turn, a count of its readings, and a switch that fails or holds them. */
+/** An in-memory store with a settable clock, a count of reads, and a switch that fails or delays them. */
 const setUp = async (settings: Parameters<typeof createKeys>[1] = {}) => {
   const model = createModelState();
   const store = { time: 0, readings: 0, down: false, hold: undefined as Promise<void> | undefined };

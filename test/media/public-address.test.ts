@@ -20,7 +20,7 @@ const publicUrls = [
   'HTTPS://example.com',
 ];
 
-/** Allowed to tests, and to nobody else. */
+/** Allowed in tests only. */
 const privateUrls = [
   'https://127.0.0.1/',
   'https://127.1/',

@@ -266,7 +266,7 @@ for (const { name, client, stranger, errors } of lines) {
     let all: string[] = [];
     for (const [round, next] of rounds.entries()) {
       const params = { ...ask, messages, tools: [weather, clock] };
-      // By turns, so that one loop goes through both.
+      // Alternating, so that one loop covers both.
       const answer =
         round % 2 === 0 ? client.messages.stream(params).finalMessage() : client.messages.create(params);
       const message = messageOf(await answer);

@@ -35,7 +35,7 @@ const splitEvents = (text: string): MessageEvent[] => {
     });
 };
 
-/** Arguments that are no JSON object stand wrapped in one in a whole answer. */
+/** Whole messages wrap arguments that are not a JSON object in one. */
 export const inputOf = (text: string): Record<string, unknown> => {
   if (text.trim() === '') return {};
   try {

@@ -9,7 +9,7 @@ const bounds: JsonBounds = { maxText: 100_000, maxValues: 1000, maxMembers: 1000
 const parse = (text: string, more: Partial<JsonBounds> = {}) =>
   parseJson(Buffer.from(text), { ...bounds, ...more });
 
-/** The value with bytes written as what they stand for. */
+/** The value with bytes replaced by readable text. */
 const readable = (value: unknown): unknown => {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('latin1')}`;
   if (Array.isArray(value)) return value.map(readable);

@@ -7,7 +7,7 @@ import { Pool, type PoolJob, type PoolOptions } from '../../src/offload/pool.ts'
 import { ThreadFailure } from '../../src/offload/thread.ts';
 import { eventually, patiently } from '../eventually.ts';
 
-/** What `odd-worker.mjs` can be told to do. */
+/** Commands of `odd-worker.mjs`. */
 type OddTask =
   | { readonly do: 'name' | 'hang' | 'exit' | 'throw' | 'fill heap' | 'fill buffers' }
   | { readonly do: 'wait'; readonly gate: Int32Array };
@@ -34,7 +34,7 @@ const job = (task: OddTask, more: Partial<PoolJob> = {}): PoolJob => ({
 
 const name = job({ do: 'name' });
 
-/** Tasks that stand at a gate until it is opened. */
+/** Tasks that wait at a gate until it opens. */
 class Gate {
   readonly #cells = new Int32Array(new SharedArrayBuffer(8));
 
@@ -118,7 +118,7 @@ t.test('a dying thread fails only its task; the next task gets a new thread', as
     [job({ do: 'throw' }), 'crash'],
     [job({ do: 'fill heap' }), 'memory'],
   ];
-  // Where the system does not tell (QEMU's user mode says 0), nobody can stop it.
+  // Where the system does not report it (QEMU's user mode says 0), it cannot be stopped.
   if (process.memoryUsage.rss() > 0)
     cases.push([job({ do: 'fill buffers' }, { maxGrowth: 200 * 1024 * 1024 }), 'memory']);
   for (const [task, reason] of cases) {

@@ -62,7 +62,7 @@ interface OpenItem {
   readonly item: OutputItem;
   text: string;
   logprobs: unknown[];
-  /** Of a message or a thought: where its one content part stands. */
+  /** Of a message or a thought: the index of its one content part. */
   part: 'none' | 'open' | 'said' | 'done';
 }
 
@@ -147,7 +147,7 @@ class EventReader {
         this.#delta(open, event.delta);
         break;
       case 'response.output_text.done':
-        // Tokens without text may be told of at the end only.
+        // Tokens without text may be reported at the end only.
         assert.deepEqual(event.logprobs.slice(0, open.logprobs.length), open.logprobs);
         open.logprobs = event.logprobs;
         this.#said(open, event.text);

@@ -52,7 +52,7 @@ const item = JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)
 const video = (await make('/videos', { model: 'sluice/video', prompt: '/sim render=10m\nA lock' })).id;
 const song = (await make('/music', { model: 'sluice/music', prompt: '/sim render=10m\nA lock' })).id;
 
-/** Ids of the same form that nobody has. */
+/** Ids of the same form that do not exist. */
 const nobody = (id: string): string => id.replace(/[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'));
 
 const words = { model: 'sluice/chat', messages: [{ role: 'user', content: 'the code?' }] };

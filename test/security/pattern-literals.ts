@@ -16,7 +16,7 @@ export const literalsIn = (root: string, folders: readonly string[]): readonly L
       .flatMap((file) => ofFile(root, join(folder, file))),
   );
 
-/** What may stand before an expression; anything else before a slash makes it a division or a comment. */
+/** What may precede an expression; anything else before a slash makes it a division or a comment. */
 const before = /(?:[(,=:[!&|?{};]|\breturn|=>|^)\s*$/;
 
 const ofFile = (root: string, file: string): readonly Literal[] =>

@@ -37,7 +37,7 @@ const timeOf = ({ source, flags }: Literal, text: string, timeout = patience): n
   }
 };
 
-/** Short texts tell the suspects; a long one of the same kind takes a suspect that deserves it past any patience. */
+/** Short texts find suspects; a long one of the same kind confirms them. */
 const isSlow = (literal: Literal, timeout = patience): string | undefined => {
   for (const text of hostileTexts(literal.source, 4_000)) {
     if (timeOf(literal, text) < 1.5) continue;

@@ -75,7 +75,7 @@ const eventsOf = (stream: string) =>
 const deltasOf = (stream: string) =>
   eventsOf(stream).flatMap((event) => event.choices.map((choice: { delta: unknown }) => choice.delta));
 
-/** The status a client was told; undefined when there was no answer. */
+/** The status that a client got; undefined without a response. */
 async function statusOf(answer: PromiseLike<unknown>): Promise<number | undefined> {
   try {
     await answer;

@@ -106,7 +106,7 @@ const messages = talk('/messages', (words, stream) => ({
 const responses = talk('/responses', (words, stream) => ({ model: 'sluice/reasoner', stream, input: words }));
 const times = (count: number, action: Action): Action[] => Array.from({ length: count }, () => action);
 
-/** The more often it stands here, the more often it is done. */
+/** Repeated entries are picked more often. */
 export const actions: readonly [Action, ...Action[]] = [
   chat,
   ...times(7, chat),

@@ -115,7 +115,9 @@ const load = async (
       }
     }
   };
-  await Promise.all(Array.from({ length: clients }, (_, number) => runClient(random.fork(`client ${number}`))));
+  await Promise.all(
+    Array.from({ length: clients }, (_, number) => runClient(random.fork(`client ${number}`))),
+  );
   return { done, left };
 };
 

@@ -200,7 +200,7 @@ export const operations: readonly Operation[] = [
   ...times(3, transcription),
 ];
 
-/** What goes on while a gateway dies and comes back. */
+/** Load while a gateway crashes and restarts. */
 export const cheap: readonly Operation[] = [
   ...times(8, chat),
   ...times(6, chatStream(20, '100/s')),

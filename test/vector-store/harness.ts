@@ -63,7 +63,7 @@ export const openStorage = async () => {
       await Promise.race([harness.before(asked), aborted(asked.signal)]);
       return asked.texts.map(embedding);
     };
-    const mortal = <T extends object>(part: T): T =>
+    const crashable = <T extends object>(part: T): T =>
       new Proxy(part, {
         get: (target, name) => {
           const value: unknown = Reflect.get(target, name);
@@ -73,9 +73,9 @@ export const openStorage = async () => {
       });
     const vectorStores = createVectorStores(
       {
-        state: mortal(state),
-        vectors: mortal(vectors),
-        blobs: mortal(blobs),
+        state: crashable(state),
+        vectors: crashable(vectors),
+        blobs: crashable(blobs),
         offload,
         catalog: { find: () => model },
         embed,

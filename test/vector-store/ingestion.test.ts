@@ -15,7 +15,7 @@ const itemTexts = (count: number, subject = 'tide'): string =>
 const words = (texts: readonly { readonly text: string }[]): readonly string[] =>
   texts.map(({ text }) => text.split(' ').slice(0, 2).join(' '));
 
-/** Stops at a batch of that number until it is let go. */
+/** Blocks at the batch of that number until released. */
 const gate = (number: number) => {
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {

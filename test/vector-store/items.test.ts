@@ -94,7 +94,7 @@ const wildRules = fc
   .tuple(fc.integer({ min: 100, max: 160 }), fc.integer({ min: 0, max: 60 }))
   .map(([maxTokens, overlap]) => ({ maxTokens, overlapTokens: Math.min(overlap, maxTokens / 2) }));
 
-/** Every item stands in the text, each begins no later than the one before ended, and together they leave nothing out. */
+/** Every item is in the text, starts no later than the previous one ends, and together they cover all. */
 const covers = (text: string, items: readonly string[]): boolean => {
   let done = 0;
   for (const item of items) {

@@ -82,7 +82,7 @@ export interface Uploaded {
   };
 }
 
-/** Chunked: the gateway is not told the length beforehand. `look` is called, and waited for, every few megabytes. */
+/** Chunked: the gateway does not know the length beforehand. `look` is called, and waited for, every few megabytes. */
 export const uploadLines = async (
   url: string,
   store: string,

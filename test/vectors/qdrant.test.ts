@@ -142,7 +142,7 @@ const found = async (vectors: Vectors): Promise<readonly string[]> =>
 
 type Failure = number | 'drop' | 'hang';
 
-/** Passes requests on; the next few fail as told. */
+/** Forwards requests; the next few fail as configured. */
 const startProxy = async (target: string) => {
   let failure: Failure = 503;
   let left = 0;

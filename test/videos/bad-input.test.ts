@@ -237,7 +237,7 @@ const rows: [string, object, string, Kind?][] = [
     { callback_url: 'https://a:b@example.com/' },
     'callback_url must not hold a user name or password',
   ],
-  // ── fields nobody takes
+  // ── unknown fields
   [
     'an unknown field',
     { negative_prompt: 'rain' },

@@ -96,7 +96,7 @@ export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     const drain = edge.drain(10_000).then(() => {
       drained = true;
     });
-    // Those of the turn in which draining begins are still accepted.
+    // Connections of the tick in which draining begins are still accepted.
     await turn();
     await turn();
     await t.rejects(RawClient.connect(port), 'no new connections');

@@ -13,7 +13,7 @@ export const total = 48 * 1024 * 1024;
 /** Of a byte that no head has in it. */
 const piece = Buffer.alloc(16 * 1024, 0xff);
 
-/** As an engine is: sends as fast as it is read, and stops when it is told to. */
+/** Like an engine: sends as fast as it is read, and pauses on backpressure. */
 export const eagerSource = (head = byteStream) => {
   const state = { pushed: 0, left: 0, backpressure: undefined as Backpressure | undefined };
   const pipeline: Pipeline = ({ backpressure }) =>

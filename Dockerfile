@@ -1,15 +1,15 @@
-# Debian 13: its C library is new enough for uWebSockets.js. Node 24: the newest LTS that its release has binaries for.
+# Debian 13: its C library is new enough for uWebSockets.js. Node 24: the newest LTS with uWebSockets.js binaries.
 FROM node:24-trixie-slim AS build
 WORKDIR /sluice
 COPY package.json package-lock.json .npmrc ./
-# The only script that anything needs at run time makes ffmpeg executable; here for all users.
+# The only install script needed at run time makes ffmpeg executable; here for all users.
 RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
 COPY . .
-# A client of ours names the compiler as its peer, for types alone; npm keeps it.
+# A dependency has TypeScript as a peer, only for types, so npm does not prune it.
 RUN npm run build && npm prune --omit=dev --ignore-scripts \
   && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
-# The project's own release in place of the registry's copy of it. What runs must be, byte for byte, the binary of the
-# copy, which package-lock.json pins; those for other systems stay behind.
+# Replaces the registry's copy with the official release. Its binary must be identical to the copy's, which
+# package-lock.json pins; binaries for other platforms are removed.
 ARG UWEBSOCKETS=https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/v20.64.0.tar.gz
 RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSockets.js@$UWEBSOCKETS" \
   && binary="uws_linux_$(node -p 'process.arch + "_" + process.versions.modules').node" \
@@ -25,7 +25,7 @@ COPY --from=build /sluice/node_modules node_modules
 COPY --from=build /sluice/dist dist
 COPY package.json LICENSE ./
 COPY bin bin
-# As a command: docker exec gateway sluice keys list
+# Makes `sluice` a command: docker exec gateway sluice keys list
 RUN ln -s /sluice/bin/sluice.mjs /usr/local/bin/sluice && mkdir /data && chown node:node /data
 USER node
 VOLUME /data

@@ -1,9 +1,9 @@
-/** What Sluice promises against the floor and a peer measured in the same run. */
+/** The bounds of Sluice against the floor and a peer measured in the same run. */
 import type { Results } from './results.ts';
 
 export interface Bound {
   readonly measure: string;
-  /** Undefined when the run has no such figure. */
+  /** Undefined when the run has no such value. */
   readonly value: (results: Results) => number | undefined;
   readonly limit: number;
   readonly aim?: number;
@@ -41,11 +41,11 @@ const own = (measure: string, scenario: string, metric: string, limit: number, u
 });
 
 export const bounds: readonly Bound[] = [
-  timesFloor('CPU per whole-answer request', 'whole', 'cpu_us_per_request', 1.6),
+  timesFloor('CPU per non-streamed request', 'whole', 'cpu_us_per_request', 1.6),
   timesFloor('CPU per chunk, paced', 'paced200', 'cpu_us_per_chunk', 1.35),
   timesFloor('CPU per chunk, fast', 'fast', 'cpu_us_per_chunk', 1.6),
   {
-    measure: 'p50 at 300 requests a second',
+    measure: 'p50 at 300 requests/s',
     value: (results) => results.difference('rate', 'latency_p50_ms', ours, 'floor'),
     limit: 0.3,
     kind: 'most',
@@ -53,17 +53,17 @@ export const bounds: readonly Bound[] = [
   },
   timesOurs("Portkey's CPU per request", 'whole', 'cpu_us_per_request', 6, 10),
   timesOurs("Portkey's CPU per chunk", 'paced200', 'cpu_us_per_chunk', 2.5, 4),
-  own('slow readers, growth of memory', 'slow', 'rss_growth_mb', 100, 'MB'),
+  own('slow clients, memory growth', 'slow', 'rss_growth_mb', 100, 'MB'),
   own('1000 paced streams, memory', 'paced1000', 'rss_peak_mb', 200, 'MB'),
   {
-    measure: 'disconnects seen by the engine',
+    measure: 'disconnects that abort the engine call',
     value: (results) => results.median('disconnect', ours, 'seen_by_engine'),
     limit: 100,
     kind: 'least',
     unit: 'of 100',
   },
-  own('disconnect seen after, p50', 'disconnect', 'abort_p50_ms', 5, 'ms'),
-  own('stream gap p99 beside a 60 MB upload', 'upload', 'gap_p99_over_idle_ms', 25, 'ms over idle'),
+  own('disconnect to abort, p50', 'disconnect', 'abort_p50_ms', 5, 'ms'),
+  own('stream gap p99 during 60 MB uploads', 'upload', 'gap_p99_over_idle_ms', 25, 'ms over idle'),
 ];
 
 export interface Verdict {

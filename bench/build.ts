@@ -1,4 +1,4 @@
-/** Compiles the parts that run as processes of their own: measured code must not carry what a loader puts into it. */
+/** Compiles the parts that run as processes, so that measured code contains no loader hooks. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import path from 'node:path';
@@ -10,11 +10,11 @@ const built = new Map<string, string>();
 export const buildParts = (): string =>
   import.meta.filename.endsWith('.js') ? bench : build(path.join(bench, 'tsconfig.json'));
 
-/** File of the compiled micro-benchmarks, with the product's code as it stands. */
+/** File of the compiled micro-benchmarks, with the current product code. */
 export const buildMicro = (): string =>
   path.join(build(path.join(bench, 'micro', 'tsconfig.json')), 'bench', 'micro', 'main.js');
 
-/** Made once, gone when this process ends. */
+/** Built once, removed when this process exits. */
 const build = (project: string): string => {
   const known = built.get(project);
   if (known !== undefined) return known;
@@ -24,7 +24,7 @@ const build = (project: string): string => {
   const folder = mkdtempSync(path.join(parent, 'build-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const compiler = path.join(bench, '..', 'node_modules', 'typescript', 'bin', 'tsc');
-  // The hooks that a test runner puts into child processes by this variable break the compiler.
+  // Hooks that a test runner injects into child processes with this variable break the compiler.
   const plain = ['-u', 'NODE_OPTIONS', process.execPath];
   execFileSync('env', [...plain, compiler, '-p', project, '--outDir', folder], { stdio: ['ignore', 2, 2] });
   built.set(project, folder);

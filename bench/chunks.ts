@@ -1,8 +1,8 @@
-/** What a model server of the vLLM kind says: one streamed token, the frames around it, one whole answer. */
+/** Response bytes in the layout of vLLM: streamed tokens, their frames, and a non-streamed response. */
 
 const created = 1_760_000_000;
 
-/** Plain words, with the escapes and multi-byte characters that real answers have. */
+/** Plain words, with the escapes and multi-byte characters of real responses. */
 const words = [
   ' the',
   ' answer',
@@ -23,7 +23,7 @@ const words = [
   ' on',
 ].map((word) => JSON.stringify(word).slice(1, -1));
 
-/** Text of the n-th token between JSON quotes: a word, or filler when a size in bytes is asked for. */
+/** Text of the n-th token between JSON quotes: a word, or filler of a given size in bytes. */
 export const tokenText = (index: number, size: number): string =>
   size === 0 ? (words[index % words.length] ?? '') : filler(size);
 
@@ -33,7 +33,7 @@ const filler = (size: number): string => {
   return lastFiller;
 };
 
-/** What every chunk of one answer starts with; made once per stream. */
+/** The prefix of every chunk of one response; built once per stream. */
 export const chunkStart = (id: string, model: string): string =>
   `data: {"id":"chatcmpl-${id}","object":"chat.completion.chunk","created":${created},"model":${JSON.stringify(model)},"choices":[`;
 

@@ -1,4 +1,4 @@
-/** A fast stand-in for a model server, as its own process: chat requests in, whole answers or paced streams out, and counts of what became of them. */
+/** A fast mock model server process: responds to chat requests, paces streams and counts outcomes. */
 
 import type { HttpResponse } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
@@ -8,7 +8,7 @@ import { type Paced, Pacer } from './pacer.ts';
 
 const uws: typeof import('uWebSockets.js') = createRequire(import.meta.url)('uWebSockets.js');
 
-/** What `/stats` tells. Times are microseconds of the machine's monotonic clock, the same in every process. */
+/** The response of `/stats`. Times are microseconds of the machine's monotonic clock, the same in every process. */
 export interface EngineStats {
   running: number;
   started: number;
@@ -19,7 +19,7 @@ export interface EngineStats {
 }
 
 const maximumAborts = 10_000;
-/** Of a large body only the two ends are looked at: that is where gateways write settings. */
+/** Of a large body only both ends are searched: gateways write settings there. */
 const keptBytes = 16_384;
 const noStats = (): EngineStats => ({
   running: 0,
@@ -37,7 +37,7 @@ const pacer = new Pacer();
 const eager = new Set<Answer>();
 let turning = false;
 
-/** One answer under way. */
+/** One response in flight. */
 class Answer implements Paced {
   due = 0;
   readonly period: number;
@@ -69,7 +69,7 @@ class Answer implements Paced {
     if (stats.aborts.length < maximumAborts) stats.aborts.push({ id: this.#knobs.id, at: microseconds() });
   }
 
-  /** Ends what nobody reads any more; the response tells of it as an abort. */
+  /** Aborts a response that nobody reads any more. */
   cut(): void {
     this.#response.close();
   }
@@ -95,7 +95,7 @@ class Answer implements Paced {
     });
     this.#response.cork(() => {
       this.#response.writeHeader('content-type', 'text/event-stream; charset=utf-8');
-      // As model servers do: the role is said when the first token is there.
+      // Like model servers: the role is sent with the first token.
       this.#write(chunks.roleChunk(this.#start));
       this.#token();
     });
@@ -103,7 +103,7 @@ class Answer implements Paced {
     else pacer.add(this);
   }
 
-  /** One token; false once the answer is over. */
+  /** Emits one token; false once the response is complete. */
   speak(): boolean {
     if (this.#over) return false;
     if (this.#blocked) return true;
@@ -147,7 +147,7 @@ class Answer implements Paced {
   }
 }
 
-/** Streams without a pace say a token each in turn, as a batch of sequences does in a model server. */
+/** Unpaced streams emit one token each in turn, like a batch of sequences in a model server. */
 const wakeEager = (answer: Answer): void => {
   eager.add(answer);
   if (turning) return;
@@ -170,7 +170,7 @@ const begin = (response: HttpResponse, answer: Answer, knobs: Knobs, body: strin
   else speak();
 };
 
-/** Collects both ends of the body, then answers. */
+/** Collects both ends of the body, then responds. */
 const chat = (response: HttpResponse): void => {
   let head = '';
   let tail = '';
@@ -196,7 +196,7 @@ const vector = JSON.stringify(
   Array.from({ length: dimensions }, (_, index) => Math.fround(Math.sin(index + 1) / 14)),
 );
 
-/** As many vectors as the knobs in the texts say tokens. */
+/** Returns as many vectors as the knobs in the texts specify tokens. */
 const embed = (response: HttpResponse): void => {
   const pieces: Buffer[] = [];
   let gone = false;
@@ -235,7 +235,7 @@ const server = uws
   });
 
 server.listen('127.0.0.1', 0, (socket) => {
-  if (!socket) throw new Error('the engine found no port');
+  if (!socket) throw new Error('the engine cannot listen');
   process.send?.({ port: uws.us_socket_local_port(socket) });
 });
 process.on('disconnect', () => process.exit(0));

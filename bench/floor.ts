@@ -1,4 +1,4 @@
-/** The floor: a bare relay in its own process. Bytes of a request in, the same bytes to the engine, the engine's bytes back; nothing is read. */
+/** The floor: a bare relay that forwards bytes between client and engine and parses nothing. */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ const engine = new Pool(process.env.ENGINE ?? '', {
 });
 const wholeBodyLimit = 65_536;
 
-/** One exchange: undici calls it with the engine's answer, uWS with the client's state. */
+/** One exchange: undici calls it with the engine's response, uWS with the client's state. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: HttpResponse;
   #controller: Dispatcher.DispatchController | undefined;
@@ -30,7 +30,7 @@ class Relay implements Dispatcher.DispatchHandler {
     this.#response = response;
     response.onAborted(() => {
       this.#gone = true;
-      this.#controller?.abort(new Error('the client left'));
+      this.#controller?.abort(new Error('client disconnected'));
     });
   }
 
@@ -40,7 +40,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#gone) controller.abort(new Error('the client left'));
+    if (this.#gone) controller.abort(new Error('client disconnected'));
   }
 
   onResponseStart(
@@ -70,7 +70,7 @@ class Relay implements Dispatcher.DispatchHandler {
     else this.#response.cork(() => this.#response.writeStatus('502 Bad Gateway').end());
   }
 
-  /** All that one read of the engine's socket brought goes out in one write: the microtask runs when the read is done. */
+  /** One write per read of the engine's socket: the microtask runs after the read. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -123,7 +123,7 @@ const relay = (response: HttpResponse, request: HttpRequest): void => {
 const wholeBody = (response: HttpResponse, exchange: Relay, send: (body: Buffer) => void): void => {
   let pieces: Buffer[] | undefined;
   response.onData((bytes, isLast) => {
-    // uWS takes the memory back when this returns.
+    // uWS reuses the memory when this returns.
     const piece = Buffer.from(Buffer.from(bytes));
     if (!isLast || pieces !== undefined) pieces = [...(pieces ?? []), piece];
     if (isLast && !exchange.gone) send(pieces === undefined ? piece : Buffer.concat(pieces));
@@ -154,6 +154,6 @@ uws
   .App()
   .any('/*', relay)
   .listen('127.0.0.1', Number(process.env.PORT ?? 0), (socket) => {
-    if (!socket) throw new Error('the floor found no port');
+    if (!socket) throw new Error('the floor cannot listen');
   });
 for (const end of ['disconnect', 'SIGTERM']) process.on(end, () => process.exit(0));

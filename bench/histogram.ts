@@ -1,4 +1,4 @@
-/** Durations in, percentiles out: a log-linear histogram of fixed size, about 1.5 % exact from 1 µs to half an hour. */
+/** A log-linear latency histogram of fixed size, with an error of about 1.5 % from 1 µs to half an hour. */
 
 const subBuckets = 64;
 const powers = 25;
@@ -21,7 +21,7 @@ export class Histogram {
     if (microseconds > this.#max) this.#max = microseconds;
   }
 
-  /** Milliseconds below which that share of the values lies; 0 when there are none. */
+  /** The percentile in milliseconds; 0 when there are no values. */
   percentile(share: number): number {
     const wanted = Math.max(1, Math.ceil(this.#count * share));
     let seen = 0;

@@ -1,13 +1,13 @@
-/** How the engine is to answer, carried in the prompt's text so that any gateway passes it on. */
+/** The engine's response settings, carried in the prompt so that every gateway forwards them. */
 
 export interface Knobs {
-  /** Tokens of the answer. */
+  /** Tokens of the response. */
   readonly tokens: number;
-  /** Tokens a second in each stream; 0 is as fast as the reader reads. */
+  /** Tokens per second in each stream; 0 is as fast as the client reads. */
   readonly rate: number;
   /** Bytes of text in each token; 0 is a word. */
   readonly size: number;
-  /** Milliseconds before the first token, or before a whole answer. */
+  /** Milliseconds before the first token, or before a non-streamed response. */
   readonly first: number;
   /** Names the request in the engine's list of aborts. */
   readonly id: number;
@@ -21,7 +21,7 @@ export const writeKnobs = (knobs: Partial<Knobs>): string =>
     .map(([name, value]) => `${name}=${value}`)
     .join(' ')}.`;
 
-/** Reads the knobs anywhere in a request body; what is missing or out of range has its default. */
+/** Reads the knobs anywhere in a request body; missing or invalid ones have their default. */
 export const readKnobs = (body: string): Knobs => {
   const start = body.indexOf('/bench ');
   if (start < 0) return defaults;

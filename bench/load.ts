@@ -1,4 +1,4 @@
-/** The load generator as its own process: one order in at a time, one result out. */
+/** The load generator process: runs one order at a time and returns its result. */
 import type { Knobs } from './knobs.ts';
 import { runClosed } from './load/closed.ts';
 import { runDisconnect } from './load/disconnect.ts';
@@ -11,7 +11,7 @@ import { runSlow } from './load/slow.ts';
 import { runUpload } from './load/upload.ts';
 import { type RunResult, seconds } from './load/window.ts';
 
-/** What a scenario asks of the generator. */
+/** What a scenario orders from the load generator. */
 export type Load =
   | (Streamed & { kind: 'closed'; clients: number; warmSeconds: number; windowSeconds: number })
   | (Streamed & { kind: 'open'; perSecond: number; warmSeconds: number; windowSeconds: number })
@@ -42,18 +42,18 @@ export type Load =
 interface Streamed {
   readonly stream: boolean;
   readonly knobs: Partial<Knobs>;
-  /** Chat unless it says so. */
+  /** Default: chat. */
   readonly format?: Format;
-  /** Another model than the subject's usual one. */
+  /** Overrides the subject's default model. */
   readonly model?: string;
-  /** The statuses that count as answered; 200 unless told. */
+  /** Statuses that count as success; default 200. */
   readonly answered?: readonly number[];
 }
 
 export interface Order {
   readonly load: Load;
   readonly target: Target;
-  /** Processes whose cost is counted. */
+  /** Processes whose CPU time is measured. */
   readonly pids: readonly number[];
   readonly enginePort: number;
 }
@@ -80,15 +80,15 @@ const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
   }
 };
 
-/** Nobody's cost was counted: it is unknown, not zero. */
+/** Nothing was measured: the CPU time is unknown, not zero. */
 const withoutCost = ({ metrics, errors }: RunResult): RunResult => ({
   errors,
   metrics: Object.fromEntries(Object.entries(metrics).filter(([name]) => !/^(cpu|rss)_/.test(name))),
 });
 
-/** Streams that a subject leaves behind must not be paid for by the next one: the engine ends them. */
+/** The engine aborts leftover streams, so that they do not count for the next subject. */
 const runAlone = async (order: Order): Promise<RunResult> => {
-  // Has another engine, and ends by itself what it began.
+  // Has another engine and finishes its own requests.
   if (order.load.kind === 'route') return run(order);
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
   const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, 3);
@@ -96,7 +96,7 @@ const runAlone = async (order: Order): Promise<RunResult> => {
   return running === 0 ? result : { ...result, errors: { ...result.errors, 'left running': running } };
 };
 
-/** More than once: some gateways ask again when an answer is cut. */
+/** More than once: some gateways retry when a response is cut. */
 const quiet = async (enginePort: number): Promise<void> => {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     await resetStats(enginePort);

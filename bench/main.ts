@@ -18,7 +18,7 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Rows of a file of the user's come on top; one with a known name takes its place. */
+/** Entries of the user's file are added; one with an existing name replaces it. */
 const chosenRows = (options: Options): SubjectRow[] => {
   const rows = new Map(readRows().map((row) => [row.name, row]));
   const added = options.rows === undefined ? [] : readRows(options.rows);
@@ -34,12 +34,12 @@ const chosenScenarios = (options: Options): readonly Scenario[] => {
   const all = scenarios(options.full);
   const chosen = all.filter((row) => options.only.length === 0 || options.only.includes(row.name));
   if (chosen.length > 0 || options.only.some(isRoutes)) return chosen;
-  throw new Error(`no such scenario; there are ${all.map((row) => row.name).join(', ')}, routes`);
+  throw new Error(`no such scenario; available: ${all.map((row) => row.name).join(', ')}, routes`);
 };
 
 const isRoutes = (name: string): boolean => name === 'routes' || name.startsWith('routes/');
 
-/** Undefined when routes are not asked for, or the gateway that has them is not. */
+/** Undefined when routes, or the gateway that has them, are not selected. */
 const routesPlan = (options: Options, rows: readonly SubjectRow[]): RoutesPlan | undefined => {
   const sluice = rows.find((row) => row.name === 'sluice');
   const asked = options.only.filter(isRoutes);
@@ -99,7 +99,7 @@ const measure = async (options: Options): Promise<boolean> => {
     })),
   };
   writeFileSync(file, `${JSON.stringify(written, null, 1)}\n`);
-  say(`written to ${file}`);
+  say(`results written to ${file}`);
 
   const faulty = [...results.measurements, ...routes.measurements]
     .filter(({ subject, errors }) => subject === 'sluice' && Object.keys(errors).length > 0)

@@ -1,14 +1,14 @@
-/** What a process costs: its processor time and memory as the operating system counts them, and the machine it ran on. */
+/** Reads CPU time and memory of processes from the operating system, and describes the machine. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
 
-/** Processor time used so far by some processes together. */
+/** Total CPU time of a set of processes so far. */
 export interface CpuSample {
   readonly milliseconds: number;
-  /** The part of it that children used which have ended since: converters, say. */
+  /** The part used by ended children, such as converters. */
   readonly endedChildren: number;
-  /** Nanosecond-exact time of each living thread, where the system tells it. */
+  /** CPU time of each live thread in nanoseconds, if the system reports it. */
   readonly threads: ReadonlyMap<string, number>;
 }
 
@@ -27,9 +27,9 @@ export const sampleCpu = (pids: readonly number[]): CpuSample => {
   return { milliseconds, endedChildren, threads };
 };
 
-/** Milliseconds of processor time between two samples. */
+/** CPU milliseconds between two samples. */
 export const cpuBetween = (before: CpuSample, after: CpuSample): number => {
-  // A thread that ended took its exact time with it: the coarser count of the whole process still has it.
+  // The exact time of an ended thread is lost; the coarser count of the process still includes it.
   const allAlive = [...before.threads.keys()].every((thread) => after.threads.has(thread));
   if (!allAlive || after.threads.size === 0) return after.milliseconds - before.milliseconds;
   let nanoseconds = 0;
@@ -37,18 +37,18 @@ export const cpuBetween = (before: CpuSample, after: CpuSample): number => {
   return nanoseconds / 1e6 + after.endedChildren - before.endedChildren;
 };
 
-/** The part of it that fell to the main threads: where JavaScript runs that is not in a worker. */
+/** The part of the main threads, which run all JavaScript outside workers. */
 export const mainCpuBetween = (before: CpuSample, after: CpuSample, pids: readonly number[]): number =>
   pids.reduce((sum, pid) => {
     const thread = `${pid}/${pid}`;
     return sum + ((after.threads.get(thread) ?? 0) - (before.threads.get(thread) ?? 0)) / 1e6;
   }, 0);
 
-/** Resident memory of some processes together, in megabytes. */
+/** Total resident memory of a set of processes in megabytes. */
 export const residentMegabytes = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (linux ? residentOf(pid) : psOf(pid).resident), 0);
 
-/** A process and all that it started. */
+/** A process and all its descendants. */
 export const processTree = (root: number): number[] => {
   const children = new Map<number, number[]>();
   for (const { pid, parent } of linux ? parentsFromProc() : parentsFromPs()) {
@@ -116,7 +116,7 @@ const ps = (args: readonly string[]): string[] =>
     .stdout.split('\n')
     .filter((line) => line !== '');
 
-// A process may end between two looks at it: then it has used nothing more.
+// A process may exit between two samples: then it has used nothing more.
 const readOrEmpty = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');

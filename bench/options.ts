@@ -18,13 +18,13 @@ export interface Options {
 export const usage = `npm run bench -- [options]
   --full             longer windows, five rounds, every scenario in every round
   --peer name        also measure a peer of bench/subjects.json (portkey); repeatable
-  --only name        only this scenario; repeatable (routes/usage: of the routes, those with this in their name)
+  --only name        only this scenario; repeatable (routes/usage: only routes with this in their name)
   --subject name     only this subject; repeatable
   --rounds n         interleaved rounds (3; 5 with --full)
-  --rows file.json   more rows of subjects, or others in place of known ones
+  --rows file.json   additional subjects; an existing name is replaced
   --json file        where to write the results (bench/results/<time>.json)
-  --profile          where the processor time goes, per scenario and subject, instead of the table
-  --micro            the micro-benchmarks instead; --only picks by a part of the name
+  --profile          a CPU profile per scenario and subject instead of the table
+  --micro            the micro-benchmarks instead; --only selects by a part of the name
 `;
 
 export const readOptions = (args: readonly string[]): Options => {

@@ -1,11 +1,11 @@
-/** Streams that speak at a steady pace: each keeps its own phase, without drift, on one shared timer. */
+/** Paces many streams on one shared timer, each with its own phase and without drift. */
 
 export interface Paced {
   /** Milliseconds between two tokens. */
   readonly period: number;
   /** When the next token is due; advanced by the pacer. */
   due: number;
-  /** Says one token; false when there is nothing more to say. */
+  /** Emits one token; false when the stream is complete. */
   speak(): boolean;
 }
 
@@ -27,7 +27,7 @@ export class Pacer {
   }
 
   #place(stream: Paced): void {
-    // A slot already passed in this turn would come round again only after all the others.
+    // A slot already passed in this tick would be served only after all the others.
     const slot = Math.max(Math.floor(stream.due), this.#clock + 1);
     this.#slots[slot % slotCount]?.push(stream);
   }

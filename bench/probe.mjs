@@ -1,4 +1,4 @@
-/** Loaded into a measured Node process before its own code: answers questions over IPC about its event loop, and profiles it when told to. */
+/** Preloaded into a measured Node process: reports its event loop delay over IPC and profiles it on request. */
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -7,7 +7,7 @@ const resolution = 10;
 const samplingMicroseconds = 200;
 const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - resolution);
 
-/** How late the loop has been since last asked. */
+/** Event loop delay since the last report. */
 const loopDelay = (delay) => {
   const seen = delay.count > 0;
   const answer = {

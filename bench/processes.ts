@@ -1,4 +1,4 @@
-/** Starts the benchmark's processes and sees to it that none outlives it. */
+/** Starts the benchmark's processes and stops them all with it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import net from 'node:net';
@@ -12,7 +12,7 @@ export interface Start {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Starts a process with an IPC channel; what it prints is kept (its last lines) for the case that it fails. */
+/** Starts a process with an IPC channel; its last lines of output are kept for error messages. */
 export const start = ({ command, folder, environment }: Start): ChildProcess => {
   const [file = '', ...args] = command;
   const child = spawn(file === 'node' ? process.execPath : file, args, {
@@ -34,7 +34,7 @@ export const start = ({ command, folder, environment }: Start): ChildProcess => 
 const lastWords = new WeakMap<ChildProcess, string>();
 export const wordsOf = (child: ChildProcess): string => lastWords.get(child)?.trim() ?? '';
 
-/** The next message of a process; fails when it ends or says nothing in time. */
+/** The next message of a process; rejects when it exits or times out. */
 export const nextMessage = <Message>(child: ChildProcess, withinSeconds: number): Promise<Message> =>
   new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
@@ -44,9 +44,9 @@ export const nextMessage = <Message>(child: ChildProcess, withinSeconds: number)
       finish();
     };
     const onMessage = (message: unknown): void => settle(() => resolve(message as Message));
-    const onExit = (): void => settle(() => reject(new Error(`a process ended early: ${wordsOf(child)}`)));
+    const onExit = (): void => settle(() => reject(new Error(`process exited early: ${wordsOf(child)}`)));
     const timer = setTimeout(
-      () => settle(() => reject(new Error(`no word in ${withinSeconds} s: ${wordsOf(child)}`))),
+      () => settle(() => reject(new Error(`no message within ${withinSeconds} s: ${wordsOf(child)}`))),
       withinSeconds * 1000,
     );
     child.on('message', onMessage);
@@ -73,7 +73,7 @@ export const freePort = async (): Promise<number> => {
   return address.port;
 };
 
-/** Tries until it holds; false when the time is up. */
+/** Retries until the condition holds; false on timeout. */
 export const eventually = async (
   condition: () => Promise<boolean>,
   withinSeconds: number,

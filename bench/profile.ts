@@ -1,4 +1,4 @@
-/** Where a subject's processor time goes: a sampled profile of one scenario in, the functions that took most of it out. */
+/** Profiles a subject during one scenario and prints the functions that use most CPU time. */
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import path from 'node:path';
@@ -27,7 +27,7 @@ interface CpuProfile {
 }
 
 const shown = 40;
-/** Microseconds. A sample that took longer found the process waiting for the processor. */
+/** Microseconds. A longer sample means that the process was waiting for a core. */
 const longestSample = 400;
 /** `dispatch` without a file is the profiler being started. */
 const uninteresting = new Set(['(idle)', '(program)', 'dispatch']);
@@ -82,8 +82,8 @@ const costOf = (outcome: Outcome): string =>
   'failure' in outcome ? outcome.failure : JSON.stringify(outcome.result.metrics);
 
 /**
- * Three views, as shares of the time that was not idle: own time of every function; time of the project's functions with
- * the libraries they call; and with everything they call.
+ * Three views, as fractions of the non-idle time: self time of every function; time of the project's functions with the
+ * libraries they call; and with everything they call.
  */
 const tops = (file: string): string => {
   const profile = JSON.parse(readFileSync(file, 'utf8')) as CpuProfile;

@@ -1,4 +1,4 @@
-/** Results in, the table that a person reads out: plain text that is Markdown too. */
+/** Formats the results as a table: plain text that is also Markdown. */
 import type { Verdict } from './bounds.ts';
 import type { Results } from './results.ts';
 import type { Scenario } from './scenarios.ts';
@@ -18,14 +18,14 @@ const titles: Readonly<Record<string, string>> = {
   rss_peak_mb: 'RSS MB',
   rss_growth_mb: 'RSS growth MB',
   read_mb: 'read MB',
-  seen_by_engine: 'seen by engine',
-  abort_p50_ms: 'seen after p50 ms',
+  seen_by_engine: 'aborted',
+  abort_p50_ms: 'abort p50 ms',
   abort_p99_ms: 'p99 ms',
   abort_max_ms: 'max ms',
   gap_p99_over_idle_ms: 'gap p99 over idle ms',
   upload_gap_max_ms: 'gap max ms',
   upload_ms: 'upload ms',
-  loop_p99_ms: 'loop late p99 ms',
+  loop_p99_ms: 'loop delay p99 ms',
 };
 
 export const scenarioTable = (scenario: Scenario, subjects: readonly string[], results: Results): string => {
@@ -48,7 +48,7 @@ export const scenarioTable = (scenario: Scenario, subjects: readonly string[], r
   return rows.length === 0 ? '' : table([[...header, 'errors'], ...rows]);
 };
 
-/** Every route of a run. There is nothing to divide by: a bare relay has none of them. */
+/** Every route of a run. There are no ratios: a bare relay has none of these routes. */
 export const routesTable = (results: Results): string => {
   const columns = [
     'requests_per_second',
@@ -63,7 +63,7 @@ export const routesTable = (results: Results): string => {
     ...columns.map((column) => figure(results.median(route, subject, column))),
     errorsText(results.errors(route, subject)) || '0',
   ]);
-  const title = 'the other routes, each alone (no floor: a bare relay has none of them)';
+  const title = 'other routes, one at a time (no floor: a bare relay has none of them)';
   return rows.length === 0
     ? ''
     : table([[title, ...columns.map((column) => titles[column] ?? column), 'failures'], ...rows]);
@@ -89,7 +89,7 @@ const errorsText = (errors: Readonly<Record<string, number>>): string =>
     .map(([reason, count]) => `${count} × ${reason}`)
     .join(', ');
 
-/** Three significant stats; a dash where there is none. */
+/** Three significant digits; a dash for missing values. */
 export const figure = (value: number | undefined): string => {
   if (value === undefined) return '–';
   if (Math.abs(value) >= 100) return String(Math.round(value));

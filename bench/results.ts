@@ -1,8 +1,8 @@
-/** Measurements of all rounds in; medians, and ratios between subjects paired round by round, out. */
+/** Computes medians of all rounds, and ratios between subjects paired by round. */
 import type { Metrics } from './load/window.ts';
 
 export interface Measurement {
-  /** A half marks the second pass of a round. */
+  /** A value that ends in .5 is the second pass of a round. */
   readonly round: number;
   readonly scenario: string;
   readonly subject: string;
@@ -21,7 +21,7 @@ export class Results {
     return median([...this.#byRound(scenario, subject, metric).values()]);
   }
 
-  /** Two subjects measured one after the other shared the machine's mood: their ratio is taken before the median. */
+  /** Consecutive runs share the machine's noise, so the ratio is taken before the median. */
   ratio(scenario: string, metric: string, subject: string, to: string): number | undefined {
     return this.#paired(scenario, metric, subject, to, (one, other) => one / other);
   }

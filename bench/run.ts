@@ -1,4 +1,4 @@
-/** Interleaved rounds: in each, every scenario meets every subject in turn, so that a change of the machine's mood meets them all. */
+/** Runs every scenario against every subject in interleaved rounds, so that machine noise affects all of them. */
 import type { ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { buildParts } from './build.ts';
@@ -12,7 +12,7 @@ export interface Plan {
   readonly rows: readonly SubjectRow[];
   readonly scenarios: readonly Scenario[];
   readonly rounds: number;
-  /** Every scenario in every round, not only those whose cost is compared. */
+  /** Every scenario in every round, not only those whose CPU time is compared. */
   readonly full: boolean;
   readonly say: (line: string) => void;
 }
@@ -24,7 +24,7 @@ export interface Stage {
 }
 
 const longestRun = 120;
-/** A subject that has served fewer is not judged warm: on a busy machine its code is compiled late. */
+/** A subject that has served fewer requests is not warm: on a busy machine its code is compiled late. */
 const warmRequests = [30_000, 2_000];
 const maximumWarmUps = 40;
 const warmWindow = 0.6;
@@ -67,8 +67,8 @@ export const closeStage = async (stage: Stage): Promise<void> => {
 };
 
 /**
- * Until it gets no cheaper any more: a subject with much code is compiled later than one with little, and the more so
- * the busier the machine is.
+ * Until its CPU time stops falling: a subject with much code is compiled later than one with little, even more so on a
+ * busy machine.
  */
 export const warmUp = async (stage: Stage, subject: Subject): Promise<void> => {
   const best = warmUps.map(() => Number.POSITIVE_INFINITY);
@@ -97,7 +97,7 @@ export const measureOnce = async (stage: Stage, subject: Subject, load: Load): P
   return outcome;
 };
 
-/** The subjects are started and warmed up once: compiled code is kept for all rounds. */
+/** Subjects are started and warmed up once: their compiled code serves all rounds. */
 export const run = async (plan: Plan): Promise<Results> => {
   const results = new Results();
   const stage = await openStage();
@@ -132,7 +132,7 @@ const runRound = async (
     const able = subjects.filter(({ speaks }) => needs === undefined || speaks.includes(needs));
     for (const subject of able) await runScenario(plan, stage, round, scenario, subject, results);
     if (!scenario.everyRound) continue;
-    // There and back again: what drifts within a round meets the first and the last alike.
+    // Forward and in reverse: drift within a round affects the first and the last subject equally.
     for (const subject of able.filter((each) => each.pids.length > 0).toReversed()) {
       await runScenario(plan, stage, round + 0.5, scenario, subject, results);
     }

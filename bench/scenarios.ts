@@ -1,15 +1,15 @@
-/** The rows of the benchmark: what is asked of every subject, for how long, and how often. */
+/** The scenarios of the benchmark: load, duration and repetitions. */
 import type { Load } from './load.ts';
 
 export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly load: Load;
-  /** Rows whose cost is compared, or that noise easily spoils, run in every round; others once, unless the run is a full one. */
+  /** Scenarios with compared CPU time, or sensitive to noise, run in every round; others once, except in a full run. */
   readonly everyRound: boolean;
-  /** What the table shows of it, in this order. */
+  /** Columns of the table, in this order. */
   readonly columns: readonly string[];
-  /** What a subject must be able to do beside chat; those that cannot are left out. */
+  /** Features that a subject needs besides chat; others are skipped. */
   readonly needs?: string;
 }
 
@@ -17,7 +17,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
   const time = (short: number, long: number): number => (full ? long : short);
   const whole = { stream: false, knobs: { tokens: 64 } };
   const streams = { stream: true, knobs: { tokens: 200 } };
-  /** Rows that no round has warmed up for. */
+  /** Scenarios that the warm-up does not cover. */
   const once = { kind: 'closed', warmSeconds: 1, windowSeconds: time(1.5, 4) } as const;
   const pacedLoad = (streams: number): Load => ({
     kind: 'paced',
@@ -31,42 +31,42 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
   return [
     {
       name: 'whole',
-      title: 'whole answers, 64 at once',
+      title: 'non-streamed responses, 64 clients',
       everyRound: true,
       load: { kind: 'closed', ...whole, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
     },
     {
       name: 'rate',
-      title: 'whole answers, 300 a second',
+      title: 'non-streamed responses, 300 requests/s',
       everyRound: true,
       load: { kind: 'open', ...whole, perSecond: 300, warmSeconds: 0.3, windowSeconds: time(1.5, 6) },
       columns: ['cpu_us_per_request', 'latency_p50_ms', 'latency_p90_ms', 'latency_p99_ms'],
     },
     {
       name: 'fast',
-      title: 'streams of 200 tokens, 64 at once, no pace',
+      title: '64 unpaced streams of 200 tokens',
       everyRound: true,
       load: { kind: 'closed', ...streams, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },
     {
       name: 'paced200',
-      title: '200 streams, 20 tokens a second',
+      title: '200 streams, 20 tokens/s',
       everyRound: true,
       load: pacedLoad(200),
       columns: ['cpu_us_per_chunk', 'first_token_p50_ms', 'gap_p50_ms', 'gap_p99_ms'],
     },
     {
       name: 'paced1000',
-      title: '1000 streams, 20 tokens a second',
+      title: '1000 streams, 20 tokens/s',
       everyRound: false,
       load: pacedLoad(1000),
       columns: ['cpu_us_per_chunk', 'first_token_p50_ms', 'gap_p99_ms', 'rss_peak_mb'],
     },
     {
       name: 'slow',
-      title: '200 slow readers, 20 MB each',
+      title: '200 slow clients, 20 MB each',
       everyRound: false,
       load: {
         kind: 'slow',
@@ -81,15 +81,15 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
     },
     {
       name: 'disconnect',
-      title: '100 clients leave',
+      title: '100 clients disconnect',
       everyRound: false,
       load: { kind: 'disconnect', clients: 100 },
       columns: ['seen_by_engine', 'abort_p50_ms', 'abort_p99_ms', 'abort_max_ms'],
     },
     {
       name: 'upload',
-      title: '60 MB uploads beside 50 streams',
-      // Three uploads are over in two seconds, in which the machine may think of something else.
+      title: '60 MB uploads during 50 streams',
+      // Three uploads take only two seconds, in which other load may interfere.
       everyRound: true,
       load: {
         kind: 'upload',
@@ -120,7 +120,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
     },
     {
       name: 'embeddings',
-      title: 'embeddings, 64 texts a request, 16 at once',
+      title: 'embeddings, 64 texts per request, 16 clients',
       everyRound: false,
       needs: 'embeddings',
       load: { ...once, ...whole, format: 'embeddings', model: 'bench/vectors', clients: 16 },
@@ -128,7 +128,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
     },
     {
       name: 'overload',
-      title: 'one request a minute allowed, 64 clients that ask at once: refusals',
+      title: 'rejections: one request per minute allowed, 64 clients',
       everyRound: false,
       needs: 'limits',
       load: { ...once, ...whole, model: 'bench/limited', answered: [200, 429], clients: 64 },

@@ -1,4 +1,4 @@
-/** What is measured: rows of `subjects.json`, started as processes on a port of their own. */
+/** Starts the subjects of `subjects.json`, each as a process on its own port. */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -9,13 +9,13 @@ import type { Target } from './load/request.ts';
 import { processTree } from './measure.ts';
 import { eventually, freePort, nextMessage, start, stop, wordsOf } from './processes.ts';
 
-/** A row. Texts may hold {port}, {engine} (its port), {bench}, {built}, {root}, {folder} (its own, empty) and {installed}. */
+/** An entry. Strings may contain {port}, {engine} (its port), {bench}, {built}, {root}, {folder} (its own, empty) and {installed}. */
 export interface SubjectRow {
   readonly name: string;
   readonly what: string;
-  /** Run only when asked for by `--peer`. */
+  /** Runs only when selected by `--peer`. */
   readonly peer?: boolean;
-  /** A package.json to install beside, never into, this project. */
+  /** A package.json to install outside this project. */
   readonly install?: { readonly dependencies: Readonly<Record<string, string>> } & Readonly<
     Record<string, unknown>
   >;
@@ -27,7 +27,7 @@ export interface SubjectRow {
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
   readonly model?: string;
-  /** What it can do beside chat, of what scenarios need. */
+  /** Features besides chat that scenarios need. */
   readonly speaks?: readonly string[];
 }
 
@@ -35,11 +35,11 @@ export interface Subject {
   readonly name: string;
   readonly speaks: readonly string[];
   readonly target: Target;
-  /** Of now: some processes are started by the first request that needs them. */
+  /** Current: some processes are started by the first request that needs them. */
   readonly pids: readonly number[];
   loopDelay(): Promise<LoopDelay | undefined>;
   startProfile(): Promise<void>;
-  /** Writes what was sampled since the start as a `.cpuprofile` file. */
+  /** Writes the samples since the start as a `.cpuprofile` file. */
   stopProfile(file: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export const readRows = (file = path.join(bench, 'subjects.json')): SubjectRow[]
 
 const installFolder = (row: SubjectRow): string => path.join(os.tmpdir(), 'sluice-bench-peers', row.name);
 
-/** Installs a peer into a folder of the system's temporary one, once per version. */
+/** Installs a peer into a temporary folder, once per version. */
 export const install = (row: SubjectRow): void => {
   if (row.install === undefined) return;
   const folder = installFolder(row);
@@ -116,7 +116,7 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
   if (!(await ready(target, child))) {
     const words = child === undefined ? '' : wordsOf(child);
     await end();
-    throw new Error(`${row.name} does not answer 200: ${words}`);
+    throw new Error(`${row.name} does not respond with 200: ${words}`);
   }
   return {
     name: row.name,
@@ -164,7 +164,7 @@ const tryOnce = (target: Target): Promise<number> =>
     request.end(JSON.stringify({ model: target.model, messages: [{ role: 'user', content: 'Ready?' }] }));
   });
 
-/** A question to the probe; a gateway without one says nothing. */
+/** Queries the probe; a gateway without one does not reply. */
 const ask = async <Answer>(
   child: ChildProcess | undefined,
   question: { ask: string; file?: string },

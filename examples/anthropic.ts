@@ -1,4 +1,4 @@
-/** The Anthropic client: a streamed message with thinking. It takes the address without `/v1`. */
+/** The Anthropic client: a streamed message with thinking. Its base URL has no `/v1`. */
 import Anthropic from '@anthropic-ai/sdk';
 
 const url = process.env.SLUICE_URL ?? 'http://127.0.0.1:8787/v1';

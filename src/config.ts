@@ -76,7 +76,7 @@ export interface AdminAddress {
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
-export const loadConfig = (env: Environment = environment): Config => ({
+export const loadConfig = (env: Environment = environment()): Config => ({
   env,
   host: text(env, 'HOST') ?? '127.0.0.1',
   port: integer(env, 'PORT', 8787, 0, 65_535),

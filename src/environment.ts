@@ -2,7 +2,7 @@
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export const environment: Environment = process.env;
+export const environment = (): Environment => process.env;
 
 /** For a native library that reads a variable as it loads, and cannot be configured otherwise. */
 export const setUnlessSet = (name: string, value: string): void => {

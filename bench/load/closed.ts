@@ -1,4 +1,4 @@
-/** A fixed number of clients, each asking again as soon as it is answered: what a subject can do at most, and at what cost. */
+/** Closed-loop load from a fixed number of clients: throughput and CPU time at capacity. */
 import { Histogram } from '../histogram.ts';
 import { Connection, type Listener } from './connection.ts';
 import {
@@ -19,7 +19,7 @@ export interface ClosedSettings extends Extension {
   readonly clients: number;
   readonly warmSeconds: number;
   readonly windowSeconds: number;
-  /** The statuses that count as answered; 200 unless told. */
+  /** Statuses that count as success; default 200. */
   readonly answered?: readonly number[];
 }
 
@@ -84,7 +84,7 @@ class Client implements Listener {
     if (!this.#tally.stopped) this.#failed(reason);
   }
 
-  /** Not at once: a subject that refuses everything would otherwise be asked in a busy loop. */
+  /** Not at once: a subject that rejects everything would otherwise be called in a busy loop. */
   #failed(reason: string): void {
     this.#tally.errors.add(reason);
     setTimeout(() => {

@@ -1,17 +1,17 @@
-/** A raw HTTP/1.1 connection that reads no more than a benchmark must: status, end of the answer, number of SSE events. */
+/** A raw HTTP/1.1 client connection that parses only status, end of response and number of SSE events. */
 import net from 'node:net';
 
 /** Follows one exchange. Times are `performance.now()`. */
 export interface Listener {
   /** One read: how many bytes of it, and how many SSE events ended in it. Returning false stops reading until `resume`. */
   data(now: number, bytes: number, events: number): boolean;
-  /** What a read brought, for those who want to see it. */
+  /** The bytes of a read, for listeners that need them. */
   text?(piece: string): void;
   end(now: number, status: number): void;
   fail(reason: string): void;
 }
 
-// One buffer for all: a read is over before the next one starts.
+// One shared buffer: a read is consumed before the next one starts.
 const buffer = Buffer.allocUnsafe(262_144);
 const lineFeed = 10;
 const carriageReturn = 13;
@@ -54,7 +54,7 @@ export class Connection {
     this.#socket.write(request);
   }
 
-  /** Sends a large request no faster than the socket takes it. */
+  /** Sends a large request with backpressure. */
   sendSlices(request: Buffer, sliceBytes: number, listener: Listener): void {
     this.#expect(listener);
     let offset = 0;
@@ -71,7 +71,7 @@ export class Connection {
     this.#socket.resume();
   }
 
-  /** Leaves without a word; the listener hears nothing more. */
+  /** Disconnects; the listener is not called again. */
   leave(how: 'close' | 'reset' = 'close'): void {
     this.#listener = undefined;
     this.#closed = true;

@@ -1,4 +1,4 @@
-/** Clients that leave in the middle: does the engine hear of it, and how soon? */
+/** Clients that disconnect early: measures whether and how soon the engine call is aborted. */
 import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
 import { resetStats, statsWhen } from './engine-stats.ts';
@@ -14,7 +14,7 @@ export interface DisconnectSettings {
 const eventsBeforeLeaving = 4;
 const neverMilliseconds = 30_000;
 
-/** Three of five leave a running stream, one before its first token, one before a whole answer; every other one by reset. */
+/** Of five, three disconnect in a stream, one before its first token, one before a response; every other one by reset. */
 export const runDisconnect = async (settings: DisconnectSettings): Promise<RunResult> => {
   const { target, enginePort, clients } = settings;
   const errors = new Errors();
@@ -27,7 +27,7 @@ export const runDisconnect = async (settings: DisconnectSettings): Promise<RunRe
     connection.leave(id % 2 === 0 ? 'close' : 'reset');
   };
 
-  /** Clients whose answer never starts; they leave once the engine has heard all of them. */
+  /** Clients whose response never starts; they disconnect once the engine has received all their requests. */
   const waiting = new Map<number, Connection>();
 
   const start = (id: number): void => {

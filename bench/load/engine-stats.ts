@@ -1,4 +1,4 @@
-/** Asks the engine what became of its requests. */
+/** Reads the engine's request stats. */
 import http from 'node:http';
 import type { EngineStats } from '../engine.ts';
 import { seconds } from './window.ts';
@@ -25,7 +25,7 @@ export const resetStats = async (enginePort: number): Promise<void> => {
   await send(enginePort, 'POST', '/reset');
 };
 
-/** Polls until the condition holds or the time is up; what was seen last. */
+/** Polls until the condition holds or the timeout; returns the last stats. */
 export const statsWhen = async (
   enginePort: number,
   condition: (stats: EngineStats) => boolean,

@@ -1,4 +1,4 @@
-/** Requests at a fixed rate whether or not earlier ones were answered; latency counts from when each was meant to start, so a stall is not hidden. */
+/** Open-loop load at a fixed rate; latency counts from the scheduled start, so stalls are not hidden. */
 import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
 import { Errors, type RunResult, Window } from './window.ts';
@@ -14,7 +14,7 @@ export interface OpenSettings {
 
 const maximumConnections = 1024;
 const drainMilliseconds = 5000;
-/** Timers wake up to this late; the rest is waited out by turning the loop, which keeps reading answers. */
+/** Timers fire up to this late; the rest is spent in event loop ticks, which keep reading responses. */
 const timerSlack = 2;
 
 export const runOpen = (settings: OpenSettings): Promise<RunResult> =>
@@ -23,7 +23,7 @@ export const runOpen = (settings: OpenSettings): Promise<RunResult> =>
     const errors = new Errors();
     const latency = new Histogram();
     const idle: Connection[] = [];
-    /** Intended start times of requests that found no connection. */
+    /** Scheduled start times of requests without a free connection. */
     const waiting: number[] = [];
     const total = Math.round((settings.warmSeconds + settings.windowSeconds) * settings.perSecond);
     const warm = Math.round(settings.warmSeconds * settings.perSecond);

@@ -1,4 +1,4 @@
-/** Many streams that live through the whole measurement, read as they come: cost of a chunk, evenness of its arrival, time to the first. */
+/** Reads many long-lived streams: CPU time per chunk, jitter and time to first token. */
 import { Histogram } from '../histogram.ts';
 import { Connection, type Listener } from './connection.ts';
 import { Errors, type RunResult, seconds, Window } from './window.ts';
@@ -8,13 +8,13 @@ export interface PacedSettings {
   readonly pids: readonly number[];
   readonly request: Buffer;
   readonly streams: number;
-  /** The streams start evenly over this time, so that their tokens do not fall together. */
+  /** The streams start evenly over this time, so that their tokens do not coincide. */
   readonly rampSeconds: number;
   readonly settleSeconds: number;
   readonly windowSeconds: number;
 }
 
-/** One stream read as it comes; a phase says where its gaps are written. */
+/** One stream; the phase selects the histogram of its gaps. */
 export class LiveStream implements Listener {
   readonly connection: Connection;
   readonly #tally: StreamTally;

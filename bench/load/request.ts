@@ -1,7 +1,7 @@
-/** The bytes of a request as a client sends them, in any of the formats: a page of prompt with the engine's knobs in it. */
+/** Builds the bytes of a request in any format, with the engine's knobs in the prompt. */
 import { type Knobs, writeKnobs } from '../knobs.ts';
 
-/** Where a subject listens and what it wants to hear. */
+/** Where a subject listens, and the headers and model it expects. */
 export interface Target {
   readonly port: number;
   readonly path: string;
@@ -16,7 +16,7 @@ const question =
 
 export type Format = 'chat' | 'messages' | 'responses' | 'embeddings';
 
-/** Everything but chat is asked for below the same address. */
+/** Other routes share the base URL of chat. */
 const paths = { messages: '/v1/messages', responses: '/v1/responses', embeddings: '/v1/embeddings' } as const;
 
 export const requestOf = (target: Target, format: Format, stream: boolean, knobs: Partial<Knobs>): Buffer => {
@@ -54,7 +54,7 @@ export const chatRequest = (target: Target, stream: boolean, knobs: Partial<Knob
     ]),
   );
 
-/** A chat request whose body is about so many bytes, most of them pictures as data URIs of at most 20 MB each. */
+/** A chat request with a body of about this many bytes, mostly images as data URIs of at most 20 MB each. */
 export const uploadRequest = (target: Target, bytes: number): Buffer => {
   const pictureBytes = 20_000_000;
   const pictures = Math.ceil(bytes / pictureBytes);
@@ -69,7 +69,7 @@ export const uploadRequest = (target: Target, bytes: number): Buffer => {
 const chatBody = (model: string, stream: boolean, messages: readonly unknown[]): string =>
   JSON.stringify({ model, messages, temperature: 0.7, max_tokens: 2048, stream });
 
-/** Opens like a PNG, so that a gateway which looks at the first bytes is content. */
+/** Starts like a PNG, for gateways that check the first bytes. */
 const picture = (base64Length: number): string => {
   const header = Buffer.from('89504e470d0a1a0a0000000d49484452000004000000040008020000', 'hex');
   return Buffer.concat([
@@ -81,7 +81,7 @@ const picture = (base64Length: number): string => {
 const httpRequest = (target: Target, body: string): Buffer =>
   rawRequest('POST', target, Buffer.from(body), 'application/json');
 
-/** Any request; one without a body says nothing of its length. */
+/** Any request; one without a body has no content-length. */
 export const rawRequest = (
   method: string,
   { port, path, headers }: Pick<Target, 'port' | 'path' | 'headers'>,

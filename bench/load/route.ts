@@ -1,4 +1,4 @@
-/** One route asked again and again by a few clients; or a short story of several, a job from its order to its removal, told as one request. */
+/** Loads one route, or a sequence of routes counted as one request, from a few clients. */
 import { Histogram } from '../histogram.ts';
 import { closedMetrics, runClosed } from './closed.ts';
 import { Connection } from './connection.ts';
@@ -7,22 +7,22 @@ import { Errors, type Extension, type RunResult, seconds, untilMeasured, Window 
 
 export interface Step {
   readonly method: string;
-  /** As the table of routes has it, without `/v1`. */
+  /** As in the route table, without `/v1`. */
   readonly route: string;
-  /** The same, filled in; `{found}` is what the first answer named. */
+  /** The same with parameters filled in; `{found}` is the value found in the first response. */
   readonly path: string;
-  /** Bytes as latin1, which survive the way to the generator. */
+  /** Bytes as latin1, so that they survive IPC to the load generator. */
   readonly body?: string;
   readonly type?: string;
   readonly withoutKey?: boolean;
   readonly expected: number;
-  /** Asked again, after a pause, until the answer has this. */
+  /** Polled until the response contains this. */
   readonly until?: string;
 }
 
 export interface Route {
   readonly steps: readonly Step[];
-  /** A regular expression whose first group is looked for in the first answer; an `id` unless told. */
+  /** A regular expression whose first group is extracted from the first response; default: an `id`. */
   readonly finds?: string;
 }
 
@@ -32,7 +32,7 @@ export interface RouteSettings extends Route {
   readonly clients: number;
   readonly warmSeconds: number;
   readonly windowSeconds: number;
-  /** How long a window stays open at most for each client to be answered once. */
+  /** The maximum extension of the window until each client has one response. */
   readonly longestSeconds?: number;
 }
 
@@ -63,7 +63,7 @@ const bytesOf = ({ port, headers }: Target, step: Step, found: string): Buffer =
     step.type,
   );
 
-/** Who has begun tells it to the end, also when the window is over: what is left behind would be paid for by the next route. */
+/** A started sequence runs to its end even after the window: leftover work would count for the next route. */
 const runStory = async (settings: RouteSettings): Promise<RunResult> => {
   const window = new Window(settings.pids);
   const errors = new Errors();
@@ -109,7 +109,7 @@ class Teller {
     this.#connection = new Connection(settings.target.port);
   }
 
-  /** All steps in turn; what went wrong, if anything did. */
+  /** Runs all steps; returns the failure, if any. */
   async tell(): Promise<string | undefined> {
     const { steps, finds = '"id":"([^"]+)"' } = this.#settings;
     let found: string | undefined;

@@ -1,4 +1,4 @@
-/** Readers that take a little and then wait, before an engine that would pour out megabytes: who holds the bytes in between? */
+/** Slow clients of a fast engine: measures backpressure and the memory that the subject buffers. */
 import { Connection, type Listener } from './connection.ts';
 import { Errors, type RunResult, seconds, Window } from './window.ts';
 
@@ -7,10 +7,10 @@ export interface SlowSettings {
   readonly pids: readonly number[];
   readonly request: Buffer;
   readonly readers: number;
-  /** Every reader takes one read, at most 256 KiB, this often. */
+  /** Every client reads once, at most 256 KiB, per interval. */
   readonly readEverySeconds: number;
   readonly windowSeconds: number;
-  /** Growth at which the run is ended, so that a subject that holds everything does not take the machine with it. */
+  /** The run stops at this growth, so that a subject that buffers everything does not exhaust the machine. */
   readonly maximumGrowth: number;
 }
 

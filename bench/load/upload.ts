@@ -1,4 +1,4 @@
-/** Live streams, first alone and then beside large uploads: do the uploads make the streams stutter? */
+/** Measures the jitter of live streams, first alone and then during large uploads. */
 import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
 import { type StreamTally, startStreams } from './paced.ts';
@@ -38,7 +38,7 @@ export const runUpload = async (settings: UploadSettings): Promise<RunResult> =>
     if (outcome !== 'status 200') errors.add(`upload: ${outcome}`);
   }
   const perUpload = (performance.now() - startedAt) / settings.uploads;
-  // The gap that the last upload made ends with the next token.
+  // A gap caused by the last upload ends with the next token.
   await seconds(0.2);
   const cost = window.close();
   for (const stream of streams) stream.connection.leave();

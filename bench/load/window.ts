@@ -1,4 +1,4 @@
-/** The stretch of time that counts: processor time, memory and whatever a scenario tallies, between open and close. */
+/** The measurement window: CPU time, memory and counters between open and close. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type CpuSample, cpuBetween, mainCpuBetween, residentMegabytes, sampleCpu } from '../measure.ts';
 
@@ -7,7 +7,7 @@ export type Metrics = Record<string, number>;
 export interface WindowCost {
   readonly seconds: number;
   readonly cpuMilliseconds: number;
-  /** Share of it that the main threads used. */
+  /** The fraction used by main threads. */
   readonly mainShare: number;
   readonly residentPeak: number;
   readonly residentGrowth: number;
@@ -15,7 +15,7 @@ export interface WindowCost {
 
 const samplingMilliseconds = process.platform === 'linux' ? 100 : 500;
 
-/** Follows memory from its making; processor time from `open` on. */
+/** Samples memory from construction on, CPU time from `open` on. */
 export class Window {
   readonly #pids: readonly number[];
   readonly #baseline: number;
@@ -35,7 +35,7 @@ export class Window {
     return this.#before !== undefined;
   }
 
-  /** Megabytes held now. */
+  /** Current memory in megabytes. */
   resident(): number {
     const now = residentMegabytes(this.#pids);
     this.#peak = Math.max(this.#peak, now);
@@ -67,7 +67,7 @@ export class Window {
 
 export const seconds = (count: number): Promise<void> => pause(count * 1000);
 
-/** Waits for the window's time; longer, up to a bound, where so little was answered that its cost says nothing. */
+/** Waits for the window; longer, up to a bound, while there are too few responses for a meaningful CPU time. */
 export const untilMeasured = async (
   windowSeconds: number,
   answered: () => number,
@@ -79,7 +79,7 @@ export const untilMeasured = async (
 };
 
 export interface Extension {
-  /** Answers without which the window stays open. */
+  /** The minimum number of responses. */
   readonly atLeast?: number;
   readonly longestSeconds?: number;
 }

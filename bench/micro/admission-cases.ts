@@ -1,9 +1,9 @@
-/** The cost of a decision of admission in process: with room, among many gates, refused, and after waiting. */
+/** Micro-benchmarks of in-process admission: admitted, among many gates, rejected, and after waiting. */
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { type AdmissionRequest, type Lease, leased } from '../../src/ports/admission.ts';
 import type { MicroCase } from './run.ts';
 
-/** A millisecond a decision: the window holds sixty thousand starts. */
+/** One decision per millisecond: the window holds sixty thousand starts. */
 let time = 0;
 const clock = { now: () => time, after: () => () => undefined };
 const admission = createLocalAdmission({ clock });

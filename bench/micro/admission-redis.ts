@@ -1,4 +1,4 @@
-/** The cost of a decision shared through Redis, against that of a bare round trip: `npx tsx bench/micro/admission-redis.ts`. */
+/** Measures an admission decision through Redis against a bare round trip: `npx tsx bench/micro/admission-redis.ts`. */
 import { Redis } from 'ioredis';
 import { firstValueFrom } from 'rxjs';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
@@ -22,7 +22,7 @@ const admit = (index: number) =>
     ),
   );
 
-/** Milliseconds of wall time and of this process's own time, one after another. */
+/** Milliseconds of wall time and of this process's CPU time, sequentially. */
 const timed = async (work: (index: number) => Promise<unknown>): Promise<string> => {
   for (let index = 0; index < 1000; index++) await work(index);
   const times: number[] = [];
@@ -57,7 +57,7 @@ await Promise.all(
     for (let index = worker; index < 20_000; index += 64) (await admit(index)).release();
   }),
 );
-say(`64 at a time: ${Math.round(20_000 / ((performance.now() - began) / 1000))} decisions a second`);
+say(`64 at a time: ${Math.round(20_000 / ((performance.now() - began) / 1000))} decisions/s`);
 
 await admission.close();
 admin.disconnect();

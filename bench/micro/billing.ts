@@ -1,6 +1,6 @@
 /**
- * What usage costs on its way, as a process of its own: `npx tsx bench/micro/billing.ts [name …]`. Prints processor time
- * of this process per event and events a second; services that are not to be had are left out aloud.
+ * Measures CPU time per usage event and events per second: `npx tsx bench/micro/billing.ts [name …]`. Services that are
+ * not available are reported and skipped.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -56,11 +56,11 @@ const measure = async (name: string, count: number, work: () => Promise<unknown>
   process.stdout.write(
     `${name.padEnd(56)} ${each.padStart(8)} µs, ${Math.round(count / seconds)
       .toString()
-      .padStart(8)} a second\n`,
+      .padStart(8)}/s\n`,
   );
 };
 
-/** A full event loop: so many requests end in each of its turns. */
+/** A busy event loop: this many requests end per tick. */
 const perTurn = 64;
 
 const keepAll = async (
@@ -86,14 +86,14 @@ const journal = async (): Promise<void> => {
     sync: { intervalMs: 100 },
   });
   const record = (event: UsageEvent) => writer.append(event);
-  // The same few over and over: the journal does not mind, and the collector has nothing old to walk through.
+  // The same few events repeatedly: this makes no difference to the journal and keeps the heap small.
   const events = newEvents(6_400);
   const rounds = async (count: number): Promise<void> => {
     for (let round = 0; round < count; round++) await keepAll(events, record);
   };
   await rounds(30);
   for (let window = 0; window < 5; window++)
-    await measure('journal: kept, 64 requests a turn of the loop', 15 * events.length, () => rounds(15));
+    await measure('journal: written, 64 requests per tick', 15 * events.length, () => rounds(15));
   writer.close();
 };
 
@@ -121,7 +121,7 @@ const embedded = async (): Promise<void> => {
     rejectedFile: path.join(folder, 'rejected.log'),
     log,
   });
-  await shipping('journal: kept, and shipped into the embedded ledger', events);
+  await shipping('journal: written, and shipped to the embedded ledger', events);
   await ledger.close();
 };
 
@@ -180,7 +180,7 @@ const kafka = async (): Promise<void> => {
     await ledger.check();
     const receive = receiveUsage(ledger);
     let taken = 0;
-    await measure('Kafka to ClickHouse: read, checked, inserted', sent.length, async () => {
+    await measure('Kafka to ClickHouse: consumed, validated, inserted', sent.length, async () => {
       const subscription = subscribeKafka({
         settings,
         topic: 'usage',
@@ -198,7 +198,7 @@ const kafka = async (): Promise<void> => {
     await ledger.close();
     await store.stop();
   }
-  await shipping('journal: kept, and shipped to Kafka', events);
+  await shipping('journal: written, and shipped to Kafka', events);
   await events.close();
   await service.stop();
 };

@@ -1,4 +1,4 @@
-/** All micro-benchmarks in the order they are run. */
+/** All micro-benchmarks in execution order. */
 import { admissionCases } from './admission-cases.ts';
 import { embeddingCases } from './embedding-cases.ts';
 import { frameCases } from './frame-cases.ts';

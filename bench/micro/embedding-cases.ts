@@ -1,4 +1,4 @@
-/** Embeddings and decisions: what one input costs on its way through; an operation here is a batch of inputs. */
+/** Micro-benchmarks of embeddings and decisions; an operation is a batch of inputs. */
 import { of } from 'rxjs';
 import { embeddings } from '../../pipelines/embeddings/embeddings.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
@@ -71,7 +71,7 @@ const exchange = exchangeOf(request);
 const pipeline = embeddings(ports);
 let reply: Reply | undefined;
 
-/** A choice of 255 behind a prompt of two thousand tokens, as vLLM echoes it: one of its many pages. */
+/** A choice of 255 after a prompt of two thousand tokens, as vLLM echoes it: one of many parts. */
 const labels = Array.from({ length: 16 }, (_, index) => ({
   label: ` ${index + 1}\n`,
   name: '',
@@ -107,10 +107,10 @@ export const embeddingCases: readonly MicroCase[] = [
     run: () => embeddingWire.encode(model, { inputs, encoding: 'base64', ...whole }),
   },
   {
-    name: 'embeddings: 64 × 1024, base64 passed on',
+    name: 'embeddings: 64 × 1024, base64 forwarded',
     run: decode('base64', { encoding: 'base64', ...whole }),
   },
-  { name: 'embeddings: 64 × 1024, numbers passed on', run: decode('float', { encoding: 'float', ...whole }) },
+  { name: 'embeddings: 64 × 1024, numbers forwarded', run: decode('float', { encoding: 'float', ...whole }) },
   {
     name: 'embeddings: 64 × 1024, numbers to base64',
     run: decode('float', { encoding: 'base64', ...whole }),
@@ -124,7 +124,7 @@ export const embeddingCases: readonly MicroCase[] = [
     run: decode('base64', { encoding: 'float', dimensions: 256 }),
   },
   {
-    name: 'embeddings: a request of 8, engine and sockets aside',
+    name: 'embeddings: a request of 8, no engine or socket',
     run: () => {
       pipeline(exchange, { exchange, caller }).subscribe((next) => {
         reply = next;
@@ -133,8 +133,8 @@ export const embeddingCases: readonly MicroCase[] = [
     },
   },
   {
-    name: 'simulator: the vector of 270 characters',
+    name: 'simulator: embed 270 characters',
     run: () => embedText(inputs[0] ?? '', { dimensions, nested: true }),
   },
-  { name: 'decisions: 16 answers behind 2000 tokens', run: decodeEchoes },
+  { name: 'decisions: 16 answers after 2000 tokens', run: decodeEchoes },
 ];

@@ -1,4 +1,4 @@
-/** The way out: parts → bytes. */
+/** Micro-benchmarks of framing: parts to bytes. */
 import { type Observer, type OperatorFunction, of, Subject } from 'rxjs';
 import type { Completion } from '../../pipelines/chat/completion-json.ts';
 import { ChatChunks, chatStreamHead } from '../../pipelines/chat/frame-stream.ts';
@@ -66,7 +66,7 @@ export const frameCases: readonly MicroCase[] = [
     },
   },
   {
-    name: 'frame: a whole answer',
+    name: 'frame: a non-streamed response',
     run: () => {
       whole(wholeParts as SettledParts, context).subscribe(keep);
       return reply;

@@ -1,4 +1,4 @@
-/** What the harness itself costs per measured value. */
+/** Micro-benchmark of the harness: the overhead per measured value. */
 import { Histogram } from '../histogram.ts';
 import type { MicroCase } from './run.ts';
 

@@ -1,4 +1,4 @@
-/** The micro-benchmarks as a process of their own; arguments pick by a part of the name. */
+/** The micro-benchmark process; arguments select cases by a part of their name. */
 import { cases } from './cases.ts';
 import { runMicro } from './run.ts';
 

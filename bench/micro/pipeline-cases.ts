@@ -1,4 +1,4 @@
-/** The whole chat pipeline without sockets: what the stages cost together, an engine that answers at once behind them. */
+/** Micro-benchmarks of the complete chat pipeline without sockets, with an engine that responds at once. */
 import { NEVER, type Observable, of, Subject } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
 import type { Model } from '../../schemas/catalog.ts';
@@ -15,7 +15,7 @@ const absent = (): never => {
 };
 const never = (): Observable<never> => NEVER;
 
-/** Everything but the engine and admission is a stand-in that costs nothing. */
+/** Everything except the engine and admission is a stub. */
 export const portsFor = (
   answer: () => Observable<Parts>,
   others: Partial<Engine> = {},
@@ -72,7 +72,7 @@ chatCompletions(portsFor(() => stream))(streamExchange, { exchange: streamExchan
 
 export const pipelineCases: readonly MicroCase[] = [
   {
-    name: 'pipeline: a whole answer, engine and sockets aside',
+    name: 'pipeline: a non-streamed response, no engine or socket',
     run: () => {
       wholePipeline(wholeExchange, { exchange: wholeExchange, caller }).subscribe(keep);
       return reply;

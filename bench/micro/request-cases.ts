@@ -1,4 +1,4 @@
-/** The way in: bytes → JSON → checked request. */
+/** Micro-benchmarks of request parsing: bytes to JSON to a validated request. */
 
 import { validate } from '../../pipelines/core/validate.ts';
 import { ChatRequest } from '../../schemas/chat.ts';

@@ -1,10 +1,10 @@
-/** Small pieces of the hot path, each timed alone: processor time of one operation. */
+/** Measures the CPU time of small operations of the hot path. */
 import { figure } from '../report.ts';
 import { median } from '../results.ts';
 
 export interface MicroCase {
   readonly name: string;
-  /** One operation. What it returns is kept from being optimised away. */
+  /** One operation. Its result is used, so that it is not optimized away. */
   readonly run: () => unknown;
 }
 
@@ -23,7 +23,7 @@ const cpuMicroseconds = (): number => {
   return user + system;
 };
 
-/** The usual batch says what an operation costs; all batches together what it costs with garbage collection and all else. */
+/** The median batch is the time of an operation; all batches together include garbage collection. */
 const measureCase = ({ run }: MicroCase): { usual: number; all: number } => {
   let count = 1;
   const warmUntil = performance.now() + warmMilliseconds;

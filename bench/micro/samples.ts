@@ -1,4 +1,4 @@
-/** What the micro-benchmarks work on: the same request, chunk and answer as the scenarios send. */
+/** Inputs of the micro-benchmarks: the same request, chunk and response as in the scenarios. */
 import { pino } from 'pino';
 import { EMPTY, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
@@ -62,7 +62,7 @@ export const wholeParts: Parts = [
   { type: 'usage', usage: { prompt: 120, completion: 64, cached: 0, reasoning: 0 } },
 ];
 
-/** A request that is all there. */
+/** A request whose body is complete. */
 export const exchangeOf = (bytes: Buffer): Exchange => ({
   id: 'req_0123456789abcdef012345671',
   method: 'POST',

@@ -1,4 +1,4 @@
-/** How long a search takes among many items, in both stores: `npx tsx bench/micro/search.ts [items …]`. */
+/** Measures the latency of a search in both vector stores: `npx tsx bench/micro/search.ts [items …]`. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { qdrantMissing, startQdrant } from '../../test/services/qdrant.ts';
 
 const dimensions = 384;
 const rounds = 50;
-/** Local mode is Python, point by point: more would take minutes and say nothing of the server. */
+/** Local mode is Python, point by point: more would take minutes and is not representative of the server. */
 const mostInLocalMode = 1_000;
 const sizes = process.argv.slice(2).map(Number);
 
@@ -65,8 +65,8 @@ const measure = async (name: string, vectors: Vectors, size: number): Promise<vo
   });
   const query = anyVector();
   const first = await milliseconds(() => vectors.search(store, query, { limit: 10 }));
-  say(`${name}, ${size} items of ${dimensions} numbers`);
-  say(`  added in ${(added / 1000).toFixed(1)} s, the first search ${first.toFixed(1)} ms`);
+  say(`${name}, ${size} items of ${dimensions} dimensions`);
+  say(`  added in ${(added / 1000).toFixed(1)} s, first search ${first.toFixed(1)} ms`);
   say(`  search: ${await searching(vectors, store)}`);
   await vectors.remove(store, 'item_1');
   say(
@@ -74,7 +74,7 @@ const measure = async (name: string, vectors: Vectors, size: number): Promise<vo
   );
   const began = performance.now();
   await Promise.all(Array.from({ length: 64 }, () => vectors.search(store, query, { limit: 10 })));
-  say(`  64 at a time: ${Math.round(64_000 / (performance.now() - began))} searches a second`);
+  say(`  64 at a time: ${Math.round(64_000 / (performance.now() - began))} searches/s`);
   await vectors.drop(store);
 };
 

@@ -1,6 +1,6 @@
 /**
- * How long a conversion stops the event loop of a process that holds so many megabytes, started by itself and by the
- * codec; Linux only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
+ * Measures how long a conversion blocks the event loop, spawned directly and by the codec, at several heap sizes.
+ * Linux only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -37,13 +37,13 @@ const idle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Milliseconds for which this thread could have run and others did. */
+/** Milliseconds for which this thread was runnable but not scheduled. */
 const schedule = openSync(`/proc/self/task/${process.pid}/schedstat`, 'r');
 const digits = Buffer.alloc(64);
 const waited = (): number =>
   Number(digits.toString('latin1', 0, readSync(schedule, digits, 0, 64, 0)).split(' ')[1]) / 1e6;
 
-/** The longest time between two turns of the loop meanwhile, less what others took, and how long the whole took. */
+/** The longest event loop stall, minus time not scheduled, and the total duration. */
 const observe = async (work: () => Promise<void>): Promise<{ stall: number; took: number }> => {
   await idle();
   const begun = performance.now();
@@ -68,10 +68,10 @@ const quantile = (numbers: readonly number[], share: number): string =>
     .toFixed(1)
     .padStart(7);
 
-console.log('milliseconds, median and 90 of 100                stall             took');
+console.log('milliseconds, p50 and p90                         stall             total');
 for (const size of sizes.length > 0 ? sizes : [0, 200, 600]) {
   while (held.length < size) held.push(Buffer.alloc(1e6, 1));
-  for (const [name, work] of Object.entries({ 'nothing, for as long': idle, byItself, byTheCodec })) {
+  for (const [name, work] of Object.entries({ idle, byItself, byTheCodec })) {
     await work();
     const seen = [];
     for (let round = 0; round < rounds; round++) seen.push(await observe(work));

@@ -1,4 +1,4 @@
-/** Uploads to a vector store in a gateway of its own: time and memory of the upload, and of what follows it. `npx tsx bench/micro/uploads.ts [megabytes …]` */
+/** Measures time and memory of uploads to a vector store and of their ingestion: `npx tsx bench/micro/uploads.ts [megabytes …]` */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

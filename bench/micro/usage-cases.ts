@@ -1,4 +1,4 @@
-/** Counting: admission, the usage event of a request, its line in the journal, its row in the ledger. */
+/** Micro-benchmarks of usage: admission, the event, its journal line, its ledger row. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -53,7 +53,7 @@ export const usageCases: readonly MicroCase[] = [
   },
   { name: 'usage: exact cost', run: () => tokenCost(usage, model.pricing) },
   { name: 'usage: event of a request', run: newEvent },
-  // With what the text costs once it is written: it is put together only then.
+  // Includes flattening the string, which happens only when it is written.
   {
     name: 'usage: event as JSON, and its journal line',
     run: () => lines.encode([event], eventJson),

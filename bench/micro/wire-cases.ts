@@ -1,4 +1,4 @@
-/** The engine's side: a call → the request's body; a read of the answer → parts. */
+/** Micro-benchmarks of the wire: encoding a call, decoding a response. */
 import { openAiWire } from '../../src/engines/wires/openai/wire.ts';
 import { doneFrame, finishChunk, roleChunk, usageChunk } from '../chunks.ts';
 import type { MicroCase } from './run.ts';
@@ -19,7 +19,10 @@ const firstAndLast = (): unknown => {
 
 export const wireCases: readonly MicroCase[] = [
   { name: 'wire: encode a call', run: () => openAiWire.chat.encode(model, call, engineRow) },
-  { name: 'wire: decode a whole answer', run: () => openAiWire.chat.decodeWhole(model, call, wholeAnswer) },
+  {
+    name: 'wire: decode a non-streamed response',
+    run: () => openAiWire.chat.decodeWhole(model, call, wholeAnswer),
+  },
   { name: 'wire: decode a read of one token', run: () => decoder.push(one) },
   { name: 'wire: decode a read of ten tokens', run: () => decoder.push(ten) },
   { name: 'wire: first and last read of a stream', run: firstAndLast },

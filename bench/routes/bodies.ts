@@ -1,4 +1,4 @@
-/** Bodies of requests, as latin1 text with their type: JSON, forms, and those that more than one place sends. */
+/** Builds request bodies as latin1 text with their content type: JSON, forms, and shared ones. */
 
 export interface Sent {
   readonly body: string;
@@ -22,7 +22,7 @@ export const form = (fields: Readonly<Record<string, string>>, fileName: string,
 const pngUri =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAMAAABEpIrGAAAAA1BMVEXQQCDh5GcnAAAACXBIWXMAAAPoAAAD6AG1e1JrAAAAE0lEQVQ4jWNgGAWjYBSMAgasAAAEIAABMVaGxQAAAABJRU5ErkJggg==';
 
-/** Drawn small: how the simulator draws is not what is measured. */
+/** Small: the simulator's drawing is not what is measured. */
 export const picture = (model: string, response_format: 'b64_json' | 'url', edited = false): Sent =>
   json({
     model,
@@ -40,6 +40,6 @@ export const song = json({
   response_format: 'wav',
 });
 
-/** The first line is the simulator's: an answer as long as that of the other scenarios, at once. */
+/** The first line controls the simulator: a response as long as in the other scenarios, without pacing. */
 export const question =
   '/sim tokens=64 rate=max\nWhat does the handbook say of the gates of a lock, and who may open them when the water is high?';

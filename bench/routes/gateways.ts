@@ -1,4 +1,4 @@
-/** The row of the built gateway in; two of it out: `near`, which is measured, and `far`, whose simulator is its engine. */
+/** Configures two gateways: `near`, which is measured, and `far`, whose simulator is its engine. */
 import type { SubjectRow } from '../subjects.ts';
 
 const limits = { concurrency: 100_000, requests_per_minute: 100_000_000 };
@@ -20,7 +20,7 @@ const imagesOf = (parameters: object): object => ({
   image: { max_prompt_length: 4000, streaming: true, parameters: { ...imageParameters, ...parameters } },
 });
 
-/** A model of every kind, with renders as small as they come: their pixels and samples are not what is measured. */
+/** A model of every kind, with minimal renders: pixels and samples are not what is measured. */
 const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   chat: {
     kind: 'chat',
@@ -85,7 +85,7 @@ const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   transcribe: { kind: 'transcription', pricing: { prompt: '0.0001' } },
 };
 
-/** How these are asked through another gateway. */
+/** The configuration of these models behind another gateway. */
 const asked: Readonly<Record<string, object>> = {
   decide: { capabilities: { decision: { asked_by: 'systemone' } } },
   speech: { capabilities: { speech: { design: true, clone: true, asked_by: 'sluice' } } },
@@ -98,7 +98,7 @@ const catalogOf = (author: string, change: (name: string) => object): object =>
 
 export const farCatalog = { models: catalogOf('far', () => ({ engine: 'simulator' })) };
 
-/** A second, faster engine: a far gateway answers too slowly to warm the near one up. */
+/** A second, faster engine: a far gateway is too slow to warm the near one up. */
 export const nearCatalog = (warmingPort: number): object => ({
   engines: {
     bench: { wire: 'openai', replicas: [`http://127.0.0.1:${warmingPort}/v1`], concurrency: 100_000 },

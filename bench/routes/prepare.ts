@@ -1,17 +1,17 @@
-/** A fresh gateway in; what its routes are asked about out: a store with a document, a film, a song, a picture's link and a recording. */
+/** Creates what the routes need: a store with a document, a video, a song, an image link and a recording. */
 import type { Target } from '../load/request.ts';
 import { eventually } from '../processes.ts';
 import { form, json, picture, type Sent, song, video } from './bodies.ts';
 
 export interface Prepared {
   readonly store: string;
-  /** Another one, for what is added while it is measured. */
+  /** Another one, for items added during the measurement. */
   readonly uploads: string;
   readonly file: string;
   readonly item: string;
   readonly video: string;
   readonly song: string;
-  /** Path and query of a link to a stored picture, below `/v1`. */
+  /** Path and query of a link to a stored image, below `/v1`. */
   readonly link: string;
   /** A WAV file as latin1, spoken by the gateway itself. */
   readonly recording: string;
@@ -36,7 +36,7 @@ export const prepare = async ({ port, headers }: Target): Promise<Prepared> => {
     });
     const text = Buffer.from(await response.arrayBuffer()).toString('latin1');
     if (response.ok) return text;
-    throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+    throw new Error(`${method} ${path} responded ${response.status}: ${text.slice(0, 300)}`);
   };
   const made = async (path: string, sent: Sent): Promise<string> =>
     first(await call('POST', path, sent), /"id":"([^"]+)"/);
@@ -45,7 +45,7 @@ export const prepare = async ({ port, headers }: Target): Promise<Prepared> => {
     const isDone = async (): Promise<boolean> =>
       (await call('GET', `${path}/${id}`)).includes('"status":"completed"');
     if (await eventually(isDone, withinSeconds)) return id;
-    throw new Error(`${path}/${id} is not done in ${withinSeconds} s`);
+    throw new Error(`${path}/${id} did not complete within ${withinSeconds} s`);
   };
 
   const store = await made('/vector_store', json({ name: 'bench' }));

@@ -1,4 +1,4 @@
-/** What was prepared in; out every route that the other scenarios leave out, with the request it is asked by and the status that must come. */
+/** The rows of the routes benchmark: every other route with its request and expected status. */
 import type { Route, Step } from '../load/route.ts';
 import { form, json, picture, question, type Sent, song, video } from './bodies.ts';
 import type { Prepared } from './prepare.ts';
@@ -8,7 +8,7 @@ export interface RouteRow extends Route {
   readonly clients: number;
 }
 
-/** Requests at once; of what takes long, more would only wait in line. */
+/** Concurrent requests; for slow routes, more would only be queued. */
 const many = 16;
 const few = 4;
 
@@ -46,12 +46,12 @@ const chat = { model: 'near/chat', messages, max_tokens: 2048 };
 const found = ['{found}'];
 
 const conversations = ({ store }: Prepared): RouteRow[] => [
-  post('/chat/completions', json(chat), { note: 'whole, to compare with' }),
-  post('/chat/completions/RAG', json({ ...chat, collection: store }), { note: 'whole' }),
+  post('/chat/completions', json(chat), { note: 'not streamed, baseline' }),
+  post('/chat/completions/RAG', json({ ...chat, collection: store }), { note: 'not streamed' }),
   post('/chat/completions/RAG', json({ ...chat, collection: store, stream: true }), { note: 'streamed' }),
-  post('/messages', json(chat), { note: 'whole' }),
+  post('/messages', json(chat), { note: 'not streamed' }),
   post('/messages/count_tokens', json(chat)),
-  post('/responses', json({ model: 'near/chat', input: question }), { note: 'whole' }),
+  post('/responses', json({ model: 'near/chat', input: question }), { note: 'not streamed' }),
   post('/embeddings', json({ model: 'near/embed', input: 'The water rises.' }), { note: 'one text' }),
   post(
     '/systemone',
@@ -69,7 +69,10 @@ const media = ({ link, recording }: Prepared): RouteRow[] => [
   post('/images/generations', picture('near/image', 'url'), { note: 'link', clients: few }),
   post('/images/edits', picture('near/edit', 'b64_json', true), { note: 'base64', clients: few }),
   get('/blobs/{name}', { fill: [link.slice('/blobs/'.length)] }),
-  post('/audio/speech', json({ model: 'near/speech', input: 'Open.' }), { note: 'whole, MP3', clients: few }),
+  post('/audio/speech', json({ model: 'near/speech', input: 'Open.' }), {
+    note: 'not streamed, MP3',
+    clients: few,
+  }),
   post(
     '/audio/speech',
     json({ model: 'near/speech', input: 'Open.', response_format: 'pcm', stream_format: 'sse' }),
@@ -174,7 +177,7 @@ const hour = 3600;
 const service = (): RouteRow[] => [
   get('/usage', { note: 'this month by model', query: '?group_by=model' }),
   get('/usage', { note: 'the last 100 requests', query: '?group_by=request&limit=100' }),
-  // Not whole days, whose sums are kept: so the events themselves are summed up.
+  // Not whole days, whose totals are stored: this sums the events themselves.
   get('/usage', {
     note: 'the last hour by model',
     query: `?group_by=model&from=${Math.floor(Date.now() / 1000) - hour}`,
@@ -203,7 +206,7 @@ const refusals: readonly RouteRow[] = [
   get('/nothing', { note: '404: no route', expected: 404 }),
 ];
 
-/** Jobs come last: what they leave on disk and in the lists is not there for the others. */
+/** Jobs come last, so that their files and records do not affect the other rows. */
 export const routeRows = (prepared: Prepared): readonly RouteRow[] => [
   ...service(),
   ...refusals,

@@ -1,4 +1,4 @@
-/** Two gateways, one before the other: every route of the near one asked in turn, alone; the far one's simulator is its engine. */
+/** Measures every route of a near gateway in turn, with a far gateway's simulator as its engine. */
 
 import type { Step } from '../load/route.ts';
 import type { Load, Outcome } from '../load.ts';
@@ -10,9 +10,9 @@ import { prepare } from './prepare.ts';
 import { type RouteRow, routeRows } from './rows.ts';
 
 export interface RoutesPlan {
-  /** The row of the gateway whose routes are measured. */
+  /** The entry of the gateway whose routes are measured. */
   readonly sluice: SubjectRow;
-  /** Whether a route is wanted, by its name. */
+  /** Whether a route is selected, by its name. */
   readonly isWanted: (name: string) => boolean;
   readonly full: boolean;
   readonly rounds: number;
@@ -26,7 +26,7 @@ export interface OpenRoutes {
 }
 
 const warmSeconds = 0.15;
-/** What all routes share is compiled before: the way through the edge, the keys, admission, an engine, metering. */
+/** Warms up the code that all routes share: HTTP, keys, admission, engine calls, metering. */
 const shared: Load = {
   kind: 'closed',
   stream: false,
@@ -46,7 +46,7 @@ export const loadOf = ({ name: _, ...row }: RouteRow, full: boolean): RouteLoad 
   windowSeconds: windowSeconds(full),
 });
 
-/** Starts what is needed, warms it up by asking every route once for a moment, and ends it when the use is over. */
+/** Starts the processes, warms up every route briefly, and stops the processes after use. */
 export const withRoutes = async (
   plan: RoutesPlan,
   use: (open: OpenRoutes) => Promise<void>,
@@ -105,15 +105,15 @@ export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
   return results;
 };
 
-/** What a second costs in which nobody asks for anything: routes that answer a few times a second bear their part of it. */
+/** CPU time of an idle second: routes with a few responses per second include a part of it. */
 const idle = async (plan: RoutesPlan, stage: Stage, near: Subject, round: number): Promise<Measurement> => {
   const nobody = { name: '', clients: 0, steps: [health] };
-  // What came before it leaves work behind: events to ship, code to compile.
+  // Earlier routes leave work behind: events to ship, code to compile.
   const outcome = await measureOnce(stage, near, { ...loadOf(nobody, plan.full), warmSeconds: 1 });
   const cores = 'failure' in outcome ? undefined : outcome.result.metrics.cpu_cores;
   return {
     round,
-    scenario: 'nothing, for a second',
+    scenario: 'idle for a second',
     subject: plan.sluice.name,
     metrics: cores === undefined ? {} : { cpu_us_per_request: cores * 1e6 },
     errors: 'failure' in outcome ? { [outcome.failure]: 1 } : {},
@@ -124,7 +124,7 @@ const health: Step = { method: 'GET', route: '/health', path: '/health', expecte
 const trouble = (errors: Readonly<Record<string, number>>): string =>
   Object.keys(errors).length === 0 ? '' : ` errors ${JSON.stringify(errors)}`;
 
-/** A route that answered nobody has failed, even if nothing else went wrong. */
+/** A route without any response has failed, even without an error. */
 const judged = (outcome: Outcome): { metrics: Record<string, number>; errors: Record<string, number> } => {
   if ('failure' in outcome) return { metrics: {}, errors: { [outcome.failure]: 1 } };
   const { metrics, errors } = outcome.result;

@@ -118,12 +118,18 @@ class ReplyRecorder extends Recorder<FramedReply> {
 
   /** A stream that has begun can only report a failure inside. */
   protected override failed(error: unknown): void {
-    if (this.#failure === undefined) this.receiver.error(error);
-    else {
-      // The edge sees a stream that ends well: what was not expected is logged here.
-      reportThrow(this.metered.exchange, error);
-      this.receiver.next({ kind: 'bytes', bytes: this.#failure(asApiError(error)) });
+    const report = this.#failure;
+    if (report === undefined) {
+      this.receiver.error(error);
+      return;
+    }
+    // The edge sees a stream that ends well: what was not expected is logged here.
+    reportThrow(this.metered.exchange, error);
+    try {
+      this.receiver.next({ kind: 'bytes', bytes: report(asApiError(error)) });
       this.receiver.complete();
+    } catch (thrown) {
+      this.receiver.error(thrown);
     }
   }
 }

@@ -19,35 +19,41 @@ const documents = [
 
 /** A question, and words of the item that answers it. */
 const questions: readonly (readonly [question: string, answer: string])[] = [
-  ['How long does a request wait in line when all slots are taken?', 'first come, first served'],
-  ['What becomes of the slots and places in line of a gateway that dies?', 'stops renewing'],
-  ['What does SLUICE_ADMISSION_FALLBACK do while Redis is away?', 'SLUICE_ADMISSION_FALLBACK'],
+  ['How long is a request queued when all slots are taken?', 'first in, first out'],
+  [
+    'When are the slots and leases of a gateway that dies free again, with several gateways on Redis?',
+    'stops renewing',
+  ],
+  ['What does SLUICE_ADMISSION_FALLBACK do while Redis is unavailable?', 'SLUICE_ADMISSION_FALLBACK'],
   ['How do I set the concurrency and rpm of a subscription?', 'limits set --subscription'],
-  ['How many calls does each replica of an engine take at once?', 'how many calls each replica takes'],
+  [
+    'How many concurrent calls per replica of an engine, for all subscriptions?',
+    'concurrent calls per replica',
+  ],
   ['Is Retry-After exact when the window was full, in whole seconds?', 'is in whole seconds'],
-  ['How fast does the simulator stream tokens by default?', '200 tokens a second'],
+  [
+    'Does backpressure pause the pace of 200 tokens per second, and do all streams share one timer?',
+    '200 tokens per second',
+  ],
   ['Which directive fails with that status after ten tokens, or resets the connection?', '`fail=503@10`'],
   ['Which quirk splits packets in the middle of a character?', '`split_utf8`'],
-  ['Which telling word of its name makes get_weather called as a tool?', 'A tool is called when'],
-  ['How does the simulator count tokens of a prompt?', 'up to twelve letters'],
+  ['Which distinctive word of its name makes get_weather called as a tool?', 'A tool is called when'],
+  ['How does the tokenizer of the simulator count a word or a number?', 'up to twelve letters'],
   ['How does sluice simulate listen with --port, --rate and --key?', 'sluice simulate --port'],
   [
-    'How are inputs cut at context_length by the tokenizer, and a batch halved?',
-    'Inputs are cut at `context_length`',
+    'How are inputs truncated at context_length by the tokenizer, and a batch halved?',
+    'Inputs are truncated at `context_length`',
   ],
-  [
-    'Which engines give the log-probabilities of a prompt for decision models?',
-    'gives the log-probabilities of a prompt',
-  ],
+  ['Which engines return prompt log-probabilities for decision models?', 'returns prompt log-probabilities'],
   ['Are images billed by megapixels returned and step scaling?', 'megapixels returned'],
   ['Does usage verify show journal lines that do not read or were counted twice?', 'usage verify'],
-  ['When is the journal forced to the disk?', 'SLUICE_JOURNAL_SYNC'],
-  ['What happens when the disk is full or the journal has no room?', 'When there is no room'],
+  ['When is the journal flushed to disk with fsync?', 'SLUICE_JOURNAL_SYNC'],
+  ['What happens when the disk is full or the journal has no space?', 'When the disk is full'],
   [
     'How does backpressure hold back the engine when the socket of the client is full?',
     'backpressure travels beside the data',
   ],
-  ['How do I add a new route to the code?', 'a schema, a pipeline, a row in'],
+  ['How do I add a new route to the code?', 'a row with method, path, access'],
 ];
 
 t.test('at least 18 of 20 questions find their item first', async (t) => {

@@ -19,4 +19,11 @@ interface RouteBase {
 
 export type Route =
   | (RouteBase & { readonly access: 'public'; readonly pipeline: Pipeline })
-  | (RouteBase & { readonly access: 'key'; readonly pipeline: KeyedPipeline });
+  /** Needs an API key unless it is public. */
+  | (RouteBase & { readonly access?: 'key'; readonly pipeline: KeyedPipeline });
+
+/** Bytes of a body that may carry images, audio and documents as base64. */
+export const mediaBodyLimit = 128 * 1024 * 1024;
+
+/** Statuses of a request that an engine generates the response of. */
+export const generationErrors: readonly number[] = [400, 404, 413, 429, 502, 503, 504];

@@ -2,6 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { ImageCapabilities } from './image-capabilities.ts';
 import { RateLimits } from './limits.ts';
+import { Closed } from './shapes.ts';
 
 export const ModelKind = Type.Enum([
   'chat',
@@ -24,227 +25,180 @@ export const Decimal = Type.String({
 
 export const Effort = Type.Enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra']);
 
-/** How a model thinks, and how its engine is told. */
-export const Reasoning = Type.Object(
-  {
-    mandatory: Type.Boolean(),
-    supports_max_tokens: Type.Optional(Type.Boolean()),
-    supported_efforts: Type.Optional(Type.Array(Effort)),
-    default_effort: Type.Optional(Effort),
-    default_enabled: Type.Optional(Type.Boolean()),
-    /** What the engine's request carries; which one depends on the server and the model's chat template. */
-    wire: Type.Optional(
-      Type.Object(
-        {
-          /** Field for the effort (`reasoning_effort`), or a chat template switch (`chat_template_kwargs.enable_thinking`). */
-          effort_field: Type.Optional(Type.String()),
-          /** Field that switches thinking on and off. */
-          enabled_field: Type.Optional(Type.String()),
-          /** Field that says `none` when thinking is off, and is left out when it is on: for servers that refuse any level. */
-          off_field: Type.Optional(Type.String()),
-          /** Field for the thinking budget in tokens. */
-          budget_field: Type.Optional(Type.String()),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+/** How a model reasons, and how its engine is configured to. */
+export const Reasoning = Closed({
+  mandatory: Type.Boolean(),
+  supports_max_tokens: Type.Optional(Type.Boolean()),
+  supported_efforts: Type.Optional(Type.Array(Effort)),
+  default_effort: Type.Optional(Effort),
+  default_enabled: Type.Optional(Type.Boolean()),
+  /** What the engine's request carries; which one depends on the server and the model's chat template. */
+  wire: Type.Optional(
+    Closed({
+      /** Field for the effort (`reasoning_effort`), or a chat template switch (`chat_template_kwargs.enable_thinking`). */
+      effort_field: Type.Optional(Type.String()),
+      /** Field that switches thinking on and off. */
+      enabled_field: Type.Optional(Type.String()),
+      /** Field that is `none` when thinking is off and absent when it is on: for servers that reject any level. */
+      off_field: Type.Optional(Type.String()),
+      /** Field for the thinking budget in tokens. */
+      budget_field: Type.Optional(Type.String()),
+    }),
+  ),
+});
 
 /** USD per token; per megapixel, second of video, speech or music in `completion`; per second of audio read in `prompt`. */
-export const Pricing = Type.Object(
-  {
-    prompt: Decimal,
-    completion: Decimal,
-    internal_reasoning: Type.Optional(Decimal),
-    input_cache_read: Type.Optional(Decimal),
-  },
-  { additionalProperties: false },
-);
+export const Pricing = Closed({
+  prompt: Decimal,
+  completion: Decimal,
+  internal_reasoning: Type.Optional(Decimal),
+  input_cache_read: Type.Optional(Decimal),
+});
 
-/** What the engine samples with when a request does not say. */
-export const DefaultParameters = Type.Object(
-  {
-    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_k: Type.Optional(Type.Integer({ minimum: 0 })),
-    frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
-    presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
-    repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-  },
-  { additionalProperties: false },
-);
+/** Sampling defaults of the engine. */
+export const DefaultParameters = Closed({
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: Type.Optional(Type.Integer({ minimum: 0 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+});
 
-/** How an embedding model is to be asked. */
-export const EmbeddingCapabilities = Type.Object(
-  {
-    /** Length of the vectors it gives. */
-    dimensions: Type.Integer({ minimum: 1 }),
-    /** Trained so that the first numbers of a vector stand alone: `dimensions` may ask for fewer. */
-    truncatable: Type.Optional(Type.Boolean()),
-    /** Put before a search query; absent on models that know no instructions. */
-    query_instruction: Type.Optional(Type.String({ minLength: 1 })),
-    /** A text that starts with this carries its own instruction and is sent as it is. */
-    instruction_marker: Type.Optional(Type.String({ minLength: 1 })),
-    /** Inputs the engine takes in one call; larger batches are split. */
-    batch: Type.Optional(Type.Integer({ minimum: 1 })),
-    /** False: the engine takes texts only, no token ids. */
-    token_ids: Type.Optional(Type.Boolean()),
-    /** Field by which the engine is told to cut inputs at the context length itself: `truncate_prompt_tokens` of vLLM. */
-    truncate_field: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
-  },
-  { additionalProperties: false },
-);
+/** How an embedding model is called. */
+export const EmbeddingCapabilities = Closed({
+  /** Length of the vectors it gives. */
+  dimensions: Type.Integer({ minimum: 1 }),
+  /** Trained so that the first numbers of a vector stand alone: `dimensions` may request fewer. */
+  truncatable: Type.Optional(Type.Boolean()),
+  /** Put before a search query; absent on models that know no instructions. */
+  query_instruction: Type.Optional(Type.String({ minLength: 1 })),
+  /** A text that starts with this carries its own instruction and is sent as it is. */
+  instruction_marker: Type.Optional(Type.String({ minLength: 1 })),
+  /** Inputs the engine takes in one call; larger batches are split. */
+  batch: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** False: the engine takes texts only, no token ids. */
+  token_ids: Type.Optional(Type.Boolean()),
+  /** Field that makes the engine truncate inputs at the context length: `truncate_prompt_tokens` of vLLM. */
+  truncate_field: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$' })),
+});
 
-/** How a decision model is asked. */
-export const DecisionCapabilities = Type.Object(
-  {
-    /** `completions` scores each answer as the continuation of a prompt; `systemone` hands the questions on to another Sluice. */
-    asked_by: Type.Enum(['completions', 'systemone']),
-  },
-  { additionalProperties: false },
-);
+/** How a decision model is called. */
+export const DecisionCapabilities = Closed({
+  /** `completions` scores each answer as the continuation of a prompt; `systemone` hands the questions on to another Sluice. */
+  asked_by: Type.Enum(['completions', 'systemone']),
+});
 
 const Whole = Type.Integer({ minimum: 1 });
 const Times = Type.Number({ exclusiveMinimum: 0 });
 
-/** Seconds that may be asked for. */
-const Durations = Type.Object({ min: Whole, max: Whole, default: Whole }, { additionalProperties: false });
+/** Seconds that may be requested. */
+const Durations = Closed({ min: Whole, max: Whole, default: Whole });
 
 /** One way to render: how many steps, and how many times the price of a second. */
-const VideoTier = Type.Object(
-  {
-    steps: Whole,
-    /** Where reference media guide the picture. */
-    reference_steps: Type.Optional(Whole),
-    price: Times,
-  },
-  { additionalProperties: false },
-);
+const VideoTier = Closed({
+  steps: Whole,
+  /** Where reference media guide the picture. */
+  reference_steps: Type.Optional(Whole),
+  price: Times,
+});
 
-const VideoResolution = Type.Object(
-  {
-    /** `WxH` by aspect ratio, the default ratio first; every resolution has the same ratios. */
-    sizes: Type.Record(
-      Type.String({ pattern: '^[1-9][0-9]?:[1-9][0-9]?$' }),
-      Type.String({
-        pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
-        description: 'a width and a height such as 1344x768',
-      }),
-    ),
-    /** Rendered at half the size and then enlarged, on the turbo schedule only. */
-    enlarged: Type.Optional(Type.Boolean()),
-    /** How many times a second costs, and how many times as long it takes; once by default. */
-    price: Type.Optional(Times),
-    time: Type.Optional(Times),
-  },
-  { additionalProperties: false },
-);
+const VideoResolution = Closed({
+  /** `WxH` by aspect ratio, the default ratio first; every resolution has the same ratios. */
+  sizes: Type.Record(
+    Type.String({ pattern: '^[1-9][0-9]?:[1-9][0-9]?$' }),
+    Type.String({
+      pattern: '^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$',
+      description: 'a width and a height such as 1344x768',
+    }),
+  ),
+  /** Rendered at half the size and then enlarged, on the turbo schedule only. */
+  enlarged: Type.Optional(Type.Boolean()),
+  /** How many times a second costs, and how many times as long it takes; once by default. */
+  price: Type.Optional(Times),
+  time: Type.Optional(Times),
+});
 
 /** What a video model renders. Without it, or where it contradicts itself, the model is not served. */
-export const VideoCapabilities = Type.Object(
-  {
-    duration: Durations,
-    /** By name, the default first. */
-    resolutions: Type.Record(Type.String({ pattern: '^[A-Za-z0-9.]{1,16}$' }), VideoResolution),
-    fps: Whole,
-    /** The frames of a clip are a multiple of this: its length is rounded up to it. */
-    frame_step: Whole,
-    tiers: Type.Object(
-      { turbo: VideoTier, standard: Type.Optional(VideoTier), max: Type.Optional(VideoTier) },
-      { additionalProperties: false },
-    ),
-    /** Steps that may be asked for by number; from `base` on the base model runs, a second of which costs steps / `per_price`. */
-    steps: Type.Object(
-      { min: Whole, max: Whole, base: Whole, per_price: Whole },
-      { additionalProperties: false },
-    ),
-    frame_images: Type.Array(Type.Enum(['first_frame', 'last_frame'])),
-    /** Most reference media of each kind, and in all; absent: it takes none. */
-    references: Type.Optional(
-      Type.Object(
-        {
-          images: Type.Integer({ minimum: 0 }),
-          videos: Type.Integer({ minimum: 0 }),
-          audio: Type.Integer({ minimum: 0 }),
-          total: Whole,
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    /** Seconds that a second of video takes to render. */
-    render_time: Type.Object({ plain: Times, references: Times }, { additionalProperties: false }),
-  },
-  { additionalProperties: false },
-);
+export const VideoCapabilities = Closed({
+  duration: Durations,
+  /** By name, the default first. */
+  resolutions: Type.Record(Type.String({ pattern: '^[A-Za-z0-9.]{1,16}$' }), VideoResolution),
+  fps: Whole,
+  /** The frames of a clip are a multiple of this: its length is rounded up to it. */
+  frame_step: Whole,
+  tiers: Closed({ turbo: VideoTier, standard: Type.Optional(VideoTier), max: Type.Optional(VideoTier) }),
+  /** Steps that may be requested by number; from `base` on the base model runs, a second of which costs steps / `per_price`. */
+  steps: Closed({ min: Whole, max: Whole, base: Whole, per_price: Whole }),
+  frame_images: Type.Array(Type.Enum(['first_frame', 'last_frame'])),
+  /** Most reference media of each kind, and in all; absent: it takes none. */
+  references: Type.Optional(
+    Closed({
+      images: Type.Integer({ minimum: 0 }),
+      videos: Type.Integer({ minimum: 0 }),
+      audio: Type.Integer({ minimum: 0 }),
+      total: Whole,
+    }),
+  ),
+  /** Seconds that a second of video takes to render. */
+  render_time: Closed({ plain: Times, references: Times }),
+});
 export type VideoCapabilities = Static<typeof VideoCapabilities>;
 
 /** What a music model renders. Without it, or where it contradicts itself, the model is not served. */
-export const MusicCapabilities = Type.Object(
-  {
-    duration: Durations,
-    /** The default first. */
-    formats: Type.Array(Type.Enum(['mp3', 'wav', 'flac', 'opus']), { minItems: 1, uniqueItems: true }),
-    /** Songs of one request. */
-    max_outputs: Whole,
-    /** Most characters of lyrics; absent: it takes none. */
-    max_lyrics: Type.Optional(Whole),
-    /** Whether a song can be heard while it renders, and how its samples are laid out. */
-    streaming: Type.Object(
-      { progressive: Type.Boolean(), sample_rate: Whole, channels: Type.Integer({ minimum: 1, maximum: 2 }) },
-      { additionalProperties: false },
-    ),
-    /** Seconds that a second of music takes to render. */
-    render_time: Times,
-  },
-  { additionalProperties: false },
-);
+export const MusicCapabilities = Closed({
+  duration: Durations,
+  /** The default first. */
+  formats: Type.Array(Type.Enum(['mp3', 'wav', 'flac', 'opus']), { minItems: 1, uniqueItems: true }),
+  /** Songs of one request. */
+  max_outputs: Whole,
+  /** Most characters of lyrics; absent: it takes none. */
+  max_lyrics: Type.Optional(Whole),
+  /** Whether a song can be played while it renders, and the layout of its samples. */
+  streaming: Closed({
+    progressive: Type.Boolean(),
+    sample_rate: Whole,
+    channels: Type.Integer({ minimum: 1, maximum: 2 }),
+  }),
+  /** Seconds that a second of music takes to render. */
+  render_time: Times,
+});
 export type MusicCapabilities = Static<typeof MusicCapabilities>;
 
-/** How a speech model is asked, beside its voices. */
-export const SpeechCapabilities = Type.Object(
-  {
-    /** Makes a voice from a description. */
-    design: Type.Optional(Type.Boolean()),
-    /** Speaks like a clip. */
-    clone: Type.Optional(Type.Boolean()),
-    /** Words for designed and cloned voices: those of vLLM-Omni, or of another Sluice; plain OpenAI servers know neither. */
-    asked_by: Type.Optional(Type.Enum(['openai', 'vllm', 'sluice'])),
-    /** What the engine is asked for; anything but `pcm`, which it is by default, is decoded on our side. */
-    engine_format: Type.Optional(Type.Enum(['pcm', 'wav', 'mp3', 'opus', 'flac', 'aac'])),
-    /** Samples a second of the engine's `pcm`; 24000 by default. */
-    engine_rate: Type.Optional(Type.Integer({ minimum: 8000, maximum: 192_000 })),
-  },
-  { additionalProperties: false },
-);
+/** How a speech model is called, beside its voices. */
+export const SpeechCapabilities = Closed({
+  /** Makes a voice from a description. */
+  design: Type.Optional(Type.Boolean()),
+  /** Clones the voice of a clip. */
+  clone: Type.Optional(Type.Boolean()),
+  /** Parameters for designed and cloned voices: of vLLM-Omni, or of another Sluice; plain OpenAI servers have none. */
+  asked_by: Type.Optional(Type.Enum(['openai', 'vllm', 'sluice'])),
+  /** Format requested from the engine; anything but `pcm`, the default, is decoded by the gateway. */
+  engine_format: Type.Optional(Type.Enum(['pcm', 'wav', 'mp3', 'opus', 'flac', 'aac'])),
+  /** Samples a second of the engine's `pcm`; 24000 by default. */
+  engine_rate: Type.Optional(Type.Integer({ minimum: 8000, maximum: 192_000 })),
+});
 
-/** How a transcription model is asked. */
-export const TranscriptionCapabilities = Type.Object(
-  {
-    /** The engine streams pieces of text; it does by default. */
-    streams: Type.Optional(Type.Boolean()),
-    /** Containers the engine reads; a file in another is converted to the first of them. All by default. */
-    formats: Type.Optional(
-      Type.Array(Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']), { minItems: 1 }),
-    ),
-  },
-  { additionalProperties: false },
-);
+/** How a transcription model is called. */
+export const TranscriptionCapabilities = Closed({
+  /** The engine streams its text; true by default. */
+  streams: Type.Optional(Type.Boolean()),
+  /** Containers the engine reads; a file in another is converted to the first of them. All by default. */
+  formats: Type.Optional(
+    Type.Array(Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']), { minItems: 1 }),
+  ),
+});
 
 /** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
-export const Capabilities = Type.Object(
-  {
-    embedding: Type.Optional(EmbeddingCapabilities),
-    decision: Type.Optional(DecisionCapabilities),
-    speech: Type.Optional(SpeechCapabilities),
-    transcription: Type.Optional(TranscriptionCapabilities),
-    image: Type.Optional(ImageCapabilities),
-    video: Type.Optional(VideoCapabilities),
-    music: Type.Optional(MusicCapabilities),
-  },
-  { additionalProperties: false },
-);
+export const Capabilities = Closed({
+  embedding: Type.Optional(EmbeddingCapabilities),
+  decision: Type.Optional(DecisionCapabilities),
+  speech: Type.Optional(SpeechCapabilities),
+  transcription: Type.Optional(TranscriptionCapabilities),
+  image: Type.Optional(ImageCapabilities),
+  video: Type.Optional(VideoCapabilities),
+  music: Type.Optional(MusicCapabilities),
+});
 
 const modelFields = {
   kind: ModelKind,
@@ -256,7 +210,7 @@ const modelFields = {
   engine: Type.String({ minLength: 1 }),
   /** The id the engine knows it by. */
   served_as: Type.String({ minLength: 1 }),
-  /** False: listed nowhere and answered 404, as if it were not there. */
+  /** False: listed nowhere, and 404 as if it did not exist. */
   served: Type.Boolean(),
   /** True: usable by id, shown in no list and by no public route. */
   private: Type.Boolean(),
@@ -273,7 +227,7 @@ const modelFields = {
   is_moderated: Type.Boolean(),
   supported_parameters: Type.Array(Type.String()),
   default_parameters: Type.Optional(DefaultParameters),
-  /** Maxima of one request, shown in the entry: `max_prompt_length` in characters, say. */
+  /** Maxima of one request, shown in the entry, such as `max_prompt_length` in characters. */
   per_request_limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
   /** Voice ids of a speech model, its default speaker first. */
   voices: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 })),
@@ -289,13 +243,10 @@ export const Model = Type.Object({ id: Type.String({ minLength: 1 }), ...modelFi
 export type Model = Static<typeof Model>;
 
 /** A row as it is written: all but a few fields have defaults. */
-export const ModelRow = Type.Object(
-  {
-    ...Type.Partial(Type.Object(modelFields)).properties,
-    engine: modelFields.engine,
-    pricing: Type.Optional(Type.Partial(Pricing, { additionalProperties: false })),
-    limits: Type.Optional(Type.Partial(RateLimits, { additionalProperties: false })),
-  },
-  { additionalProperties: false },
-);
+export const ModelRow = Closed({
+  ...Type.Partial(Type.Object(modelFields)).properties,
+  engine: modelFields.engine,
+  pricing: Type.Optional(Type.Partial(Pricing, { additionalProperties: false })),
+  limits: Type.Optional(Type.Partial(RateLimits, { additionalProperties: false })),
+});
 export type ModelRow = Static<typeof ModelRow>;

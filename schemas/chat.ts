@@ -1,6 +1,7 @@
-/** What `POST /chat/completions` takes and gives. Fields it does not name are accepted and ignored; null means absent. */
+/** Requests and responses of `POST /chat/completions`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Effort } from './catalog.ts';
+import { Count, Nullable, Titled } from './shapes.ts';
 
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 export const FunctionName = Type.String({
@@ -10,7 +11,7 @@ export const FunctionName = Type.String({
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
+/** A string to the client; the parser returns long base64 as bytes, so the reader checks it. */
 export const MediaText = (description: string) => Type.Unknown({ description: `string: ${description}` });
 
 export const ImageDetail = Type.Enum(['auto', 'low', 'high', 'original']);
@@ -57,7 +58,7 @@ export const ChatRequestMessage = Type.Object({
   tool_calls: Type.Optional(Type.Array(RequestToolCall, { maxItems: 1024 })),
   /** On tool messages. */
   tool_call_id: Type.Optional(Type.String({ minLength: 1 })),
-  /** What clients replay of an earlier answer; not sent on. */
+  /** What clients replay of an earlier response; not forwarded. */
   refusal: Type.Optional(Type.Unknown()),
   reasoning: Type.Optional(Type.Unknown()),
   reasoning_content: Type.Optional(Type.Unknown()),
@@ -102,54 +103,46 @@ export const Reasoning = Type.Object({
   max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
-export const ChatRequest = Type.Object(
-  {
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
-    messages: Type.Array(ChatRequestMessage, { minItems: 1, maxItems: 16_384 }),
-    continue_final_message: Type.Optional(Type.Boolean()),
-    stream: Type.Optional(Type.Boolean()),
-    stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
-    max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-    max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-    reasoning_effort: Type.Optional(Effort),
-    reasoning: Type.Optional(Reasoning),
-    n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128 })),
-    seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
-    top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
-    repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    response_format: Type.Optional(ResponseFormat),
-    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
-    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
-    presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
-    stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
-    logprobs: Type.Optional(Type.Boolean()),
-    top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
-    tool_choice: Type.Optional(ChatToolChoice),
-    tools: Type.Optional(Type.Array(ChatTool, { maxItems: 1024 })),
-    parallel_tool_calls: Type.Optional(Type.Boolean()),
-    user: Type.Optional(Type.String()),
-  },
-  { title: 'ChatRequest' },
-);
+export const ChatRequest = Titled('ChatRequest', {
+  model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
+  messages: Type.Array(ChatRequestMessage, { minItems: 1, maxItems: 16_384 }),
+  continue_final_message: Type.Optional(Type.Boolean()),
+  stream: Type.Optional(Type.Boolean()),
+  stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  reasoning_effort: Type.Optional(Effort),
+  reasoning: Type.Optional(Reasoning),
+  n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128 })),
+  seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
+  top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+  repetition_penalty: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  response_format: Type.Optional(ResponseFormat),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
+  logprobs: Type.Optional(Type.Boolean()),
+  top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
+  tool_choice: Type.Optional(ChatToolChoice),
+  tools: Type.Optional(Type.Array(ChatTool, { maxItems: 1024 })),
+  parallel_tool_calls: Type.Optional(Type.Boolean()),
+  user: Type.Optional(Type.String()),
+});
 export type ChatRequest = Static<typeof ChatRequest>;
 
-// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+// ── response ─────────────────────────────────────────────────────────────────────────────────────────
 
-const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const Count = Type.Integer({ minimum: 0 });
 const Bytes = Nullable(Type.Array(Type.Integer({ minimum: 0, maximum: 255 })));
 
-export const ChatUsage = Type.Object(
-  {
-    prompt_tokens: Count,
-    completion_tokens: Count,
-    total_tokens: Count,
-    prompt_tokens_details: Type.Object({ cached_tokens: Count }),
-    completion_tokens_details: Type.Object({ reasoning_tokens: Count }),
-  },
-  { title: 'ChatUsage' },
-);
+export const ChatUsage = Titled('ChatUsage', {
+  prompt_tokens: Count,
+  completion_tokens: Count,
+  total_tokens: Count,
+  prompt_tokens_details: Type.Object({ cached_tokens: Count }),
+  completion_tokens_details: Type.Object({ reasoning_tokens: Count }),
+});
 
 const Logprobs = Nullable(
   Type.Object({
@@ -176,32 +169,29 @@ const ToolCall = Type.Object({
   function: Type.Object({ name: Type.String(), arguments: Type.String() }),
 });
 
-export const ChatCompletion = Type.Object(
-  {
-    id: Type.String({ pattern: '^chatcmpl-' }),
-    object: Type.Literal('chat.completion'),
-    created: Type.Integer(),
-    model: Type.String(),
-    system_fingerprint: Type.Null(),
-    choices: Type.Array(
-      Type.Object({
-        index: Count,
-        message: Type.Object({
-          role: Type.Literal('assistant'),
-          content: Nullable(Type.String()),
-          reasoning: Nullable(Type.String()),
-          refusal: Type.Null(),
-          tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1 })),
-        }),
-        logprobs: Logprobs,
-        finish_reason: FinishReason,
-        native_finish_reason: Nullable(Type.String()),
+export const ChatCompletion = Titled('ChatCompletion', {
+  id: Type.String({ pattern: '^chatcmpl-' }),
+  object: Type.Literal('chat.completion'),
+  created: Type.Integer(),
+  model: Type.String(),
+  system_fingerprint: Type.Null(),
+  choices: Type.Array(
+    Type.Object({
+      index: Count,
+      message: Type.Object({
+        role: Type.Literal('assistant'),
+        content: Nullable(Type.String()),
+        reasoning: Nullable(Type.String()),
+        refusal: Type.Null(),
+        tool_calls: Type.Optional(Type.Array(ToolCall, { minItems: 1 })),
       }),
-    ),
-    usage: ChatUsage,
-  },
-  { title: 'ChatCompletion' },
-);
+      logprobs: Logprobs,
+      finish_reason: FinishReason,
+      native_finish_reason: Nullable(Type.String()),
+    }),
+  ),
+  usage: ChatUsage,
+});
 export type ChatCompletion = Static<typeof ChatCompletion>;
 
 const ToolCallDelta = Type.Object({
@@ -211,37 +201,34 @@ const ToolCallDelta = Type.Object({
   function: Type.Object({ name: Type.Optional(Type.String()), arguments: Type.String() }),
 });
 
-export const ChatChunk = Type.Object(
-  {
-    id: Type.String({ pattern: '^chatcmpl-' }),
-    object: Type.Literal('chat.completion.chunk'),
-    created: Type.Integer(),
-    model: Type.String(),
-    choices: Type.Array(
-      Type.Object({
-        index: Count,
-        delta: Type.Object({
-          role: Type.Optional(Type.Literal('assistant')),
-          content: Type.Optional(Type.String()),
-          reasoning: Type.Optional(Type.String()),
-          tool_calls: Type.Optional(Type.Array(ToolCallDelta, { minItems: 1 })),
-        }),
-        finish_reason: Nullable(FinishReason),
-        native_finish_reason: Nullable(Type.String()),
-        logprobs: Type.Optional(Logprobs),
+export const ChatChunk = Titled('ChatChunk', {
+  id: Type.String({ pattern: '^chatcmpl-' }),
+  object: Type.Literal('chat.completion.chunk'),
+  created: Type.Integer(),
+  model: Type.String(),
+  choices: Type.Array(
+    Type.Object({
+      index: Count,
+      delta: Type.Object({
+        role: Type.Optional(Type.Literal('assistant')),
+        content: Type.Optional(Type.String()),
+        reasoning: Type.Optional(Type.String()),
+        tool_calls: Type.Optional(Type.Array(ToolCallDelta, { minItems: 1 })),
       }),
-    ),
-    usage: Type.Optional(ChatUsage),
-    error: Type.Optional(
-      Type.Object({
-        code: Type.Integer(),
-        message: Type.String(),
-        type: Type.String(),
-        param: Type.Null(),
-        metadata: Type.Object({ error_type: Type.String() }),
-      }),
-    ),
-  },
-  { title: 'ChatChunk' },
-);
+      finish_reason: Nullable(FinishReason),
+      native_finish_reason: Nullable(Type.String()),
+      logprobs: Type.Optional(Logprobs),
+    }),
+  ),
+  usage: Type.Optional(ChatUsage),
+  error: Type.Optional(
+    Type.Object({
+      code: Type.Integer(),
+      message: Type.String(),
+      type: Type.String(),
+      param: Type.Null(),
+      metadata: Type.Object({ error_type: Type.String() }),
+    }),
+  ),
+});
 export type ChatChunk = Static<typeof ChatChunk>;

@@ -1,6 +1,6 @@
-/** What `POST /embeddings` takes and gives. */
+/** Requests and responses of `POST /embeddings`. */
 import Type, { type Static } from 'typebox';
-import { ignoredFields } from './ignored-fields.ts';
+import { ignoredFields, Titled } from './shapes.ts';
 
 /** Inputs of one request. */
 export const maxInputs = 2048;
@@ -37,31 +37,28 @@ const fields = {
   provider: Type.Optional(Type.Unknown()),
 };
 
-export const EmbeddingsRequest = Type.Object({ ...fields, input: Input }, { title: 'EmbeddingsRequest' });
+export const EmbeddingsRequest = Titled('EmbeddingsRequest', { ...fields, input: Input });
 
-/** As it is checked first: which of its four forms `input` was meant to have is told by hand, item by item. */
+/** As it is validated first: the reader checks which of its four forms `input` has, item by item. */
 export const EmbeddingsFields = Type.Object({ ...fields, input: Type.Unknown() });
 export type EmbeddingsFields = Static<typeof EmbeddingsFields>;
 
-export const EmbeddingsResponse = Type.Object(
-  {
-    id: Type.String({ pattern: '^emb-' }),
-    object: Type.Literal('list'),
-    data: Type.Array(
-      Type.Object({
-        object: Type.Literal('embedding'),
-        index: Type.Integer({ minimum: 0, description: 'Place of the input' }),
-        embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
-      }),
-    ),
-    model: Type.String(),
-    usage: Type.Object({
-      prompt_tokens: Type.Integer({
-        minimum: 0,
-        description: 'Tokens read, the query instruction included: what is billed',
-      }),
-      total_tokens: Type.Integer({ minimum: 0 }),
+export const EmbeddingsResponse = Titled('EmbeddingsResponse', {
+  id: Type.String({ pattern: '^emb-' }),
+  object: Type.Literal('list'),
+  data: Type.Array(
+    Type.Object({
+      object: Type.Literal('embedding'),
+      index: Type.Integer({ minimum: 0, description: 'Place of the input' }),
+      embedding: Type.Union([Type.Array(Type.Number()), Type.String()]),
     }),
-  },
-  { title: 'EmbeddingsResponse' },
-);
+  ),
+  model: Type.String(),
+  usage: Type.Object({
+    prompt_tokens: Type.Integer({
+      minimum: 0,
+      description: 'Tokens read, the query instruction included: what is billed',
+    }),
+    total_tokens: Type.Integer({ minimum: 0 }),
+  }),
+});

@@ -1,5 +1,6 @@
 /** An engine as `sluice.yaml` describes it: one row under `engines`. */
 import Type, { type Static } from 'typebox';
+import { Closed } from './shapes.ts';
 
 /** The engine that needs no row: the simulator inside the gateway. */
 export const SIMULATOR = 'simulator';
@@ -11,69 +12,60 @@ export const Duration = Type.String({
 });
 export type Duration = Static<typeof Duration>;
 
-export const EngineTimeouts = Type.Object(
-  {
-    /** Until a connection is established, TLS included. */
-    connect: Type.Optional(Duration),
-    /** From sending the request until the first byte of the response body. */
-    first_byte: Type.Optional(Duration),
-    /** Between two reads of a response; time spent paused for a slow client does not count. */
-    idle: Type.Optional(Duration),
-    /** The whole call. */
-    total: Type.Optional(Duration),
-  },
-  { additionalProperties: false },
-);
+export const EngineTimeouts = Closed({
+  /** Until a connection is established, TLS included. */
+  connect: Type.Optional(Duration),
+  /** From sending the request until the first byte of the response body. */
+  first_byte: Type.Optional(Duration),
+  /** Between two reads of a response; time spent paused for a slow client does not count. */
+  idle: Type.Optional(Duration),
+  /** The whole call. */
+  total: Type.Optional(Duration),
+});
 
-export const EngineRow = Type.Object(
-  {
-    /** The protocol of the engine: a name in `src/engines/wires.ts`. */
-    wire: Type.String({ minLength: 1 }),
-    /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
-    replicas: Type.Array(
-      Type.String({
-        pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
-        maxLength: 2048,
-        description: 'an address such as http://10.0.0.5:8000/v1',
-      }),
-      { minItems: 1, maxItems: 1000 },
+export const EngineRow = Closed({
+  /** The protocol of the engine: a name in `src/engines/wires.ts`. */
+  wire: Type.String({ minLength: 1 }),
+  /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
+  replicas: Type.Array(
+    Type.String({
+      pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+      maxLength: 2048,
+      description: 'an address such as http://10.0.0.5:8000/v1',
+    }),
+    { minItems: 1, maxItems: 1000 },
+  ),
+  /** Name of the environment variable that holds the engine's key. */
+  key_env: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+      description: 'the name of an environment variable',
+    }),
+  ),
+  /** Further request headers. */
+  headers: Type.Optional(
+    Type.Record(
+      Type.String({ pattern: '^[A-Za-z0-9-]+$' }),
+      Type.String({ pattern: '^[\\t\\x20-\\x7e]*$', maxLength: 8192 }),
+      { additionalProperties: false },
     ),
-    /** Name of the environment variable that holds the engine's key. */
-    key_env: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-        description: 'the name of an environment variable',
-      }),
-    ),
-    /** Further request headers. */
-    headers: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: '^[A-Za-z0-9-]+$' }),
-        Type.String({ pattern: '^[\\t\\x20-\\x7e]*$', maxLength: 8192 }),
-        { additionalProperties: false },
-      ),
-    ),
-    /** Calls running at once on one replica; absent: no cap. */
-    concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
-    timeouts: Type.Optional(EngineTimeouts),
-    /** True for an engine that returns one choice per call: n choices become n calls. */
-    fan_out_n: Type.Optional(Type.Boolean()),
-    /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */
-    limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
-    /** A GET that responds 2xx while the replica is healthy; without it health is learnt from calls alone. */
-    probe: Type.Optional(
-      Type.Object(
-        {
-          /** Path from the root of the replica's host. */
-          path: Type.String({ pattern: '^/[\\x21-\\x7e]*$', maxLength: 2048 }),
-          interval: Type.Optional(Duration),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-    /** PEM file with the authorities that sign the replicas' certificates, instead of the public ones. */
-    ca_file: Type.Optional(Type.String({ minLength: 1 })),
-  },
-  { additionalProperties: false },
-);
+  ),
+  /** Calls running at once on one replica; absent: no cap. */
+  concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
+  timeouts: Type.Optional(EngineTimeouts),
+  /** True for an engine that returns one choice per call: n choices become n calls. */
+  fan_out_n: Type.Optional(Type.Boolean()),
+  /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */
+  limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
+  /** A GET that responds 2xx while the replica is healthy; without it health is learnt from calls alone. */
+  probe: Type.Optional(
+    Closed({
+      /** Path from the root of the replica's host. */
+      path: Type.String({ pattern: '^/[\\x21-\\x7e]*$', maxLength: 2048 }),
+      interval: Type.Optional(Duration),
+    }),
+  ),
+  /** PEM file with the authorities that sign the replicas' certificates, instead of the public ones. */
+  ca_file: Type.Optional(Type.String({ minLength: 1 })),
+});
 export type EngineRow = Static<typeof EngineRow>;

@@ -1,5 +1,6 @@
 /** The capability spec of an image model: the rules of its requests, shown in its entry. */
 import Type, { type Static } from 'typebox';
+import { Closed } from './shapes.ts';
 
 const Whole = Type.Integer({ minimum: 1 });
 const Name = Type.String({
@@ -19,154 +20,121 @@ const Label = '^[0-9]{1,4}(\\.[0-9])?K?$';
 const aliases = Type.Optional(Type.Array(Name, { maxItems: 8, uniqueItems: true }));
 
 const EnumOf = <T extends string>(values: readonly T[]) =>
-  Type.Object(
-    {
-      type: Type.Literal('enum'),
-      values: Type.Array(Type.Enum([...values]), { minItems: 1, uniqueItems: true }),
-      default: Type.Optional(Type.Enum([...values])),
-    },
-    { additionalProperties: false },
-  );
+  Closed({
+    type: Type.Literal('enum'),
+    values: Type.Array(Type.Enum([...values]), { minItems: 1, uniqueItems: true }),
+    default: Type.Optional(Type.Enum([...values])),
+  });
 
-const WholeRange = Type.Object(
-  {
-    type: Type.Literal('range'),
-    min: Type.Integer(),
-    max: Type.Integer(),
-    /** Values outside the range that are taken too. */
-    also: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 16 })),
-    default: Type.Optional(Type.Integer()),
-    aliases,
-  },
-  { additionalProperties: false },
-);
+const WholeRange = Closed({
+  type: Type.Literal('range'),
+  min: Type.Integer(),
+  max: Type.Integer(),
+  /** Values outside the range that are taken too. */
+  also: Type.Optional(Type.Array(Type.Integer(), { minItems: 1, maxItems: 16 })),
+  default: Type.Optional(Type.Integer()),
+  aliases,
+});
 
-const NumberRange = Type.Object(
-  {
-    type: Type.Literal('range'),
-    min: Type.Number(),
-    max: Type.Number(),
-    also: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 16 })),
-    default: Type.Optional(Type.Number()),
-    aliases,
-  },
-  { additionalProperties: false },
-);
+const NumberRange = Closed({
+  type: Type.Literal('range'),
+  min: Type.Number(),
+  max: Type.Number(),
+  also: Type.Optional(Type.Array(Type.Number(), { minItems: 1, maxItems: 16 })),
+  default: Type.Optional(Type.Number()),
+  aliases,
+});
 
-const Text = Type.Object(
-  { type: Type.Literal('string'), max_length: Whole, aliases },
-  { additionalProperties: false },
-);
+const Text = Closed({ type: Type.Literal('string'), max_length: Whole, aliases });
 
 /** The model takes it. */
-const Taken = Type.Object({ type: Type.Literal('boolean') }, { additionalProperties: false });
+const Taken = Closed({ type: Type.Literal('boolean') });
 
-const SizeConstraint = Type.Object(
-  {
-    type: Type.Literal('constraint'),
-    /** Both sides are multiples of this. */
-    multiple_of: Whole,
-    /** Pixels of one image. */
-    min_area: Whole,
-    max_area: Whole,
-    /** The longer side is at most so many times the shorter. */
-    max_ratio: Type.Number({ minimum: 1 }),
-    /** Pixels of all images of a request together. */
-    max_total_area: Type.Optional(Whole),
-    default: PixelSize,
-  },
-  { additionalProperties: false },
-);
+const SizeConstraint = Closed({
+  type: Type.Literal('constraint'),
+  /** Both sides are multiples of this. */
+  multiple_of: Whole,
+  /** Pixels of one image. */
+  min_area: Whole,
+  max_area: Whole,
+  /** The longer side is at most so many times the shorter. */
+  max_ratio: Type.Number({ minimum: 1 }),
+  /** Pixels of all images of a request together. */
+  max_total_area: Type.Optional(Whole),
+  default: PixelSize,
+});
 
-const AspectRatios = Type.Object(
-  {
-    type: Type.Literal('enum'),
-    values: Type.Array(Type.String({ pattern: Ratio, description: 'a ratio such as 16:9' }), {
-      minItems: 1,
-      maxItems: 64,
-      uniqueItems: true,
-    }),
-    /** Used where a resolution comes without a ratio. */
-    default: Type.String(),
-  },
-  { additionalProperties: false },
-);
+const AspectRatios = Closed({
+  type: Type.Literal('enum'),
+  values: Type.Array(Type.String({ pattern: Ratio, description: 'a ratio such as 16:9' }), {
+    minItems: 1,
+    maxItems: 64,
+    uniqueItems: true,
+  }),
+  /** Used where a resolution comes without a ratio. */
+  default: Type.String(),
+});
 
-const Resolutions = Type.Object(
-  {
-    type: Type.Literal('enum'),
-    values: Type.Array(Type.String({ pattern: Label, description: 'a label such as 512 or 1.5K' }), {
-      minItems: 1,
-      maxItems: 16,
-      uniqueItems: true,
-    }),
-    /** Used where an aspect ratio comes without a resolution. */
-    default: Type.String(),
-    /** By resolution, then by aspect ratio. */
-    sizes: Type.Record(Type.String(), Type.Record(Type.String(), PixelSize)),
-  },
-  { additionalProperties: false },
-);
+const Resolutions = Closed({
+  type: Type.Literal('enum'),
+  values: Type.Array(Type.String({ pattern: Label, description: 'a label such as 512 or 1.5K' }), {
+    minItems: 1,
+    maxItems: 16,
+    uniqueItems: true,
+  }),
+  /** Used where an aspect ratio comes without a resolution. */
+  default: Type.String(),
+  /** By resolution, then by aspect ratio. */
+  sizes: Type.Record(Type.String(), Type.Record(Type.String(), PixelSize)),
+});
 
 /** Pictures a model works from. */
-const References = Type.Object(
-  {
-    type: Type.Literal('range'),
-    min: Type.Literal(0),
-    /** Most pictures of a request. */
-    max: Type.Integer({ minimum: 1, maximum: 64 }),
-    /** Media types it reads. */
-    formats: Type.Array(Type.Enum(['image/png', 'image/jpeg', 'image/webp', 'image/gif']), {
-      minItems: 1,
-      uniqueItems: true,
-    }),
-    /** Largest picture it reads. */
-    max_pixels: Whole,
-  },
-  { additionalProperties: false },
-);
+const References = Closed({
+  type: Type.Literal('range'),
+  min: Type.Literal(0),
+  /** Most pictures of a request. */
+  max: Type.Integer({ minimum: 1, maximum: 64 }),
+  /** Media types it reads. */
+  formats: Type.Array(Type.Enum(['image/png', 'image/jpeg', 'image/webp', 'image/gif']), {
+    minItems: 1,
+    uniqueItems: true,
+  }),
+  /** Largest picture it reads. */
+  max_pixels: Whole,
+});
 
-export const ImageParameters = Type.Object(
-  {
-    n: Type.Optional(WholeRange),
-    size: SizeConstraint,
-    aspect_ratio: Type.Optional(AspectRatios),
-    resolution: Type.Optional(Resolutions),
-    seed: Type.Optional(Taken),
-    output_format: EnumOf(['png', 'jpeg', 'webp']),
-    output_compression: Type.Optional(WholeRange),
-    background: Type.Optional(EnumOf(['auto', 'opaque', 'transparent'])),
-    input_references: Type.Optional(References),
-    mask: Type.Optional(Taken),
-    steps: Type.Optional(WholeRange),
-    guidance_scale: Type.Optional(NumberRange),
-    negative_prompt: Type.Optional(Text),
-  },
-  { additionalProperties: false },
-);
+export const ImageParameters = Closed({
+  n: Type.Optional(WholeRange),
+  size: SizeConstraint,
+  aspect_ratio: Type.Optional(AspectRatios),
+  resolution: Type.Optional(Resolutions),
+  seed: Type.Optional(Taken),
+  output_format: EnumOf(['png', 'jpeg', 'webp']),
+  output_compression: Type.Optional(WholeRange),
+  background: Type.Optional(EnumOf(['auto', 'opaque', 'transparent'])),
+  input_references: Type.Optional(References),
+  mask: Type.Optional(Taken),
+  steps: Type.Optional(WholeRange),
+  guidance_scale: Type.Optional(NumberRange),
+  negative_prompt: Type.Optional(Text),
+});
 export type ImageParameters = Static<typeof ImageParameters>;
 
 /** Without it, or where it contradicts itself, an image model is not served. */
-export const ImageCapabilities = Type.Object(
-  {
-    /** Unicode characters of a prompt. */
-    max_prompt_length: Whole,
-    /** Whether an image may be asked for as a stream of events. */
-    streaming: Type.Boolean(),
-    parameters: ImageParameters,
-    /** Billed megapixels are the image's own times steps times this. */
-    step_scaling: Type.Optional(
-      Type.Object(
-        {
-          per_step: Type.String({
-            pattern: '^(0|[1-9][0-9]{0,2})(\\.[0-9]{1,3})?$',
-            description: "a decimal number in quotes with up to three digits after the point, such as '0.05'",
-          }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-);
+export const ImageCapabilities = Closed({
+  /** Unicode characters of a prompt. */
+  max_prompt_length: Whole,
+  /** Whether an image can be requested as a stream of events. */
+  streaming: Type.Boolean(),
+  parameters: ImageParameters,
+  /** Billed megapixels are the image's own times steps times this. */
+  step_scaling: Type.Optional(
+    Closed({
+      per_step: Type.String({
+        pattern: '^(0|[1-9][0-9]{0,2})(\\.[0-9]{1,3})?$',
+        description: "a decimal number in quotes with up to three digits after the point, such as '0.05'",
+      }),
+    }),
+  ),
+});
 export type ImageCapabilities = Static<typeof ImageCapabilities>;

@@ -1,5 +1,6 @@
 /** Records of video and music jobs and of render slots in the State port. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 export const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
 export type JobStatus = Static<typeof JobStatus>;
@@ -9,7 +10,7 @@ export const JobOutput = Type.Object({
   blob: Type.String(),
   media_type: Type.String(),
   size_bytes: Type.Integer(),
-  /** True seconds. */
+  /** Actual seconds. */
   duration: Type.Number(),
   width: Type.Optional(Type.Integer()),
   height: Type.Optional(Type.Integer()),
@@ -26,32 +27,32 @@ export const JobRecord = Type.Object({
   model: Type.String(),
   status: JobStatus,
   created: Type.Integer(),
-  started: Type.Union([Type.Integer(), Type.Null()]),
-  ended: Type.Union([Type.Integer(), Type.Null()]),
+  started: Nullable(Type.Integer()),
+  ended: Nullable(Type.Integer()),
   /** When the outputs are deleted; set at completion. */
-  expires: Type.Union([Type.Integer(), Type.Null()]),
+  expires: Nullable(Type.Integer()),
   /** How long the render is expected to take. */
   expected_ms: Type.Integer(),
-  /** What the renderer last said, 0 to 1. */
+  /** Progress that the renderer last reported, 0 to 1. */
   done: Type.Number(),
-  /** What the engine is asked: a `RenderCall`. */
+  /** The engine call: a `RenderCall`. */
   call: Type.Unknown(),
-  /** What the client asked for, as its record shows it. */
+  /** The client's request, as its record shows it. */
   request: Type.Record(Type.String(), Type.Unknown()),
   /** Seconds that are billed when it completes, and what one costs. */
   billed_seconds: Type.Integer(),
   price: Type.Record(Type.String(), Type.String()),
-  cost: Type.Union([Type.String(), Type.Null()]),
-  /** Whether its sound can be heard while it renders. */
+  cost: Nullable(Type.String()),
+  /** Whether it can be played while it renders. */
   progressive: Type.Boolean(),
   outputs: Type.Array(JobOutput),
-  error: Type.Union([Type.String(), Type.Null()]),
-  error_code: Type.Union([Type.String(), Type.Null()]),
-  callback_url: Type.Union([Type.String(), Type.Null()]),
+  error: Nullable(Type.String()),
+  error_code: Nullable(Type.String()),
+  callback_url: Nullable(Type.String()),
   /** How often a worker has begun it. */
   attempts: Type.Integer(),
   /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
-  worker: Type.Union([Type.String(), Type.Null()]),
+  worker: Nullable(Type.String()),
   /** Id of the slot it is rendered in: whoever takes that over takes over the job. */
   slot: Type.Optional(Type.String()),
   /** Place in the queue of its model: when it came, with fractions, so that no two of one process are the same. */
@@ -62,7 +63,7 @@ export const JobRecord = Type.Object({
   settled: Type.Optional(Type.Boolean()),
   /** How often its worker died. */
   lapses: Type.Optional(Type.Integer()),
-  /** The samples that could be heard are deleted. */
+  /** Its samples are deleted. */
   samples_gone: Type.Optional(Type.Boolean()),
   /** Row of the engine at creation, for the usage event. */
   engine: Type.Optional(Type.String()),
@@ -77,14 +78,14 @@ export const SlotRecord = Type.Object({
   job: Type.String(),
   /** The claim of the worker that holds it. */
   claim: Type.String(),
-  /** Without a sign of life by then, others take it over. */
+  /** Unless it is renewed by then, other workers take it over. */
   until: Type.Integer(),
-  /** Given up in good order, for others to go on with. */
+  /** Released in a shutdown, for other workers to continue. */
   released: Type.Boolean(),
 });
 export type SlotRecord = Static<typeof SlotRecord>;
 
-/** Kind `render-model`: a model that jobs were made for. Workers look after these, whatever the catalog says today. */
+/** Kind `render-model`: a model with jobs. Workers serve these even when the catalog no longer has them. */
 export const RenderModelRecord = Type.Object({
   type: Type.Enum(['video', 'music']),
   model: Type.String(),
@@ -103,7 +104,7 @@ export const JobEvent = Type.Object({
   attempts: Type.Integer(),
   /** Unix milliseconds when the status changed. */
   time: Type.Integer(),
-  /** The process that says so. */
+  /** The process that sent it. */
   sender: Type.String(),
 });
 export type JobEvent = Static<typeof JobEvent>;

@@ -1,14 +1,12 @@
 /** The kinds of limits that hold for a subscription and a model. */
 import Type, { type Static } from 'typebox';
+import { Closed } from './shapes.ts';
 
 /** Of a model in the catalog. */
-export const RateLimits = Type.Object(
-  {
-    concurrency: Type.Integer({ minimum: 1 }),
-    requests_per_minute: Type.Integer({ minimum: 1 }),
-  },
-  { additionalProperties: false },
-);
+export const RateLimits = Closed({
+  concurrency: Type.Integer({ minimum: 1 }),
+  requests_per_minute: Type.Integer({ minimum: 1 }),
+});
 export type RateLimits = Static<typeof RateLimits>;
 export type LimitKind = keyof RateLimits;
 
@@ -40,8 +38,8 @@ const ownLimit = (kind: LimitKind) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: limitKinds[kind].most }));
 
 /** Of a subscription: they replace the catalog's, and one that is absent leaves the catalog's. */
-export const LimitNumbers = Type.Object(
-  { concurrency: ownLimit('concurrency'), requests_per_minute: ownLimit('requests_per_minute') },
-  { additionalProperties: false },
-);
+export const LimitNumbers = Closed({
+  concurrency: ownLimit('concurrency'),
+  requests_per_minute: ownLimit('requests_per_minute'),
+});
 export type LimitNumbers = Static<typeof LimitNumbers>;

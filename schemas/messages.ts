@@ -1,12 +1,12 @@
-/** What `POST /messages` and `POST /messages/count_tokens` take and give. Fields they do not name are accepted and ignored; null means absent. */
+/** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
+import { Count, Nullable, Titled } from './shapes.ts';
 
 const JsonObject = Type.Record(Type.String(), Type.Unknown());
-const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
-/** Text to the client; long base64 reaches us as its bytes, so that the reader has to look. */
+/** A string to the client; the parser returns long base64 as bytes, so the reader checks it. */
 const MediaText = (description: string) =>
   Type.Optional(Type.Unknown({ description: `string: ${description}` }));
 
@@ -18,7 +18,7 @@ const ImageSource = Type.Object({
 });
 export type ImageSource = Static<typeof ImageSource>;
 
-/** What a tool gave back. */
+/** The result of a tool. */
 const ToolResultPart = Type.Object({
   type: Type.Enum(['text', 'image']),
   text: Type.Optional(Type.String()),
@@ -82,7 +82,7 @@ const ToolChoice = Type.Object({
   disable_parallel_tool_use: Type.Optional(Type.Boolean()),
 });
 
-/** Fields of both routes: what makes up the prompt, and how it is to be answered. */
+/** Fields of both routes: the prompt and the form of its response. */
 const promptFields = {
   model: Type.String({ minLength: 1, maxLength: 512 }),
   messages: Type.Array(InputMessage, { minItems: 1, maxItems: 16_384 }),
@@ -93,34 +93,29 @@ const promptFields = {
   tool_choice: Type.Optional(ToolChoice),
 };
 
-export const MessagesRequest = Type.Object(
-  {
-    ...promptFields,
-    max_tokens: Type.Integer({ minimum: 0 }),
-    stream: Type.Optional(Type.Boolean()),
-    temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
-    stop_sequences: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 8192 })),
-    metadata: Type.Optional(Type.Object({ user_id: Type.Optional(Type.String()) })),
-  },
-  { title: 'MessagesRequest' },
-);
+export const MessagesRequest = Titled('MessagesRequest', {
+  ...promptFields,
+  max_tokens: Type.Integer({ minimum: 0 }),
+  stream: Type.Optional(Type.Boolean()),
+  temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),
+  stop_sequences: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 8192 })),
+  metadata: Type.Optional(Type.Object({ user_id: Type.Optional(Type.String()) })),
+});
 export type MessagesRequest = Static<typeof MessagesRequest>;
 
-export const CountTokensRequest = Type.Object(promptFields, { title: 'CountTokensRequest' });
+export const CountTokensRequest = Titled('CountTokensRequest', promptFields);
 export type CountTokensRequest = Static<typeof CountTokensRequest>;
 
-// ── answer ─────────────────────────────────────────────────────────────────────────────────────────
+// ── response ─────────────────────────────────────────────────────────────────────────────────────────
 
-const Count = Type.Integer({ minimum: 0 });
-
-export const TokenCount = Type.Object({ input_tokens: Count }, { title: 'TokenCount' });
+export const TokenCount = Titled('TokenCount', { input_tokens: Count });
 
 const TextBlock = Type.Object({
   type: Type.Literal('text'),
   text: Type.String(),
-  /** Absent from whole answers: a widely used client refuses null there. */
+  /** Absent from whole messages: a widely used client rejects null there. */
   citations: Type.Optional(Type.Null()),
 });
 const ThinkingBlock = Type.Object({
@@ -148,33 +143,27 @@ const countFields = {
   server_tool_use: Type.Null(),
 };
 
-const MessageUsage = Type.Object(
-  {
-    ...countFields,
-    cache_creation: Type.Null(),
-    service_tier: Type.Literal('standard'),
-    inference_geo: Type.Null(),
-    speed: Type.Null(),
-  },
-  { title: 'MessageUsage' },
-);
+const MessageUsage = Titled('MessageUsage', {
+  ...countFields,
+  cache_creation: Type.Null(),
+  service_tier: Type.Literal('standard'),
+  inference_geo: Type.Null(),
+  speed: Type.Null(),
+});
 
-export const Message = Type.Object(
-  {
-    id: Type.String({ pattern: '^msg_' }),
-    type: Type.Literal('message'),
-    role: Type.Literal('assistant'),
-    model: Type.String(),
-    content: Type.Array(OutputBlock),
-    stop_reason: Nullable(StopReason),
-    stop_sequence: Nullable(Type.String()),
-    stop_details: Type.Null(),
-    container: Type.Null(),
-    diagnostics: Type.Null(),
-    usage: MessageUsage,
-  },
-  { title: 'Message' },
-);
+export const Message = Titled('Message', {
+  id: Type.String({ pattern: '^msg_' }),
+  type: Type.Literal('message'),
+  role: Type.Literal('assistant'),
+  model: Type.String(),
+  content: Type.Array(OutputBlock),
+  stop_reason: Nullable(StopReason),
+  stop_sequence: Nullable(Type.String()),
+  stop_details: Type.Null(),
+  container: Type.Null(),
+  diagnostics: Type.Null(),
+  usage: MessageUsage,
+});
 export type Message = Static<typeof Message>;
 
 const Delta = Type.Union([

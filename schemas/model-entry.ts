@@ -1,96 +1,76 @@
-/** Models as clients see them: the public entry, its lists, and the messages format's own model object. */
-import Type, { type Static, type TSchema } from 'typebox';
-import { DefaultParameters, Effort, Pricing } from './catalog.ts';
+/** Models as clients see them, in the plain and in the messages format. */
+import Type, { type Static } from 'typebox';
+import { DefaultParameters, Pricing, Reasoning } from './catalog.ts';
+import { Nullable, Titled } from './shapes.ts';
 
-const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const Strings = Type.Array(Type.String());
 
-export const ModelEntry = Type.Object(
-  {
-    id: Type.String(),
-    object: Type.Literal('model'),
-    owned_by: Type.String(),
-    canonical_slug: Type.String(),
-    hugging_face_id: nullable(Type.String()),
-    name: Type.String(),
-    created: Type.Integer({ description: 'Unix seconds' }),
-    description: Type.String(),
-    context_length: nullable(Type.Integer()),
-    architecture: Type.Object({
-      modality: Type.String(),
-      input_modalities: Strings,
-      output_modalities: Strings,
-      tokenizer: Type.String(),
-      instruct_type: nullable(Type.String()),
-    }),
-    pricing: Pricing,
-    top_provider: Type.Object({
-      context_length: nullable(Type.Integer()),
-      max_completion_tokens: nullable(Type.Integer()),
-      is_moderated: Type.Boolean(),
-    }),
-    per_request_limits: nullable(Type.Record(Type.String(), Type.Number())),
-    supported_parameters: Strings,
-    default_parameters: nullable(DefaultParameters),
-    supported_voices: nullable(Strings),
-    links: Type.Object({ details: Type.String() }),
-    reasoning: Type.Optional(
-      Type.Object({
-        mandatory: Type.Boolean(),
-        supports_max_tokens: Type.Optional(Type.Boolean()),
-        supported_efforts: Type.Optional(Type.Array(Effort)),
-        default_effort: Type.Optional(Effort),
-        default_enabled: Type.Optional(Type.Boolean()),
-      }),
-    ),
-  },
-  { title: 'ModelEntry' },
-);
+export const ModelEntry = Titled('ModelEntry', {
+  id: Type.String(),
+  object: Type.Literal('model'),
+  owned_by: Type.String(),
+  canonical_slug: Type.String(),
+  hugging_face_id: Nullable(Type.String()),
+  name: Type.String(),
+  created: Type.Integer({ description: 'Unix seconds' }),
+  description: Type.String(),
+  context_length: Nullable(Type.Integer()),
+  architecture: Type.Object({
+    modality: Type.String(),
+    input_modalities: Strings,
+    output_modalities: Strings,
+    tokenizer: Type.String(),
+    instruct_type: Nullable(Type.String()),
+  }),
+  pricing: Pricing,
+  top_provider: Type.Object({
+    context_length: Nullable(Type.Integer()),
+    max_completion_tokens: Nullable(Type.Integer()),
+    is_moderated: Type.Boolean(),
+  }),
+  per_request_limits: Nullable(Type.Record(Type.String(), Type.Number())),
+  supported_parameters: Strings,
+  default_parameters: Nullable(DefaultParameters),
+  supported_voices: Nullable(Strings),
+  links: Type.Object({ details: Type.String() }),
+  reasoning: Type.Optional(Type.Object(Type.Omit(Reasoning, ['wire']).properties)),
+});
 export type ModelEntry = Static<typeof ModelEntry>;
 
-export const ModelList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(ModelEntry),
-    total_count: Type.Integer(),
-    links: Type.Object({ next: nullable(Type.String()) }),
-  },
-  { title: 'ModelList' },
-);
+export const ModelList = Titled('ModelList', {
+  object: Type.Literal('list'),
+  data: Type.Array(ModelEntry),
+  total_count: Type.Integer(),
+  links: Type.Object({ next: Nullable(Type.String()) }),
+});
 
 export const ModelCount = Type.Object({ data: Type.Object({ count: Type.Integer() }) });
-export const ModelAnswer = Type.Object({ data: ModelEntry });
+export const ModelResponse = Type.Object({ data: ModelEntry });
 
 /** The messages format's model object, sent where its version header is. */
-export const MessagesModel = Type.Object(
-  {
-    type: Type.Literal('model'),
-    id: Type.String(),
-    display_name: Type.String(),
-    created_at: Type.String({ description: 'RFC 3339' }),
-    max_input_tokens: nullable(Type.Integer()),
-    max_tokens: nullable(Type.Integer()),
-    capabilities: Type.Null(),
-    lifecycle: Type.Literal('active'),
-    line: Type.Null(),
-    deprecated_at: Type.Null(),
-    retires_at: Type.Null(),
-  },
-  { title: 'MessagesModel' },
-);
+export const MessagesModel = Titled('MessagesModel', {
+  type: Type.Literal('model'),
+  id: Type.String(),
+  display_name: Type.String(),
+  created_at: Type.String({ description: 'RFC 3339' }),
+  max_input_tokens: Nullable(Type.Integer()),
+  max_tokens: Nullable(Type.Integer()),
+  capabilities: Type.Null(),
+  lifecycle: Type.Literal('active'),
+  line: Type.Null(),
+  deprecated_at: Type.Null(),
+  retires_at: Type.Null(),
+});
 export type MessagesModel = Static<typeof MessagesModel>;
 
-export const MessagesModelList = Type.Object(
-  {
-    data: Type.Array(MessagesModel),
-    has_more: Type.Boolean(),
-    first_id: nullable(Type.String()),
-    last_id: nullable(Type.String()),
-  },
-  { title: 'MessagesModelList' },
-);
+export const MessagesModelList = Titled('MessagesModelList', {
+  data: Type.Array(MessagesModel),
+  has_more: Type.Boolean(),
+  first_id: Nullable(Type.String()),
+  last_id: Nullable(Type.String()),
+});
 
-// ── what the routes are asked with ─────────────────────────────────────────────────────────────────
+// ── query parameters ─────────────────────────────────────────────────────────────────
 
 const filters = {
   output_modalities: Type.Optional(

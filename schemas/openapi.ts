@@ -1,5 +1,6 @@
-/** What a route says of itself for the OpenAPI document, and the parts every route shares. */
+/** Documentation of a route for the OpenAPI document, and schemas that all routes share. */
 import Type, { type TObject, type TSchema } from 'typebox';
+import { Titled } from './shapes.ts';
 
 /** Version of the HTTP contract, not of the program. */
 export const apiVersion = '1.4.0';
@@ -17,42 +18,36 @@ export interface RouteDoc {
   readonly body?: Content;
   /** Status of a success; 200 by default. */
   readonly status?: number;
-  /** What a success carries; absent: no body. */
-  readonly answer?: Content;
-  /** A part may be asked for by `Range`: then 206, or 416 when there is no such part. */
+  /** Body of a success; absent: none. */
+  readonly response?: Content;
+  /** Accepts `Range`: then 206, or 416 when there is no such range. */
   readonly ranges?: true;
   /** Statuses of failures beyond 401 (keyed routes) and 500 (all). */
   readonly errors?: readonly number[];
 }
 
-export const ErrorEnvelope = Type.Object(
-  {
-    error: Type.Object({
-      code: Type.Integer({ description: 'Repeats the HTTP status' }),
-      message: Type.String(),
-      type: Type.String(),
-      param: Type.Null(),
-      metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
-    }),
-  },
-  { title: 'ErrorEnvelope' },
-);
+export const ErrorEnvelope = Titled('ErrorEnvelope', {
+  error: Type.Object({
+    code: Type.Integer({ description: 'Repeats the HTTP status' }),
+    message: Type.String(),
+    type: Type.String(),
+    param: Type.Null(),
+    metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
+  }),
+});
 
-export const MessagesError = Type.Object(
-  {
-    type: Type.Literal('error'),
-    error: Type.Object({ type: Type.String(), message: Type.String() }),
-    request_id: Type.String(),
-  },
-  { title: 'MessagesError' },
-);
+export const MessagesError = Titled('MessagesError', {
+  type: Type.Literal('error'),
+  error: Type.Object({ type: Type.String(), message: Type.String() }),
+  request_id: Type.String(),
+});
 
 export const statusMeanings: Readonly<Record<number, string>> = {
   200: 'Success',
   201: 'Created',
   202: 'Accepted',
-  204: 'Done, nothing to say',
-  206: 'The part that `Range` asked for',
+  204: 'Done, no content',
+  206: 'The range that was requested',
   400: 'A field is missing, malformed or unsupported; the message names it',
   401: 'Key missing, wrong or not active',
   404: 'No such model, job, file or route',
@@ -64,6 +59,6 @@ export const statusMeanings: Readonly<Record<number, string>> = {
   500: 'Failure on the service side',
   502: 'Engine or a needed service unreachable; retry',
   503: 'Model unavailable or busy; retry',
-  504: 'Engine did not answer in time; retry',
+  504: 'Engine did not respond in time; retry',
   529: 'Model overloaded; retry with growing waits',
 };

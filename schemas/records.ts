@@ -1,4 +1,4 @@
-/** What the State port keeps for us, by kind of record. */
+/** Records of the State port: subscriptions, keys and limits. */
 import Type, { type Static } from 'typebox';
 import { LimitNumbers } from './limits.ts';
 
@@ -16,7 +16,7 @@ export const SubscriptionRecord = Type.Object({
 });
 export type SubscriptionRecord = Static<typeof SubscriptionRecord>;
 
-/** Kind `key`, id: SHA-256 of the secret in hex, so a secret finds its record and a record never tells its secret. */
+/** Kind `key`, id: SHA-256 of the secret in hex, so that a record never reveals its secret. */
 export const KeyRecord = Type.Object({
   /** `key_…`: the name it goes by in usage events, logs and commands. */
   id: Type.String(),

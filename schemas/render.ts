@@ -1,6 +1,6 @@
-/** What video and music requests have in common, and their responses. */
+/** Fields that the requests and responses of videos and music share. */
 import Type, { type TProperties } from 'typebox';
-import { ignoredFields } from './ignored-fields.ts';
+import { Count, ignoredFields, Nullable } from './shapes.ts';
 
 /** Fields are typed, not coerced, but for this: a whole number may come as text. */
 export const WholeNumber = (options: { readonly description?: string } = {}) =>
@@ -29,7 +29,7 @@ export const PositiveNumber = (options: { readonly description?: string } = {}) 
 /** Our own name among the providers that clients may address options to. */
 export const providerSlug = 'sluice';
 
-/** Routing wishes are taken and ignored; `options` carries settings, as they are or under our name. */
+/** Routing preferences are ignored; `options` carries settings, flat or under our slug. */
 const Provider = <Settings extends TProperties>(settings: Settings) =>
   Type.Object({
     options: Type.Optional(
@@ -59,46 +59,33 @@ export const RequestFields = <Settings extends TProperties>(settings: Settings) 
   ...ignoredFields,
 });
 
-const Integer = Type.Integer({ minimum: 0 });
-const Time = Type.Union([Integer, Type.Null()]);
+const Time = Nullable(Count);
 
 export const JobFields = {
   id: Type.String(),
   model: Type.String(),
   status: Type.Enum(['pending', 'queued', 'in_progress', 'completed', 'failed', 'cancelled', 'expired'], {
-    description: 'queued is what openai clients are told for pending',
+    description: 'queued is what OpenAI clients get for pending',
   }),
   polling_url: Type.String(),
   progress: Type.Integer({ minimum: 0, maximum: 100 }),
   queue_position: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Jobs ahead for the same model, while pending' }),
   ),
-  created_at: Integer,
+  created_at: Count,
   started_at: Time,
   completed_at: Time,
-  expires_at: Type.Union([Integer, Type.Null()], { description: 'When the outputs are deleted' }),
+  expires_at: Type.Union([Count, Type.Null()], { description: 'When the outputs are deleted' }),
   prompt: Type.String(),
   seed: Type.Integer(),
   unsigned_urls: Type.Optional(
     Type.Array(Type.String(), { description: 'Content addresses; they need the key' }),
   ),
   usage: Type.Optional(
-    Type.Object({ billed_seconds: Integer, cost: Type.Number(), is_byok: Type.Literal(false) }),
+    Type.Object({ billed_seconds: Count, cost: Type.Number(), is_byok: Type.Literal(false) }),
   ),
   error_code: Type.Optional(Type.String()),
 };
-
-export const DeletedJob = (object: string) =>
-  Type.Object({ id: Type.String(), object: Type.Literal(object), deleted: Type.Literal(true) });
-
-export const JobList = <Job extends Type.TSchema>(job: Job) =>
-  Type.Object({
-    object: Type.Literal('list'),
-    data: Type.Array(job),
-    first_id: Type.Union([Type.String(), Type.Null()]),
-    last_id: Type.Union([Type.String(), Type.Null()]),
-    has_more: Type.Boolean(),
-  });
 
 export const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, description: '20 by default' })),

@@ -1,6 +1,6 @@
-/** What `POST /audio/speech` and `GET /audio/voices` take and give. */
+/** Requests and responses of `POST /audio/speech` and `GET /audio/voices`. */
 import Type, { type Static } from 'typebox';
-import { ignoredFields } from './ignored-fields.ts';
+import { ignoredFields, Titled } from './shapes.ts';
 
 /** Bytes and seconds of a clip that a voice is made from. */
 export const maxClipBytes = 25 * 1024 * 1024;
@@ -63,46 +63,40 @@ export const SpeechFields = Type.Object({
 });
 export type SpeechFields = Static<typeof SpeechFields>;
 
-export const SpeechRequest = Type.Object(
-  {
-    ...fields,
-    input_references: Type.Optional(
-      Type.Array(
-        Type.Union([
-          Type.Object({
-            type: Type.Literal('input_audio'),
-            input_audio: Type.Object({
-              data: Type.String({ description: 'Base64, no data URI' }),
-              format: Type.Optional(Type.String()),
-            }),
+export const SpeechRequest = Titled('SpeechRequest', {
+  ...fields,
+  input_references: Type.Optional(
+    Type.Array(
+      Type.Union([
+        Type.Object({
+          type: Type.Literal('input_audio'),
+          input_audio: Type.Object({
+            data: Type.String({ description: 'Base64, no data URI' }),
+            format: Type.Optional(Type.String()),
           }),
-          Transcript,
-        ]),
-        { maxItems: 2, description: 'One clip that the voice is cloned from, and what is said in it' },
-      ),
+        }),
+        Transcript,
+      ]),
+      { maxItems: 2, description: 'One clip that the voice is cloned from, and what is said in it' },
     ),
-  },
-  { title: 'SpeechRequest' },
-);
+  ),
+});
 
 export const VoicesQuery = Type.Object({
   model: Type.Optional(Type.String({ description: 'One model; those of all speech models by default' })),
 });
 
-export const VoiceList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        object: Type.Literal('audio.voice'),
-        name: Type.String(),
-        model: Type.String(),
-        language: Type.Null(),
-        description: Type.Null(),
-        kind: Type.Enum(['builtin', 'design', 'clone']),
-      }),
-    ),
-  },
-  { title: 'VoiceList' },
-);
+export const VoiceList = Titled('VoiceList', {
+  object: Type.Literal('list'),
+  data: Type.Array(
+    Type.Object({
+      id: Type.String(),
+      object: Type.Literal('audio.voice'),
+      name: Type.String(),
+      model: Type.String(),
+      language: Type.Null(),
+      description: Type.Null(),
+      kind: Type.Enum(['builtin', 'design', 'clone']),
+    }),
+  ),
+});

@@ -1,6 +1,6 @@
-/** What `POST /systemone` takes and gives: typed questions about a state, answered as probabilities. */
+/** Requests and responses of `POST /systemone`: questions about a state, answered as probabilities. */
 import Type, { type Static } from 'typebox';
-import { ignoredFields } from './ignored-fields.ts';
+import { ignoredFields, Titled } from './shapes.ts';
 
 /** Text, or data that is read as JSON. */
 const Words = Type.Union([
@@ -48,20 +48,17 @@ const ScoreQuestion = Type.Object({
 const Question = Type.Union([NoulQuestion, ChoiceQuestion, ScoreQuestion]);
 export type Question = Static<typeof Question>;
 
-export const DecisionsRequest = Type.Object(
-  {
-    model: Type.String({ description: 'A decision model' }),
-    state: Words,
-    questions: Type.Record(Type.String(), Question, {
-      minProperties: 1,
-      maxProperties: 64,
-      description: 'Questions by ids of your choice',
-    }),
-    ...ignoredFields,
-    provider: Type.Optional(Type.Unknown()),
-  },
-  { title: 'DecisionsRequest' },
-);
+export const DecisionsRequest = Titled('DecisionsRequest', {
+  model: Type.String({ description: 'A decision model' }),
+  state: Words,
+  questions: Type.Record(Type.String(), Question, {
+    minProperties: 1,
+    maxProperties: 64,
+    description: 'Questions by ids of your choice',
+  }),
+  ...ignoredFields,
+  provider: Type.Optional(Type.Unknown()),
+});
 export type DecisionsRequest = Static<typeof DecisionsRequest>;
 
 const Probability = Type.Number({ minimum: 0, maximum: 1 });
@@ -84,19 +81,16 @@ const DecisionAnswer = Type.Union([
 ]);
 export type DecisionAnswer = Static<typeof DecisionAnswer>;
 
-export const DecisionsResponse = Type.Object(
-  {
-    id: Type.String(),
-    model: Type.String(),
-    answers: Type.Record(Type.String(), DecisionAnswer, { description: 'By the ids of the questions' }),
-    usage: Type.Object({
-      input_tokens: Type.Integer({
-        minimum: 0,
-        description: 'State, question and options of every question',
-      }),
-      output_tokens: Type.Literal(0),
+export const DecisionsResponse = Titled('DecisionsResponse', {
+  id: Type.String(),
+  model: Type.String(),
+  answers: Type.Record(Type.String(), DecisionAnswer, { description: 'By the ids of the questions' }),
+  usage: Type.Object({
+    input_tokens: Type.Integer({
+      minimum: 0,
+      description: 'State, question and options of every question',
     }),
-  },
-  { title: 'DecisionsResponse' },
-);
+    output_tokens: Type.Literal(0),
+  }),
+});
 export type DecisionsResponse = Static<typeof DecisionsResponse>;

@@ -1,5 +1,6 @@
-/** What `POST /audio/transcriptions` takes, as JSON and as a form, and gives. */
+/** Requests, as JSON and as a form, and responses of `POST /audio/transcriptions`. */
 import Type, { type Static } from 'typebox';
+import { Titled } from './shapes.ts';
 
 /** Bytes of a recording, and seconds. */
 export const maxRecordingBytes = 25 * 1024 * 1024;
@@ -18,7 +19,7 @@ const fields = {
   stream: Type.Optional(Type.Boolean()),
 };
 
-/** Fields of both bodies, the recording left to be read by hand. */
+/** Fields of both bodies; the reader checks the recording. */
 export const TranscriptionFields = Type.Object({
   ...fields,
   input_audio: Type.Optional(Type.Object({ data: Type.Unknown(), format: AudioFormat })),
@@ -26,30 +27,24 @@ export const TranscriptionFields = Type.Object({
 });
 export type TranscriptionFields = Static<typeof TranscriptionFields>;
 
-export const TranscriptionRequest = Type.Object(
-  {
-    ...fields,
-    input_audio: Type.Object({
-      data: Type.String({ description: 'Base64, no data URI; up to 25 MB once decoded' }),
-      format: AudioFormat,
-    }),
-  },
-  { title: 'TranscriptionRequest' },
-);
+export const TranscriptionRequest = Titled('TranscriptionRequest', {
+  ...fields,
+  input_audio: Type.Object({
+    data: Type.String({ description: 'Base64, no data URI; up to 25 MB once decoded' }),
+    format: AudioFormat,
+  }),
+});
 
-export const TranscriptionForm = Type.Object(
-  { ...fields, file: Type.String({ format: 'binary', description: 'Up to 25 MB' }) },
-  { title: 'TranscriptionForm' },
-);
+export const TranscriptionForm = Titled('TranscriptionForm', {
+  ...fields,
+  file: Type.String({ format: 'binary', description: 'Up to 25 MB' }),
+});
 
-export const Transcription = Type.Object(
-  {
-    text: Type.String(),
-    usage: Type.Object({
-      type: Type.Literal('duration'),
-      seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
-      cost: Type.Number({ description: 'US dollars' }),
-    }),
-  },
-  { title: 'Transcription' },
-);
+export const Transcription = Titled('Transcription', {
+  text: Type.String(),
+  usage: Type.Object({
+    type: Type.Literal('duration'),
+    seconds: Type.Integer({ minimum: 0, description: 'Of audio, rounded up: what is billed' }),
+    cost: Type.Number({ description: 'US dollars' }),
+  }),
+});

@@ -1,4 +1,4 @@
-/** One billable operation, however it ended: what the journal keeps and billing counts, once per id. */
+/** The usage event: one billable operation, however it ended, counted once per id. */
 import Type, { type Static } from 'typebox';
 import { Decimal } from './catalog.ts';
 

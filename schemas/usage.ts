@@ -1,5 +1,6 @@
-/** GET /usage: what it takes and gives. */
+/** Query and response of `GET /usage`. */
 import Type, { type Static } from 'typebox';
+import { Count, Nullable, Titled } from './shapes.ts';
 
 export const UsageQuery = Type.Object({
   from: Type.Optional(
@@ -18,7 +19,6 @@ export const UsageQuery = Type.Object({
   after: Type.Optional(Type.String({ description: 'Cursor out of `links.next`' })),
 });
 
-const Count = Type.Integer({ minimum: 0 });
 /** Billed quantities. Money is a decimal as text, so that nothing is lost on the way. */
 const billed = {
   prompt_tokens: Count,
@@ -58,16 +58,13 @@ export const UsageRequestRow = Type.Object({
 });
 export type UsageRequestRow = Static<typeof UsageRequestRow>;
 
-export const UsageList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    from: Type.Integer({ description: 'Unix seconds' }),
-    to: Type.Integer(),
-    group_by: Type.Array(Type.String()),
-    data: Type.Array(Type.Union([UsageTotalRow, UsageRequestRow])),
-    has_more: Type.Boolean(),
-    links: Type.Object({ next: Type.Union([Type.String(), Type.Null()]) }),
-  },
-  { title: 'UsageList' },
-);
+export const UsageList = Titled('UsageList', {
+  object: Type.Literal('list'),
+  from: Type.Integer({ description: 'Unix seconds' }),
+  to: Type.Integer(),
+  group_by: Type.Array(Type.String()),
+  data: Type.Array(Type.Union([UsageTotalRow, UsageRequestRow])),
+  has_more: Type.Boolean(),
+  links: Type.Object({ next: Nullable(Type.String()) }),
+});
 export type UsageList = Static<typeof UsageList>;

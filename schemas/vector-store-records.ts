@@ -1,19 +1,20 @@
 /** Records of vector stores in the State port; times are Unix milliseconds. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 const Time = Type.Integer({ minimum: 0 });
 
 /** Kind `vector-store`, id `vs_…`, owned by its subscription. */
 export const VectorStoreRecord = Type.Object({
   id: Type.String(),
-  name: Type.Union([Type.String(), Type.Null()]),
-  description: Type.Union([Type.String(), Type.Null()]),
+  name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
   metadata: Type.Record(Type.String(), Type.String()),
   created: Time,
   lastActive: Time,
   /** Id of the model that everything in it is embedded by. */
   model: Type.String(),
-  /** Length of its vectors; null until the first one came, where the model's row does not say. */
+  /** Length of its vectors; null until the first one, where the model's row has none. */
   dimensions: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]),
 });
 export type VectorStoreRecord = Static<typeof VectorStoreRecord>;
@@ -73,6 +74,6 @@ export const IngestionRecord = Type.Object({
 });
 export type IngestionRecord = Static<typeof IngestionRecord>;
 
-/** Kind `vector-store-removal`, id of the vector store that is gone, until nothing of it is left. */
+/** Kind `vector-store-removal`, id of a deleted vector store, until all of it is removed. */
 export const VectorStoreRemovalRecord = Type.Object({ removed: Time });
 export type VectorStoreRemovalRecord = Static<typeof VectorStoreRemovalRecord>;

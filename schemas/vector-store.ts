@@ -1,9 +1,8 @@
-/** What the vector store routes take and give. */
+/** Requests and responses of the vector store routes. */
 import Type, { type Static } from 'typebox';
+import { Count, deletedFields, listFields, Nullable, Titled } from './shapes.ts';
 import { FileErrorCode, FileStatus } from './vector-store-records.ts';
 
-const Nullable = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
-const Count = Type.Integer({ minimum: 0 });
 const UnixTime = Type.Integer({ description: 'Unix seconds' });
 
 // ── requests ───────────────────────────────────────────────────────────────────────────────────────
@@ -14,17 +13,14 @@ export const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.String(
   maxProperties: maxMetadata,
 });
 
-export const CreateVectorStore = Type.Object(
-  {
-    name: Type.Optional(Type.String({ maxLength: 256 })),
-    description: Type.Optional(Type.String({ maxLength: 4096 })),
-    metadata: Type.Optional(Metadata),
-    embedding_model: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: 'The default embedding model when absent' }),
-    ),
-  },
-  { title: 'CreateVectorStore' },
-);
+export const CreateVectorStore = Titled('CreateVectorStore', {
+  name: Type.Optional(Type.String({ maxLength: 256 })),
+  description: Type.Optional(Type.String({ maxLength: 4096 })),
+  metadata: Type.Optional(Metadata),
+  embedding_model: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 512, description: 'The default embedding model when absent' }),
+  ),
+});
 export type CreateVectorStore = Static<typeof CreateVectorStore>;
 
 /** What an item has at most, and repeats of the one before it. */
@@ -45,51 +41,42 @@ export const Attributes = Type.Record(
   { maxProperties: maxMetadata },
 );
 
-export const AddFileForm = Type.Object(
-  {
-    file: Type.String({
-      format: 'binary',
-      description: 'Text, Markdown, HTML, CSV, JSON, PDF or DOCX, told by its bytes; up to 100 MB',
-    }),
-    chunking_strategy: Type.Optional(Type.String({ description: 'JSON' })),
-    attributes: Type.Optional(Type.String({ description: 'JSON: text, numbers and booleans by name' })),
-  },
-  { title: 'AddFileForm' },
-);
+export const AddFileForm = Titled('AddFileForm', {
+  file: Type.String({
+    format: 'binary',
+    description: 'Text, Markdown, HTML, CSV, JSON, PDF or DOCX, detected from its bytes; up to 100 MB',
+  }),
+  chunking_strategy: Type.Optional(Type.String({ description: 'JSON' })),
+  attributes: Type.Optional(Type.String({ description: 'JSON: text, numbers and booleans by name' })),
+});
 
 const SearchOptions = {
   max_num_results: Type.Optional(Type.Integer({ minimum: 1, maximum: 50, description: '10 by default' })),
   score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 };
 
-export const SearchRequest = Type.Object(
-  { input: Type.String({ minLength: 1 }), ...SearchOptions },
-  { title: 'SearchRequest' },
-);
+export const SearchRequest = Titled('SearchRequest', {
+  input: Type.String({ minLength: 1 }),
+  ...SearchOptions,
+});
 export type SearchRequest = Static<typeof SearchRequest>;
 
-/** As OpenAI's clients ask. */
-export const SearchQueryRequest = Type.Object(
-  {
-    query: Type.Union([
-      Type.String({ minLength: 1 }),
-      Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16 }),
-    ]),
-    ...SearchOptions,
-    ranking_options: Type.Optional(
-      Type.Object({ score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }),
-    ),
-    /** Nothing is searched by attributes: to ignore it would be to answer with what was ruled out. */
-    filters: Type.Optional(Type.Unknown()),
-  },
-  { title: 'SearchQueryRequest' },
-);
+/** With the field names of OpenAI's clients. */
+export const SearchQueryRequest = Titled('SearchQueryRequest', {
+  query: Type.Union([
+    Type.String({ minLength: 1 }),
+    Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 16 }),
+  ]),
+  ...SearchOptions,
+  ranking_options: Type.Optional(
+    Type.Object({ score_threshold: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })) }),
+  ),
+  /** Rejected by the reader: ignoring it would return items that were filtered out. */
+  filters: Type.Optional(Type.Unknown()),
+});
 export type SearchQueryRequest = Static<typeof SearchQueryRequest>;
 
-export const UpdateItem = Type.Object(
-  { description: Type.String({ maxLength: 8192 }) },
-  { title: 'UpdateItem' },
-);
+export const UpdateItem = Titled('UpdateItem', { description: Type.String({ maxLength: 8192 }) });
 
 export const PageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
@@ -105,126 +92,95 @@ export const ItemPageQuery = Type.Object({
   file_id: Type.Optional(Type.String({ description: 'Items of this file only' })),
 });
 
-// ── answers ────────────────────────────────────────────────────────────────────────────────────────
+// ── responses ────────────────────────────────────────────────────────────────────────────────────────
 
-export const VectorStore = Type.Object(
-  {
-    id: Type.String({ pattern: '^vs_' }),
-    object: Type.Literal('vector_store'),
-    name: Nullable(Type.String()),
-    description: Nullable(Type.String()),
-    created_at: UnixTime,
-    last_active_at: UnixTime,
-    status: Type.Enum(['completed', 'in_progress'], { description: 'in_progress while files are read' }),
-    usage_bytes: Type.Integer({ minimum: 0, description: 'Of its vectors' }),
-    file_counts: Type.Object({
-      in_progress: Count,
-      completed: Count,
-      failed: Count,
-      cancelled: Count,
-      total: Count,
-    }),
-    item_count: Count,
-    metadata: Metadata,
-    expires_at: Type.Null(),
-    embedding_model: Type.String(),
-  },
-  { title: 'VectorStore' },
-);
+export const VectorStore = Titled('VectorStore', {
+  id: Type.String({ pattern: '^vs_' }),
+  object: Type.Literal('vector_store'),
+  name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  created_at: UnixTime,
+  last_active_at: UnixTime,
+  status: Type.Enum(['completed', 'in_progress'], { description: 'in_progress while files are read' }),
+  usage_bytes: Type.Integer({ minimum: 0, description: 'Of its vectors' }),
+  file_counts: Type.Object({
+    in_progress: Count,
+    completed: Count,
+    failed: Count,
+    cancelled: Count,
+    total: Count,
+  }),
+  item_count: Count,
+  metadata: Metadata,
+  expires_at: Type.Null(),
+  embedding_model: Type.String(),
+});
 export type VectorStore = Static<typeof VectorStore>;
 
-export const VectorStoreFile = Type.Object(
-  {
-    id: Type.String({ pattern: '^file-' }),
-    object: Type.Literal('vector_store.file'),
-    vector_store_id: Type.String(),
-    filename: Type.String(),
-    bytes: Count,
-    usage_bytes: Type.Integer({ minimum: 0, description: 'Of its vectors' }),
-    media_type: Type.String(),
-    created_at: UnixTime,
-    status: FileStatus,
-    last_error: Nullable(Type.Object({ code: FileErrorCode, message: Type.String() })),
-    attributes: Attributes,
-    chunking_strategy: Type.Object({
-      type: Type.Literal('static'),
-      static: Type.Object({ max_chunk_size_tokens: Count, chunk_overlap_tokens: Count }),
-    }),
-    item_count: Count,
-    item_ids: Type.Array(Type.String(), { description: 'The first hundred; the rest by the list of items' }),
-  },
-  { title: 'VectorStoreFile' },
-);
+export const VectorStoreFile = Titled('VectorStoreFile', {
+  id: Type.String({ pattern: '^file-' }),
+  object: Type.Literal('vector_store.file'),
+  vector_store_id: Type.String(),
+  filename: Type.String(),
+  bytes: Count,
+  usage_bytes: Type.Integer({ minimum: 0, description: 'Of its vectors' }),
+  media_type: Type.String(),
+  created_at: UnixTime,
+  status: FileStatus,
+  last_error: Nullable(Type.Object({ code: FileErrorCode, message: Type.String() })),
+  attributes: Attributes,
+  chunking_strategy: Type.Object({
+    type: Type.Literal('static'),
+    static: Type.Object({ max_chunk_size_tokens: Count, chunk_overlap_tokens: Count }),
+  }),
+  item_count: Count,
+  item_ids: Type.Array(Type.String(), { description: 'The first hundred; the rest by the list of items' }),
+});
 export type VectorStoreFile = Static<typeof VectorStoreFile>;
 
 const TextContent = Type.Array(Type.Object({ type: Type.Literal('text'), text: Type.String() }));
 
-export const VectorStoreItem = Type.Object(
-  {
-    id: Type.String({ pattern: '^item_' }),
-    object: Type.Literal('vector_store.item'),
-    vector_store_id: Type.String(),
-    file_id: Type.String(),
-    filename: Type.String(),
-    description: Type.String(),
-    content: TextContent,
-    index: Type.Integer({ minimum: 0, description: 'Its place in the file' }),
-    created_at: UnixTime,
-    updated_at: UnixTime,
-  },
-  { title: 'VectorStoreItem' },
-);
+export const VectorStoreItem = Titled('VectorStoreItem', {
+  id: Type.String({ pattern: '^item_' }),
+  object: Type.Literal('vector_store.item'),
+  vector_store_id: Type.String(),
+  file_id: Type.String(),
+  filename: Type.String(),
+  description: Type.String(),
+  content: TextContent,
+  index: Type.Integer({ minimum: 0, description: 'Its place in the file' }),
+  created_at: UnixTime,
+  updated_at: UnixTime,
+});
 export type VectorStoreItem = Static<typeof VectorStoreItem>;
 
-export const SearchResult = Type.Object(
-  {
-    id: Type.String({ pattern: '^item_' }),
-    file_id: Type.String(),
-    filename: Type.String(),
-    score: Type.Number({ minimum: 0, maximum: 1 }),
-    description: Type.String(),
-    attributes: Attributes,
-    content: TextContent,
-    index: Type.Integer({ minimum: 0, description: 'Its place in the file' }),
-  },
-  { title: 'SearchResult' },
-);
+export const SearchResult = Titled('SearchResult', {
+  id: Type.String({ pattern: '^item_' }),
+  file_id: Type.String(),
+  filename: Type.String(),
+  score: Type.Number({ minimum: 0, maximum: 1 }),
+  description: Type.String(),
+  attributes: Attributes,
+  content: TextContent,
+  index: Type.Integer({ minimum: 0, description: 'Its place in the file' }),
+});
 export type SearchResult = Static<typeof SearchResult>;
 
-export const SearchPage = Type.Object(
-  {
-    object: Type.Literal('vector_store.search_results.page'),
-    search_query: Type.Array(Type.String()),
-    data: Type.Array(SearchResult),
-    has_more: Type.Literal(false),
-    next_page: Type.Null(),
-  },
-  { title: 'SearchPage' },
-);
+export const SearchPage = Titled('SearchPage', {
+  object: Type.Literal('vector_store.search_results.page'),
+  search_query: Type.Array(Type.String()),
+  data: Type.Array(SearchResult),
+  has_more: Type.Literal(false),
+  next_page: Type.Null(),
+});
 export type SearchPage = Static<typeof SearchPage>;
 
-const listOf = <T extends Type.TSchema>(entry: T, title: string) =>
-  Type.Object(
-    {
-      object: Type.Literal('list'),
-      data: Type.Array(entry),
-      first_id: Nullable(Type.String()),
-      last_id: Nullable(Type.String()),
-      has_more: Type.Boolean(),
-    },
-    { title },
-  );
+export const VectorStoreList = Titled('VectorStoreList', listFields(VectorStore));
+export const VectorStoreFileList = Titled('VectorStoreFileList', listFields(VectorStoreFile));
+export const VectorStoreItemList = Titled('VectorStoreItemList', listFields(VectorStoreItem));
 
-export const VectorStoreList = listOf(VectorStore, 'VectorStoreList');
-export const VectorStoreFileList = listOf(VectorStoreFile, 'VectorStoreFileList');
-export const VectorStoreItemList = listOf(VectorStoreItem, 'VectorStoreItemList');
-
-export const VectorStoreDeleted = Type.Object(
-  { id: Type.String(), object: Type.Literal('vector_store.deleted'), deleted: Type.Literal(true) },
-  { title: 'VectorStoreDeleted' },
-);
-
-export const VectorStoreFileDeleted = Type.Object(
-  { id: Type.String(), object: Type.Literal('vector_store.file.deleted'), deleted: Type.Literal(true) },
-  { title: 'VectorStoreFileDeleted' },
+export const VectorStoreDeleted = Titled('VectorStoreDeleted', deletedFields('vector_store.deleted'));
+export const VectorStoreFileDeleted = Titled(
+  'VectorStoreFileDeleted',
+  deletedFields('vector_store.file.deleted'),
 );

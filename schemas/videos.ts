@@ -1,15 +1,8 @@
-/** What the video routes take and give. */
+/** Requests and responses of the video routes. */
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
-import {
-  DeletedJob,
-  JobFields,
-  JobList,
-  ModelFields,
-  PositiveNumber,
-  RequestFields,
-  WholeNumber,
-} from './render.ts';
+import { JobFields, ModelFields, PositiveNumber, RequestFields, WholeNumber } from './render.ts';
+import { deletedFields, listFields, Titled } from './shapes.ts';
 
 const source = Type.Object({ url: MediaText('https URL or base64 data URI') });
 
@@ -61,15 +54,12 @@ const fields = {
 
 const firstFrame = 'The first frame; ignored when frame_images is sent';
 
-export const VideoRequest = Type.Object(
-  {
-    ...fields,
-    input_reference: Type.Optional(
-      Type.Union([Type.String(), Type.Object({ image_url: Type.String() })], { description: firstFrame }),
-    ),
-  },
-  { title: 'VideoRequest' },
-);
+export const VideoRequest = Titled('VideoRequest', {
+  ...fields,
+  input_reference: Type.Optional(
+    Type.Union([Type.String(), Type.Object({ image_url: Type.String() })], { description: firstFrame }),
+  ),
+});
 
 export const VideoForm = Type.Object(
   {
@@ -84,61 +74,55 @@ export const VideoForm = Type.Object(
   { title: 'VideoForm', description: 'Every other field of the JSON body is taken too, as text' },
 );
 
-/** As it is checked first: which of its forms `input_reference` has is told by hand. */
+/** As it is validated first: the reader checks which of its forms `input_reference` has. */
 export const VideoFields = Type.Object({ ...fields, input_reference: Type.Optional(Type.Unknown()) });
 export type VideoFields = Static<typeof VideoFields>;
 
-export const VideoJob = Type.Object(
-  {
-    ...JobFields,
-    object: Type.Literal('video'),
-    seconds: Type.String(),
-    duration: Type.Integer({ description: 'Seconds asked for' }),
-    size: Type.String(),
-    resolution: Type.String(),
-    aspect_ratio: Type.String(),
-    quality: Type.String(),
-    num_inference_steps: Type.Integer(),
-    generate_audio: Type.Boolean(),
-    output: Type.Optional(
-      Type.Object({
-        duration: Type.Number({ description: 'True seconds' }),
-        width: Type.Integer(),
-        height: Type.Integer(),
-        fps: Type.Integer(),
-      }),
-    ),
-    error: Type.Optional(
-      Type.Union([Type.String(), Type.Null(), Type.Object({ code: Type.String(), message: Type.String() })]),
-    ),
-    remixed_from_video_id: Type.Null(),
-    generation_id: Type.String(),
-  },
-  { title: 'VideoJob' },
-);
+export const VideoJob = Titled('VideoJob', {
+  ...JobFields,
+  object: Type.Literal('video'),
+  seconds: Type.String(),
+  duration: Type.Integer({ description: 'Seconds requested' }),
+  size: Type.String(),
+  resolution: Type.String(),
+  aspect_ratio: Type.String(),
+  quality: Type.String(),
+  num_inference_steps: Type.Integer(),
+  generate_audio: Type.Boolean(),
+  output: Type.Optional(
+    Type.Object({
+      duration: Type.Number({ description: 'Actual seconds' }),
+      width: Type.Integer(),
+      height: Type.Integer(),
+      fps: Type.Integer(),
+    }),
+  ),
+  error: Type.Optional(
+    Type.Union([Type.String(), Type.Null(), Type.Object({ code: Type.String(), message: Type.String() })]),
+  ),
+  remixed_from_video_id: Type.Null(),
+  generation_id: Type.String(),
+});
 
-export const VideoList = JobList(VideoJob);
-export const DeletedVideo = DeletedJob('video.deleted');
+export const VideoList = Type.Object(listFields(VideoJob));
+export const DeletedVideo = Type.Object(deletedFields('video.deleted'));
 
 const Names = Type.Union([Type.Array(Type.String()), Type.Null()]);
 
-export const VideoModels = Type.Object(
-  {
-    data: Type.Array(
-      Type.Object({
-        ...ModelFields,
-        hugging_face_id: Type.Optional(Type.String()),
-        supported_resolutions: Names,
-        supported_aspect_ratios: Names,
-        supported_sizes: Names,
-        supported_durations: Type.Array(Type.Integer()),
-        supported_frame_images: Names,
-        generate_audio: Type.Boolean(),
-        creativity: Type.Null(),
-        upscale_factor: Type.Null(),
-      }),
-    ),
-  },
-  { title: 'VideoModels' },
-);
+export const VideoModels = Titled('VideoModels', {
+  data: Type.Array(
+    Type.Object({
+      ...ModelFields,
+      hugging_face_id: Type.Optional(Type.String()),
+      supported_resolutions: Names,
+      supported_aspect_ratios: Names,
+      supported_sizes: Names,
+      supported_durations: Type.Array(Type.Integer()),
+      supported_frame_images: Names,
+      generate_audio: Type.Boolean(),
+      creativity: Type.Null(),
+      upscale_factor: Type.Null(),
+    }),
+  ),
+});
 export type VideoModels = Static<typeof VideoModels>;

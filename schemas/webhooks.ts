@@ -1,13 +1,14 @@
-/** Webhooks: what the State port keeps of secrets and deliveries, and what the secret routes answer. */
+/** Webhook secrets and deliveries: records of the State port and the response of the secret routes. */
 import Type, { type Static } from 'typebox';
+import { Nullable } from './shapes.ts';
 
 /** Kind `webhook-secret`, id: the subscription it signs for. Times are Unix milliseconds. */
 export const WebhookSecretRecord = Type.Object({
   secret: Type.String(),
   created: Type.Integer(),
-  /** The one before, which signs too until its time is over. */
-  previous: Type.Union([Type.String(), Type.Null()]),
-  previous_expires: Type.Union([Type.Integer(), Type.Null()]),
+  /** The one before, which signs too until it expires. */
+  previous: Nullable(Type.String()),
+  previous_expires: Nullable(Type.Integer()),
 });
 export type WebhookSecretRecord = Static<typeof WebhookSecretRecord>;
 
@@ -15,10 +16,10 @@ export type WebhookSecretRecord = Static<typeof WebhookSecretRecord>;
 export const DeliveryAttempt = Type.Object({
   /** Unix milliseconds when it began. */
   time: Type.Integer(),
-  /** Status of the receiver's answer; null when there was none. */
-  status: Type.Union([Type.Integer(), Type.Null()]),
-  /** What went wrong; null when it was taken, or when this process died before it knew. */
-  error: Type.Union([Type.String(), Type.Null()]),
+  /** Status of the receiver's response; null when there was none. */
+  status: Nullable(Type.Integer()),
+  /** What went wrong; null when it was accepted, or when the process died before it knew. */
+  error: Nullable(Type.String()),
   milliseconds: Type.Integer(),
 });
 export type DeliveryAttempt = Static<typeof DeliveryAttempt>;
@@ -29,16 +30,16 @@ export const DeliveryRecord = Type.Object({
   type: Type.String(),
   subscription: Type.String(),
   url: Type.String(),
-  /** Made once: every attempt sends these very bytes. */
+  /** Built once: every attempt sends the same bytes. */
   body: Type.String(),
   created: Type.Integer(),
   status: Type.Enum(['waiting', 'delivered', 'given up']),
-  /** Attempts begun since it was made or sent anew by hand. */
+  /** Attempts since it was created or resent manually. */
   tries: Type.Integer(),
   /** When it is tried next; null when it will not be. */
-  next: Type.Union([Type.Integer(), Type.Null()]),
-  /** Who is at it. */
-  claim: Type.Union([Type.String(), Type.Null()]),
+  next: Nullable(Type.Integer()),
+  /** The worker that is delivering it. */
+  claim: Nullable(Type.String()),
   /** The last ones. */
   attempts: Type.Array(DeliveryAttempt),
 });

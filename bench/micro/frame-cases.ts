@@ -1,12 +1,13 @@
 /** Micro-benchmarks of framing: parts to bytes. */
 import { type Observer, type OperatorFunction, of, Subject } from 'rxjs';
 import type { Completion } from '../../pipelines/chat/completion-json.ts';
-import { ChatChunks, chatStreamHead } from '../../pipelines/chat/frame-stream.ts';
-import { ChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { ChatWhole } from '../../pipelines/chat/frame.ts';
+import { ChatChunks } from '../../pipelines/chat/frame-stream.ts';
 import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
 import { orderParts } from '../../pipelines/conversation/order-parts.ts';
 import type { SettledParts } from '../../pipelines/conversation/settle.ts';
 import { compose } from '../../pipelines/core/compose.ts';
+import { eventStreamHead } from '../../pipelines/core/frame.ts';
 import { lift, transform } from '../../pipelines/core/stage.ts';
 import { MessageEvents, messagesStreamHead } from '../../pipelines/messages/frame-stream.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
@@ -27,7 +28,7 @@ const keep = (next: Reply): void => {
 };
 const context = { exchange: exchangeOf(requestBody(true)) };
 const chatStream = transform(
-  (next: Observer<Reply>) => new StreamFrame(next, chatStreamHead, new ChatChunks(completion)),
+  (next: Observer<Reply>) => new StreamFrame(next, eventStreamHead, new ChatChunks(completion)),
 );
 const stream = new Subject<SettledParts>();
 stream.pipe(lift(chatStream, context)).subscribe(keep);

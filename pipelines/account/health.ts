@@ -7,8 +7,8 @@ import { jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { type Composed, compose } from '../core/compose.ts';
 
-/** Milliseconds after which a store that has not responded counts as down. */
-const patience = 2000;
+/** A store that has not responded by then counts as down. */
+const timeoutMs = 2000;
 
 type Checks = Health['checks'];
 
@@ -41,12 +41,12 @@ const storage = ({ state, blobs, vectors }: Watched): Observable<Checks['storage
 
 const responds = (store: { check(): Promise<void> }): Observable<boolean> =>
   defer(() => store.check()).pipe(
-    timeout(patience),
+    timeout(timeoutMs),
     map(() => true),
     catchError(() => of(false)),
   );
 
-/** A lost file leaves the models in service; a lost served list does not. */
+/** An unreadable file leaves the models in service; an unreadable served list does not. */
 const catalog = (ports: Watched): Checks['catalog'] => {
   try {
     ports.catalog.list();
@@ -56,7 +56,7 @@ const catalog = (ports: Watched): Checks['catalog'] => {
   }
 };
 
-/** Those that models in service need; an engine that no model uses says nothing. */
+/** Engines that no model in service uses do not count. */
 const engines = (ports: Watched): Checks['engines'] => {
   const words = ports.engines.health();
   const needed = new Set(ports.catalog.inService().map(({ engine }) => engine));

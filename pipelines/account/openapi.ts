@@ -54,7 +54,7 @@ const operation = (route: Route, components: Components): Json => {
   const doc: RouteDoc = route.doc ?? { tag: 'Other', summary: `${route.method} ${route.path}` };
   const statuses = [
     ...(doc.errors ?? []),
-    ...(route.access === 'key' ? [401] : []),
+    ...(route.access === 'public' ? [] : [401]),
     ...(doc.ranges === true ? [416] : []),
     500,
   ];
@@ -69,8 +69,8 @@ const operation = (route: Route, components: Components): Json => {
       ? {}
       : { requestBody: { required: true, content: content(doc.body, components) } }),
     responses: {
-      [doc.status ?? 200]: response(doc.status ?? 200, doc.answer, components),
-      ...(doc.ranges === true ? { 206: response(206, doc.answer, components) } : {}),
+      [doc.status ?? 200]: response(doc.status ?? 200, doc.response, components),
+      ...(doc.ranges === true ? { 206: response(206, doc.response, components) } : {}),
       ...Object.fromEntries(statuses.map((status) => [status, response(status, failures, components)])),
     },
   };

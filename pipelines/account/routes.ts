@@ -15,46 +15,42 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
   {
     method: 'GET',
     path: '/usage',
-    access: 'key',
     pipeline: usage(ports),
     doc: {
       tag: 'Usage',
       summary: 'What the subscription of the key has used and what it costs, in totals or request by request',
       query: UsageQuery,
-      answer: json(UsageList),
+      response: json(UsageList),
       errors: [400, 503],
     },
   },
   {
     method: 'GET',
     path: '/webhooks/secret',
-    access: 'key',
     pipeline: webhooksSecret(ports),
     doc: {
       tag: 'Webhooks',
       summary: 'The secret that signs the subscription’s webhooks, made at the first call',
-      answer: json(WebhookSecret),
+      response: json(WebhookSecret),
       errors: [503],
     },
   },
   {
     method: 'POST',
     path: '/webhooks/secret/rotate',
-    access: 'key',
     pipeline: webhooksSecretRotate(ports),
     doc: {
       tag: 'Webhooks',
       summary: 'A new secret; the one before signs too for 24 hours, the one before that no longer',
-      answer: json(WebhookSecret),
+      response: json(WebhookSecret),
       errors: [409, 503],
     },
   },
   {
     method: 'GET',
     path: '/health',
-    access: 'key',
     pipeline: health(ports),
-    doc: { tag: 'Service', summary: 'How the gateway is doing', answer: json(Health), errors: [503] },
+    doc: { tag: 'Service', summary: 'How the gateway is doing', response: json(Health), errors: [503] },
   },
   {
     method: 'GET',
@@ -64,7 +60,7 @@ export const accountRoutes = (ports: Ports, table: () => readonly Route[]): read
     doc: {
       tag: 'Service',
       summary: 'This document',
-      answer: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
+      response: json(Type.Object({}, { description: 'OpenAPI 3.1' })),
     },
   },
 ];

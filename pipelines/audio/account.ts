@@ -1,4 +1,4 @@
-/** Counts the seconds of sound that a request is billed for. */
+/** Counts the seconds of audio that a request is billed for. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { type Spoken, sampleBytes, speechRate } from '../../src/ports/speech.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
@@ -38,29 +38,17 @@ export class SpeechAccount implements Account<Spoken | Buffer> {
   }
 }
 
-export const transcriptionAccount = (billed: Billed<TranscriptionTask>): TranscriptionAccount =>
-  new TranscriptionAccount(billed);
-
 /** The length of the recording is billed, unless the client left before there was any text. */
-class TranscriptionAccount implements Account<Transcribed> {
-  readonly #billed: Billed<TranscriptionTask>;
-  readonly #started = performance.now();
-  #firstToken: number | undefined;
-
-  constructor(billed: Billed<TranscriptionTask>) {
-    this.#billed = billed;
-  }
-
-  add(): void {
-    this.#firstToken ??= performance.now();
-  }
-
-  event(outcome: Outcome, status: number): UsageEvent {
-    const responded = this.#firstToken !== undefined || outcome === 'completed';
-    return usageEvent('/audio/transcriptions', this.#billed, outcome, status, {
-      seconds: responded ? this.#billed.task.seconds : 0,
-      started: this.#started,
-      firstToken: this.#firstToken,
-    });
-  }
-}
+export const transcriptionAccount = (billed: Billed<TranscriptionTask>): Account<Transcribed> => {
+  const started = performance.now();
+  let firstToken: number | undefined;
+  return {
+    add: () => {
+      firstToken ??= performance.now();
+    },
+    event: (outcome, status) => {
+      const seconds = firstToken !== undefined || outcome === 'completed' ? billed.task.seconds : 0;
+      return usageEvent('/audio/transcriptions', billed, outcome, status, { seconds, started, firstToken });
+    },
+  };
+};

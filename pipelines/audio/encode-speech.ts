@@ -35,9 +35,9 @@ const longestSpeech = 128 * 1024 * 1024;
 /** The process is started once all samples are there: none idles while the engine is at work. */
 const encode = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
   pipe(
-    reduce(gather, { pieces: [], length: 0, comment: undefined } as Gathered),
-    switchMap(({ pieces, comment }) =>
-      codec.convert(Buffer.concat(pieces), conversionOf(task, comment), new Backpressure()),
+    reduce(gather, { chunks: [], length: 0, comment: undefined } as Gathered),
+    switchMap(({ chunks, comment }) =>
+      codec.convert(Buffer.concat(chunks), conversionOf(task, comment), new Backpressure()),
     ),
   );
 
@@ -54,13 +54,13 @@ const conversionOf = ({ format, speed }: SpeechTask, comment: string | undefined
 };
 
 interface Gathered {
-  readonly pieces: Buffer[];
+  readonly chunks: Buffer[];
   length: number;
   comment: string | undefined;
 }
 
 const gather = (gathered: Gathered, { samples, comment }: Spoken): Gathered => {
-  gathered.pieces.push(samples);
+  gathered.chunks.push(samples);
   gathered.length += samples.length;
   gathered.comment ??= comment;
   if (gathered.length > longestSpeech) throw fail('engine_unreachable', 'The model did not stop');

@@ -1,10 +1,8 @@
 /** The base of framings as server-sent events: a failure after the first event becomes an event. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
+import { eventStreamHead } from '../core/frame.ts';
 import { Forwarder } from '../core/stage.ts';
-import { streamHead } from '../core/stream-head.ts';
-
-export const eventsHead = streamHead(': keep-alive\n\n');
 
 export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
   /** `type` of the event that a failure becomes. */
@@ -27,7 +25,7 @@ export abstract class EventFrame<Part> extends Forwarder<Part, Reply> {
     if (this.#started) return;
     this.#started = true;
     const failure = (error: ApiError): string => sseEvent({ type: this.failure, error: errorBody(error) });
-    this.receiver.next({ ...eventsHead, failure });
+    this.receiver.next({ ...eventStreamHead, failure });
   }
 }
 

@@ -1,13 +1,15 @@
-/** Frames speech as one file, as samples while they are made, or as events that carry either. */
-import { map, type Observer, pipe, toArray } from 'rxjs';
+/** Frames speech as one file, as samples while they are generated, or as events that carry either. */
+import type { Observer } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { secondsCost } from '../../src/billing/cost.ts';
 import type { Head, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { estimatePiece } from '../../src/tokens/prompt.ts';
+import { eventStreamHead } from '../core/frame.ts';
 import type { FramedReply, PacedReply } from '../core/paced-bytes.ts';
-import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { gather } from '../core/transforms.ts';
 import type { SpeechAccount } from './account.ts';
-import { EventFrame, eventsHead, sseEvent } from './event-frame.ts';
+import { EventFrame, sseEvent } from './event-frame.ts';
 import type { SpeechTask } from './read-speech-request.ts';
 
 const mediaTypes: Readonly<Record<SpeechFormat, string>> = {
@@ -29,15 +31,10 @@ export const frameSpeech: Transform<Buffer, FramedReply, Speaking> = transform((
   return sse ? new DeltaEvents(next, speaking) : new Samples(next);
 });
 
-const frameFile: Transform<Buffer, FramedReply, Speaking> = fromOperator((speaking) =>
-  pipe(
-    toArray(),
-    map((pieces) => {
-      const file = Buffer.concat(pieces);
-      return speaking.task.sse ? fileEvent(speaking, file) : fileReply(speaking, file);
-    }),
-  ),
-);
+const frameFile = gather((chunks: readonly Buffer[], speaking: Speaking): FramedReply => {
+  const file = Buffer.concat(chunks);
+  return speaking.task.sse ? fileEvent(speaking, file) : fileReply(speaking, file);
+});
 
 const fileReply = ({ task, account }: Speaking, file: Buffer): WholeReply => ({
   kind: 'whole',
@@ -53,14 +50,14 @@ const fileReply = ({ task, account }: Speaking, file: Buffer): WholeReply => ({
 /** A whole file in one event: its base64 is made while it is sent. */
 const fileEvent = (speaking: Speaking, file: Buffer): PacedReply => ({
   kind: 'paced',
-  head: eventsHead,
-  pieces: fileEventPieces(file, doneEvent(speaking)),
+  head: eventStreamHead,
+  chunks: fileEventChunks(file, doneEvent(speaking)),
 });
 
-/** A multiple of three, so that the pieces of base64 make one. */
+/** A multiple of three, so that the chunks of base64 can be joined. */
 const slice = 48 * 1024;
 
-function* fileEventPieces(file: Buffer, done: string): Generator<string> {
+function* fileEventChunks(file: Buffer, done: string): Generator<string> {
   yield deltaStart;
   for (let at = 0; at < file.length; at += slice) yield file.toString('base64', at, at + slice);
   yield deltaEnd + done;
@@ -68,7 +65,7 @@ function* fileEventPieces(file: Buffer, done: string): Generator<string> {
 
 const samplesHead: Head = { kind: 'head', status: 200, headers: { 'content-type': mediaTypes.pcm } };
 
-/** A failure in the middle cuts the connection: samples leave no place for an error. */
+/** A failure in the middle cuts the connection: raw samples cannot carry an error. */
 class Samples extends Forwarder<Buffer, Reply> {
   #started = false;
 
@@ -91,7 +88,7 @@ class Samples extends Forwarder<Buffer, Reply> {
 const deltaStart = 'event: speech.audio.delta\ndata: {"type":"speech.audio.delta","audio":"';
 const deltaEnd = '"}\n\n';
 
-/** An event for every piece of samples. */
+/** An event for every chunk of samples. */
 class DeltaEvents extends EventFrame<Buffer> {
   protected readonly failure = 'speech.audio.error';
   readonly #speaking: Speaking;

@@ -1,4 +1,4 @@
-/** Frames a transcript as one response, or as an event for each piece. */
+/** Frames a transcript as one response, or as an event for each part. */
 import { map, type Observer, pipe, reduce } from 'rxjs';
 import { secondsCost } from '../../src/billing/cost.ts';
 import { jsonReply, type Reply, type WholeReply } from '../../src/ports/exchange.ts';
@@ -17,7 +17,7 @@ export const frameTranscription: Transform<Transcribed, Reply, Transcribing> = t
 
 const frameWhole: Transform<Transcribed, Reply, Transcribing> = fromOperator(({ task }) =>
   pipe(
-    reduce((text, piece) => text + piece.text, ''),
+    reduce((text, part) => text + part.text, ''),
     map((text) => (task.format === 'text' ? textReply(text) : jsonReply({ text, usage: usageOf(task) }))),
   ),
 );

@@ -1,23 +1,22 @@
-/** Decodes and probes the sound that a request carries: 400 or 413 names the field. */
+/** Decodes and probes the audio of a request: 400 or 413 names the field. */
 import { catchError, map, type Observable, of } from 'rxjs';
-import { ApiError, fail } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
 import type { Media, MediaRule } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
+import { invalid } from '../core/checks.ts';
 
 /** Characters that are decoded on the spot. */
 const small = 256 * 1024;
 
 export const decodeAudio = (media: Media, data: unknown, rule: MediaRule): Observable<Buffer> => {
   if (typeof data !== 'string' && !(data instanceof Uint8Array))
-    throw fail('invalid_request', `${rule.field} must be a string`);
+    throw invalid(`${rule.field} must be a string`);
   const start =
     typeof data === 'string' ? data.slice(0, 8) : Buffer.from(data.subarray(0, 8)).toString('latin1');
-  if (/^data:/i.test(start))
-    throw fail('invalid_request', `${rule.field} must be raw base64, not a data URI`);
-  if (/^https?:/i.test(start))
-    throw fail('invalid_request', `${rule.field} must be raw base64; URLs are not accepted`);
+  if (/^data:/i.test(start)) throw invalid(`${rule.field} must be raw base64, not a data URI`);
+  if (/^https?:/i.test(start)) throw invalid(`${rule.field} must be raw base64; URLs are not accepted`);
   const decoded = media.decode(data, rule);
   return data.length <= small
     ? of(decoded.bytes)
@@ -44,13 +43,13 @@ export const probeAudio = (
   offloaded((signal) => codec.probe(bytes, signal)).pipe(
     catchError((error: unknown) => {
       throw error instanceof ApiError && error.kind === 'invalid_request'
-        ? fail('invalid_request', `${field} ${error.message}`, { cause: error })
+        ? invalid(`${field} ${error.message}`, { cause: error })
         : error;
     }),
     map((facts) => {
-      if (!facts.hasAudio) throw fail('invalid_request', `${field} holds no sound`);
+      if (!facts.hasAudio) throw invalid(`${field} holds no sound`);
       if (facts.seconds > maxSeconds)
-        throw fail('invalid_request', `${field} is longer than the limit of ${maxSeconds} seconds`);
+        throw invalid(`${field} is longer than the limit of ${maxSeconds} seconds`);
       return { bytes, container: containerOf(facts), seconds: facts.seconds };
     }),
   );

@@ -1,5 +1,5 @@
 /** Reads the language of a request as an ISO 639-1 code: 400 for anything else. */
-import { fail } from '../../src/errors.ts';
+import { invalid } from '../core/checks.ts';
 
 const codes = new Set(
   (
@@ -16,8 +16,7 @@ const byName = new Map([...codes].map((code) => [englishNames.of(code)?.toLowerC
 
 export const readLanguageCode = (text: string, field: string): string => {
   const code = text.toLowerCase();
-  if (!codes.has(code))
-    throw fail('invalid_request', `${field} must be an ISO 639-1 code such as en, not ${shown(text)}`);
+  if (!codes.has(code)) throw invalid(`${field} must be an ISO 639-1 code such as en, not ${shown(text)}`);
   return code;
 };
 
@@ -27,8 +26,7 @@ export const readLanguage = (text: string, field: string): string | undefined =>
   if (word === 'auto') return undefined;
   const code = codes.has(word) ? word : byName.get(word);
   if (code === undefined)
-    throw fail(
-      'invalid_request',
+    throw invalid(
       `${field} must be auto, an ISO 639-1 code such as en or a name such as English, not ${shown(text)}`,
     );
   return code;

@@ -1,17 +1,19 @@
 /** Reads a speech request into the engine call and the form of its response: 400 names the field. */
 import { map } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { SpeechFields, SpeechFormat } from '../../schemas/speech.ts';
-import { fail } from '../../src/errors.ts';
+import { type SpeechFields, type SpeechFormat, SpeechOptions } from '../../schemas/speech.ts';
+import { ApiError, fail } from '../../src/errors.ts';
+import { isObject } from '../../src/json-schema.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechCall } from '../../src/ports/speech.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { checkText, invalid } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
+import { validate } from '../core/validate.ts';
 import { readLanguage } from './read-language.ts';
-import { readSpeechOptions } from './read-speech-options.ts';
-import { readSpeechVoice } from './read-speech-voice.ts';
+import { type Given, readSpeechVoice } from './read-speech-voice.ts';
 
 export interface SpeechTask {
   readonly model: Model;
@@ -30,12 +32,10 @@ const longestInput = 100_000;
 /** Engines read a zero as something else. */
 const smallestTopP = 0.000001;
 
-interface Request {
-  readonly exchange: Pick<Exchange, 'backpressure'>;
-}
-
 export const readSpeechRequest =
-  (ports: Pick<Ports, 'media' | 'codec'>): Step<Asked<SpeechFields>, SpeechTask, Request> =>
+  (
+    ports: Pick<Ports, 'media' | 'codec'>,
+  ): Step<ResolvedRequest<SpeechFields>, SpeechTask, Pick<KeyedRequest, 'exchange'>> =>
   ({ model, body }, { exchange }) => {
     checkInput(model, body.input);
     const options = readSpeechOptions(body);
@@ -66,9 +66,47 @@ export const readSpeechRequest =
   };
 
 const checkInput = (model: Model, input: string): void => {
-  const limit = model.per_request_limits?.max_prompt_length ?? longestInput;
-  // A character of two units is one; only long texts need to be counted.
-  if (input.length > limit && (input.length > limit * 2 || [...input].length > limit))
-    throw fail('invalid_request', `input must have at most ${limit} characters`);
-  if (input.trim() === '') throw fail('invalid_request', 'input must not be blank');
+  checkText(input, 'input', model.per_request_limits?.max_prompt_length ?? longestInput);
+  if (input.trim() === '') throw invalid('input must not be blank');
+};
+
+type GivenOptions = {
+  readonly [Name in keyof SpeechOptions]?: Given<NonNullable<SpeechOptions[Name]>>;
+};
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const names = Object.keys(SpeechOptions.properties);
+const speechOptions = validate(SpeechOptions);
+
+/** The top level wins; then options by themselves; then those under a provider's name. */
+const readSpeechOptions = (body: Fields): GivenOptions => {
+  const given: Record<string, Given<unknown>> = {};
+  const take = (fields: Fields, path: string): void => {
+    for (const name of names)
+      if (given[name] === undefined && fields[name] !== undefined && fields[name] !== null)
+        given[name] = { value: fields[name], field: path + name };
+  };
+  take(body, '');
+  const options = isObject(body.provider) ? body.provider.options : undefined;
+  if (isObject(options)) {
+    take(checked(options, 'provider.options.'), 'provider.options.');
+    for (const [provider, own] of Object.entries(options))
+      if (!names.includes(provider) && isObject(own)) {
+        const path = `provider.options.${provider.slice(0, 64)}.`;
+        take(checked(own, path), path);
+      }
+  }
+  return given as GivenOptions;
+};
+
+/** An error names the whole path of the field. */
+const checked = (options: Fields, path: string): Fields => {
+  try {
+    return speechOptions(
+      Object.fromEntries(Object.entries(options).filter(([name]) => names.includes(name))),
+    );
+  } catch (error) {
+    throw error instanceof ApiError ? fail(error.kind, path + error.message) : error;
+  }
 };

@@ -3,11 +3,17 @@ import { map, type Observable, of, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';
 import { voicesOf } from '../../src/catalog/entry.ts';
-import { fail } from '../../src/errors.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechVoice } from '../../src/ports/speech.ts';
+import { invalid } from '../core/checks.ts';
 import { decodeAudio, probeAudio } from './read-audio.ts';
-import type { Given } from './read-speech-options.ts';
+
+/** A setting of the request. */
+export interface Given<T> {
+  readonly value: T;
+  /** The path it was sent under, named in errors. */
+  readonly field: string;
+}
 
 export const readSpeechVoice = (
   ports: Pick<Ports, 'media' | 'codec'>,
@@ -18,17 +24,17 @@ export const readSpeechVoice = (
   const references = body.input_references ?? [];
   const voice = chooseVoice(model, body, references.length > 0);
   if (voice.kind !== 'clone' && references.length > 0)
-    throw fail('invalid_request', `input_references is for voice clone only, not for voice ${voice.id}`);
+    throw invalid(`input_references is for voice clone only, not for voice ${voice.id}`);
   switch (voice.kind) {
     case 'builtin':
       return of({ kind: 'builtin', id: voice.id });
     case 'design':
       if (instructions === undefined || instructions.value.trim() === '')
-        throw fail('invalid_request', 'instructions is required with voice design: it describes the voice');
+        throw invalid('instructions is required with voice design: it describes the voice');
       return of({ kind: 'design', description: instructions.value });
     case 'clone':
       if (instructions !== undefined && instructions.value !== '')
-        throw fail('invalid_request', `${instructions.field} is not accepted with voice clone`);
+        throw invalid(`${instructions.field} is not accepted with voice clone`);
       return readClone(ports, references);
   }
 };
@@ -37,15 +43,13 @@ const chooseVoice = (model: Model, { voice }: SpeechFields, hasReferences: boole
   const voices = voicesOf(model);
   const named = typeof voice === 'object' ? voice.id : voice;
   const id = named ?? (hasReferences ? 'clone' : model.voices?.[0]);
-  if (id === undefined)
-    throw fail('invalid_request', `voice is required: model ${model.id} has no default speaker`);
+  if (id === undefined) throw invalid(`voice is required: model ${model.id} has no default speaker`);
   const found = voices.find((each) => each.id === id);
   if (found !== undefined) return found;
   const field = typeof voice === 'object' ? 'voice.id' : 'voice';
   if (named === undefined)
-    throw fail('invalid_request', `input_references is not accepted: model ${model.id} clones no voices`);
-  throw fail(
-    'invalid_request',
+    throw invalid(`input_references is not accepted: model ${model.id} clones no voices`);
+  throw invalid(
     `${field} must be one of ${voices.map((each) => each.id).join(', ')}, not ${JSON.stringify(id.slice(0, 64))}`,
   );
 };
@@ -59,10 +63,8 @@ const readClone = (
   const clips = references.flatMap((part, index) => (part.type === 'input_audio' ? [{ part, index }] : []));
   const texts = references.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const [clip, second] = clips;
-  if (clip === undefined)
-    throw fail('invalid_request', 'input_references must hold an input_audio clip for voice clone');
-  if (second !== undefined)
-    throw fail('invalid_request', 'input_references must hold one input_audio clip only');
+  if (clip === undefined) throw invalid('input_references must hold an input_audio clip for voice clone');
+  if (second !== undefined) throw invalid('input_references must hold one input_audio clip only');
   const field = `input_references[${clip.index}].input_audio.data`;
   const data = clip.part.input_audio.data;
   return decodeAudio(media, data, { field, maxBytes: maxClipBytes }).pipe(

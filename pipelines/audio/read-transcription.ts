@@ -2,17 +2,17 @@
 import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';
-import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Media } from '../../src/ports/media.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { TranscriptionCall } from '../../src/ports/transcription.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { decodeAudio, probeAudio } from './read-audio.ts';
@@ -43,8 +43,7 @@ export const readTranscriptionBody = ({
     const type = exchange.header('content-type');
     if (/^\s*multipart\/form-data\b/i.test(type)) return readForm(exchange);
     if (/^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\b/i.test(type)) return readJson(exchange, request);
-    throw fail(
-      'invalid_request',
+    throw invalid(
       `content-type must be application/json or multipart/form-data, ${type === '' ? 'but none was sent' : `not ${JSON.stringify(type.slice(0, 100))}`}`,
     );
   };
@@ -53,7 +52,7 @@ export const readTranscriptionBody = ({
 const decodeRecording =
   (media: Media) =>
   ({ input_audio, ...fields }: TranscriptionFields): Observable<TranscriptionBody> => {
-    if (input_audio === undefined) throw fail('invalid_request', 'input_audio is required');
+    if (input_audio === undefined) throw invalid('input_audio is required');
     const field = 'input_audio.data';
     return decodeAudio(media, input_audio.data, { field, maxBytes: maxRecordingBytes }).pipe(
       map((recording) => ({ ...fields, recording, field })),
@@ -61,13 +60,10 @@ const decodeRecording =
   };
 
 export const readTranscriptionRequest =
-  (codec: Codec): Step<Asked<TranscriptionBody>, TranscriptionTask, unknown> =>
+  (codec: Codec): Step<ResolvedRequest<TranscriptionBody>, TranscriptionTask, unknown> =>
   ({ model, body }) => {
     if (body.timestamp_granularities !== undefined)
-      throw fail(
-        'invalid_request',
-        'timestamp_granularities is not supported: transcripts have no timestamps',
-      );
+      throw invalid('timestamp_granularities is not supported: transcripts have no timestamps');
     const language = body.language === undefined ? undefined : readLanguageCode(body.language, 'language');
     const rule = { field: body.field, maxSeconds: maxRecordingSeconds };
     return probeAudio(codec, body.recording, rule).pipe(
@@ -100,7 +96,7 @@ const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
     maxFieldBytes: 256 * 1024,
   }).pipe(
     concatMap(readPart),
-    reduce<Piece, Form>(
+    reduce<FormValue, Form>(
       (form, { name, value }) => {
         if (value instanceof Buffer) form.recording = value;
         else if (value !== '') form.texts[name] = value;
@@ -110,34 +106,30 @@ const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
     ),
     map(({ texts, recording }) => {
       if (recording === undefined)
-        throw fail(
-          'invalid_request',
-          'file must be a file of sound, with a file name; URLs are not accepted',
-        );
+        throw invalid('file must be a file of sound, with a file name; URLs are not accepted');
       const { input_audio: _, ...fields } = transcriptionFields(texts);
       return { ...fields, recording, field: 'file' };
     }),
   );
 
-interface Piece {
+interface FormValue {
   readonly name: string;
   readonly value: unknown;
 }
 
-const readPart = (part: MultipartPart): Observable<Piece> => {
+const readPart = (part: MultipartPart): Observable<FormValue> => {
   if (part.kind === 'field') {
     const name = part.name.replace(/\[\]$/, '');
     return of({ name, value: typed(name, part.value) });
   }
-  if (part.name in TranscriptionFields.properties)
-    throw fail('invalid_request', `${part.name} must be text, not a file`);
+  if (part.name in TranscriptionFields.properties) throw invalid(`${part.name} must be text, not a file`);
   if (part.name !== 'file') {
     part.discard();
     return of({ name: part.name, value: '' });
   }
   return part.chunks(new Backpressure()).pipe(
     toArray(),
-    map((pieces) => ({ name: 'file', value: Buffer.concat(pieces) })),
+    map((chunks) => ({ name: 'file', value: Buffer.concat(chunks) })),
   );
 };
 

@@ -1,10 +1,10 @@
-/** The route table of speech and transcription. */
+/** Routes of speech and transcription. */
 import Type from 'typebox';
 import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, type Route } from '../route.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
 import { audioVoices } from './voices.ts';
@@ -47,7 +47,6 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/audio/speech',
-    access: 'key',
     // A clip comes as base64.
     bodyLimit: 40 * 1024 * 1024,
     pipeline: audioSpeech(ports),
@@ -55,7 +54,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Speech from text, as a file, as raw samples or as events',
       body: json(SpeechRequest),
-      answer: {
+      response: {
         'audio/mpeg': sound,
         'audio/ogg': sound,
         'audio/flac': sound,
@@ -63,13 +62,12 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
         'audio/pcm': sound,
         'text/event-stream': SpeechEvent,
       },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      errors: generationErrors,
     },
   },
   {
     method: 'POST',
     path: '/audio/transcriptions',
-    access: 'key',
     // Enough for a recording as base64, and for one above its limit to be refused by name.
     bodyLimit: 48 * 1024 * 1024,
     pipeline: audioTranscriptions(ports),
@@ -77,25 +75,23 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Text from recorded speech, whole or as it is recognised',
       body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
-      answer: {
+      response: {
         ...json(Transcription),
         'text/plain': Type.String(),
         'text/event-stream': TranscriptionEvent,
       },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      errors: generationErrors,
     },
   },
   {
     method: 'GET',
     path: '/audio/voices',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: audioVoices(ports),
     doc: {
       tag,
       summary: 'The voices of speech models',
       query: VoicesQuery,
-      answer: json(VoiceList),
+      response: json(VoiceList),
       errors: [400, 404, 502, 503],
     },
   },

@@ -1,4 +1,4 @@
-/** POST /audio/speech: the sound of a text, as a file, as samples while they are made, or as events. */
+/** POST /audio/speech: speech from a text, as a file, as samples or as events. */
 import { SpeechFields } from '../../schemas/speech.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -23,7 +23,7 @@ export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
       compose(
         callEngine(ports, 'transcribe'), // 502 503 504
         count<Transcribed>(),
-        frameTranscription, // pieces of text → one response, or events
+        frameTranscription, // parts of text → one response, or events
         record(ports.usage), // one usage event, however it ends
       ),
     ),

@@ -1,4 +1,4 @@
-/** What the framers of the chat dialect share: the constant parts of an answer, and its usage as JSON. */
+/** JSON that the framings of the chat format share. */
 import type { Part, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 
@@ -8,19 +8,19 @@ export interface Completion {
   /** Unix seconds. */
   readonly created: number;
   readonly model: string;
-  /** Answers asked for. */
+  /** Number of choices requested. */
   readonly choices: number;
   readonly logprobs: boolean;
   /** Usage comes in a chunk of its own. */
   readonly includeUsage: boolean;
-  /** Further fields as JSON, each after a comma: at the end of a whole answer, on the first chunk of a stream. */
+  /** Further fields as JSON, each after a comma: at the end of a whole response, on the first chunk of a stream. */
   readonly extra?: string | undefined;
 }
 
 export type Finish = Extract<Part, { type: 'finish' }>;
 
-/** For an answer whose engine said nothing about its end. */
-export const silentFinish = (choice: number): Finish => ({
+/** For a choice whose engine reported no finish. */
+export const defaultFinish = (choice: number): Finish => ({
   type: 'finish',
   choice,
   reason: 'stop',
@@ -29,7 +29,7 @@ export const silentFinish = (choice: number): Finish => ({
 
 export const nativeJson = ({ native }: Finish): string => (native === null ? 'null' : quoted(native));
 
-/** What most answers have in common in one piece. */
+/** What most responses have in common. */
 const noDetails =
   ',"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}';
 

@@ -1,4 +1,4 @@
-/** POST /chat/completions: a conversation, answered by one JSON object or a stream of chunks. */
+/** POST /chat/completions: a conversation; one JSON object or a stream of chunks. */
 import { ChatRequest } from '../../schemas/chat.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

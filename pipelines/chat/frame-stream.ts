@@ -1,29 +1,24 @@
-/**
- * Metered parts in; `chat.completion.chunk` events out. What a chunk says in every case is written once per request,
- * and the text, already escaped, is spliced in: no object is made or serialised per token.
- */
+/** Writes `chat.completion.chunk` events. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
-import { type Completion, type Finish, nativeJson, silentFinish, usageJson } from './completion-json.ts';
+import { type Completion, defaultFinish, type Finish, nativeJson, usageJson } from './completion-json.ts';
 
-export const chatStreamHead = streamHead(': keep-alive\n\n');
-
-/** After a delta, while its answer goes on. */
+/** After a delta, while its choice is not finished. */
 const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';
-const goesOn = `${unfinished}}\n\n`;
+const continues = `${unfinished}}\n\n`;
 const done = 'data: [DONE]\n\n';
 
+/** Constant text is built once per request and the escaped text spliced in: nothing is serialized per token. */
 export class ChatChunks implements EventWriter {
   readonly #completion: Completion;
-  /** `data: {…,"choices":[`, and then per answer up to `"delta":{`. Joined, so that each is one flat string. */
+  /** `data: {…,"choices":[`, and then per choice up to `"delta":{`. Joined, so that each is one flat string. */
   readonly #start: string;
   readonly #deltas: string[] = [];
   readonly #finished: boolean[] = [];
-  /** The last finish stays here until usage comes, which its chunk may have to carry. */
+  /** The last finish is held until the usage arrives, which its chunk may have to carry. */
   #held: Finish | undefined;
 
   constructor(completion: Completion) {
@@ -44,7 +39,7 @@ export class ChatChunks implements EventWriter {
     }
   }
 
-  /** The first chunk of each answer. */
+  /** The first chunk of each choice. */
   start(): string {
     const { extra = '' } = this.#completion;
     return this.#deltas
@@ -60,16 +55,16 @@ export class ChatChunks implements EventWriter {
       case 'text':
         return this.#text(part);
       case 'reasoning':
-        return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${goesOn}`;
+        return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${continues}`;
       case 'tool-call':
         return (
           `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},"id":${quoted(part.id)},` +
-          `"type":"function","function":{"name":${quoted(part.name)},"arguments":""}}]${goesOn}`
+          `"type":"function","function":{"name":${quoted(part.name)},"arguments":""}}]${continues}`
         );
       case 'tool-arguments':
         return (
           `${this.#release()}${this.#delta(part.choice)}"tool_calls":[{"index":${part.call},` +
-          `"function":{"arguments":"${part.text}"}}]${goesOn}`
+          `"function":{"arguments":"${part.text}"}}]${continues}`
         );
       case 'finish': {
         const earlier = this.#release();
@@ -83,7 +78,7 @@ export class ChatChunks implements EventWriter {
 
   #text({ choice, text, logprobs }: TextPart): string {
     const start = `${this.#release()}${this.#delta(choice)}"content":"${text}"`;
-    if (!this.#completion.logprobs || logprobs === undefined) return start + goesOn;
+    if (!this.#completion.logprobs || logprobs === undefined) return start + continues;
     return `${start}},"finish_reason":null,"native_finish_reason":null,"logprobs":{"content":${JSON.stringify(logprobs)}}}]}\n\n`;
   }
 
@@ -91,7 +86,7 @@ export class ChatChunks implements EventWriter {
     return this.#deltas[choice] ?? `${this.#start}{"index":${choice},"delta":{`;
   }
 
-  /** The held finish goes out as it is: something came after it, so it was not the last. */
+  /** Writes the held finish as it is: something came after it, so it was not the last. */
   #release(): string {
     const held = this.#held;
     if (held === undefined) return '';
@@ -125,12 +120,12 @@ export class ChatChunks implements EventWriter {
     return `${this.#start}${choices.join(',')}],"error":${JSON.stringify(errorBody(error))}}\n\n${done}`;
   }
 
-  /** How the answers end whose finish did not go out yet; the held one last. */
+  /** Finishes of the choices that are still open; the held one last. */
   #open(): readonly Finish[] {
     const held = this.#held;
-    const silent = this.#finished.flatMap((finished, choice) =>
-      finished || choice === held?.choice ? [] : [silentFinish(choice)],
+    const open = this.#finished.flatMap((finished, choice) =>
+      finished || choice === held?.choice ? [] : [defaultFinish(choice)],
     );
-    return held === undefined ? silent : [...silent, held];
+    return held === undefined ? open : [...open, held];
   }
 }

@@ -1,19 +1,12 @@
-/** Messages as the chat dialect writes them, in; ours, out, with the media that is still to be read. */
-import type { Model } from '../../schemas/catalog.ts';
+/** Reads the messages of a chat request. */
 import type { ChatRequestMessage } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall } from '../../src/ports/chat.ts';
-import type { Reading } from '../conversation/read-media.ts';
+import type { MediaCollector } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
 import { readText, readUserContent } from './read-content.ts';
 
-export const readMessages = (
-  messages: readonly ChatRequestMessage[],
-  model: Model,
-  readings: Reading[],
-): ChatMessage[] =>
-  messages.map(
-    (message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, model, readings),
-  );
+export const readMessages = (messages: readonly ChatRequestMessage[], media: MediaCollector): ChatMessage[] =>
+  messages.map((message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, media));
 
 /** Most are of this kind, and can have no fault that a path would have to name. */
 const plainMessage = ({ role, content, name }: ChatRequestMessage): ChatMessage | undefined =>
@@ -21,25 +14,20 @@ const plainMessage = ({ role, content, name }: ChatRequestMessage): ChatMessage 
     ? { role, content: [{ type: 'text', text: content }] }
     : undefined;
 
-const readMessage = (
-  message: ChatRequestMessage,
-  path: string,
-  model: Model,
-  readings: Reading[],
-): ChatMessage => {
+const readMessage = (message: ChatRequestMessage, path: string, media: MediaCollector): ChatMessage => {
   const { role, content, name } = message;
   if (role === 'assistant') return readAssistant(message, path);
   if (content === undefined || content.length === 0) {
-    if (content !== '') throw fail('invalid_request', `${path}.content is required`);
+    if (content !== '') throw invalid(`${path}.content is required`);
   }
   const field = `${path}.content`;
   if (role === 'tool') {
-    if (message.tool_call_id === undefined) throw fail('invalid_request', `${path}.tool_call_id is required`);
+    if (message.tool_call_id === undefined) throw invalid(`${path}.tool_call_id is required`);
     return { role, callId: message.tool_call_id, content: readText(content, field, role) };
   }
   const read: ChatMessage =
     role === 'user'
-      ? { role, content: readUserContent(content, field, model, readings) }
+      ? { role, content: readUserContent(content, field, media) }
       : { role, content: readText(content, field, role) };
   return name === undefined ? read : { ...read, name };
 };
@@ -56,7 +44,7 @@ const readAssistant = (message: ChatRequestMessage, path: string): ChatMessage =
   return message.name === undefined ? read : { ...read, name: message.name };
 };
 
-/** Clients replay answers as they got them: without text when there were tool calls, a refusal, or only thoughts. */
+/** Clients replay messages as they got them: without text where there were tool calls, a refusal or only reasoning. */
 const assistantText = (message: ChatRequestMessage, path: string): TextContent[] => {
   const { content, refusal } = message;
   if (content !== undefined && content !== '' && content.length > 0)
@@ -68,7 +56,6 @@ const assistantText = (message: ChatRequestMessage, path: string): TextContent[]
     message.reasoning !== undefined ||
     message.reasoning_content !== undefined ||
     message.reasoning_details !== undefined;
-  if (!replayed)
-    throw fail('invalid_request', `${path}.content is required on an assistant message without tool_calls`);
+  if (!replayed) throw invalid(`${path}.content is required on an assistant message without tool_calls`);
   return [];
 };

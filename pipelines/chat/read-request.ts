@@ -1,48 +1,46 @@
-/** A checked request of the chat dialect in; a draft of the call out, at once unless media must be read. 400 names the field. */
-import { map } from 'rxjs';
+/** Reads a chat request into a draft of the engine call: 400 names the field. */
 import type { ChatRequest } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
   type ChatDraft,
-  type ThinkingWish,
-  unsettledThinking,
-  unsettledTokens,
+  type ThinkingSettings,
+  unresolvedThinking,
+  unresolvedTokens,
 } from '../conversation/chat-task.ts';
-import { chooseThinking } from '../conversation/choose-thinking.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { chooseThinking } from '../conversation/thinking.ts';
+import { invalid } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
-import { readFormat } from './read-format.ts';
 import { readMessages } from './read-messages.ts';
-import { readToolChoice, readTools } from './read-tools.ts';
+import { readFormat, readToolChoice, readTools } from './read-tools.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
   readonly includeUsage: boolean;
-  /** Further fields of the answer as JSON, each after a comma. */
+  /** Further fields of the response as JSON, each after a comma. */
   readonly extra?: string;
 }
 
 export const readChatRequest =
-  (readers: MediaReaders): Step<Asked<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (asked, { exchange }) => {
-    const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, exchange.body.length);
-    return readings.length === 0
-      ? draft
-      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+  (
+    readers: MediaReaders,
+  ): Step<ResolvedRequest<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (resolved, { exchange }) => {
+    const pending: PendingMedia[] = [];
+    const draft = readDraft(resolved, pending, exchange.body.length);
+    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
-  { body, model, variant }: Asked<ChatRequest>,
-  readings: Reading[],
+  { body, model, variant }: ResolvedRequest<ChatRequest>,
+  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
   const { messages, continued } = continueFinal(
-    readMessages(body.messages, model, readings),
+    readMessages(body.messages, { model, pending }),
     body.continue_final_message ?? false,
   );
   const tools = readTools(body.tools);
@@ -58,10 +56,10 @@ const readDraft = (
     call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens: unsettledTokens,
+      maxTokens: unresolvedTokens,
       n: body.n ?? 1,
       continueFinal: continued,
-      thinking: unsettledThinking,
+      thinking: unresolvedThinking,
       sampling,
       stop,
       logprobs,
@@ -73,21 +71,21 @@ const readDraft = (
     },
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };
 };
 
 export const readThinking = (
   { reasoning, reasoning_effort }: Pick<ChatRequest, 'reasoning' | 'reasoning_effort'>,
-  model: Asked<ChatRequest>['model'],
+  model: ResolvedRequest<ChatRequest>['model'],
   continued: boolean,
-): ThinkingWish => {
+): ThinkingSettings => {
   const field = effortField(reasoning);
   return chooseThinking(model, {
     effort: field === 'reasoning.enabled' ? 'none' : (reasoning?.effort ?? reasoning_effort),
     field,
-    wanted: reasoning?.enabled === true,
+    enabled: reasoning?.enabled === true,
     budget: reasoning?.max_tokens,
     budgetField: 'reasoning.max_tokens',
     continued,
@@ -117,15 +115,14 @@ export const readSampling = (body: SamplingFields): Sampling => {
   return sampling;
 };
 
-/** Reading JSON has rounded what is beyond 2⁵³, maybe to one more than an engine's 64 bits take: some seed that all take. */
+/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
 const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
 const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;
   const sequences = typeof stop === 'string' ? [stop] : stop;
   const blank = sequences.indexOf('');
-  if (blank !== -1)
-    throw fail('invalid_request', `stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
+  if (blank !== -1) throw invalid(`stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
   return sequences;
 };
 
@@ -133,6 +130,6 @@ export const noStop: readonly string[] = [];
 
 const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
   if (logprobs === true) return { top: top_logprobs ?? 0 };
-  if (top_logprobs !== undefined) throw fail('invalid_request', 'top_logprobs needs logprobs to be true');
+  if (top_logprobs !== undefined) throw invalid('top_logprobs needs logprobs to be true');
   return undefined;
 };

@@ -1,8 +1,8 @@
-/** Tools and tool choice as the chat dialect writes them, in; ours, out. 400 for a choice that the tools do not allow. */
+/** Reads tools, tool choice and response format of a chat request: 400 for what they do not allow. */
 import type { ChatRequest } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
-import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
-import { freeJson } from '../conversation/free-json.ts';
+import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { invalid, required } from '../core/checks.ts';
+import { freeJson, type JsonObject } from '../core/parse-json.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
@@ -37,11 +37,43 @@ export const chooseTool = (
 ): ToolChoice => {
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
   if (choice === 'none') return choice;
-  if (tools.length === 0) throw fail('invalid_request', 'tool_choice needs tools unless it is none');
+  if (tools.length === 0) throw invalid('tool_choice needs tools unless it is none');
   if (typeof choice === 'string') return choice;
   const { name } = choice;
-  if (!tools.some((tool) => tool.name === name)) {
-    throw fail('invalid_request', `${nameField} must name one of tools: there is no ${name}`);
-  }
+  if (!tools.some((tool) => tool.name === name))
+    throw invalid(`${nameField} must name one of tools: there is no ${name}`);
   return { name };
+};
+
+export const readFormat = (format: ChatRequest['response_format']): AnswerFormat => {
+  if (format === undefined) return plainText;
+  if (format.type !== 'json_schema') return { type: format.type };
+  const path = 'response_format.json_schema';
+  const given = required(format.json_schema, path);
+  return schemaFormat(given, given.name, given.schema ?? {}, path);
+};
+
+export const plainText: AnswerFormat = { type: 'text' };
+
+interface FormatFields {
+  readonly description?: string;
+  readonly strict?: boolean;
+}
+
+/** A format with a schema, from the object at `path`. */
+export const schemaFormat = (
+  { description, strict }: FormatFields,
+  name: string,
+  schema: JsonObject,
+  path: string,
+): AnswerFormat => {
+  freeJson(schema);
+  if (strict === true) checkStrict(schema, `${path}.schema`);
+  return {
+    type: 'json_schema',
+    name,
+    schema,
+    ...(description !== undefined && { description }),
+    ...(strict !== undefined && { strict }),
+  };
 };

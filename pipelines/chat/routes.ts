@@ -2,23 +2,21 @@
 import { ChatChunk, ChatCompletion, ChatRequest } from '../../schemas/chat.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { chatCompletions } from './completions.ts';
 
 export const chatRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/chat/completions',
-    access: 'key',
-    // Images, sound and documents come as base64.
-    bodyLimit: 128 * 1024 * 1024,
+    bodyLimit: mediaBodyLimit,
     pipeline: chatCompletions(ports),
     doc: {
       tag: 'Chat',
       summary: 'A chat completion: one answer, or chunks as they are generated',
       body: json(ChatRequest),
-      answer: { ...json(ChatCompletion), 'text/event-stream': ChatChunk },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      response: { ...json(ChatCompletion), 'text/event-stream': ChatChunk },
+      errors: generationErrors,
     },
   },
 ];

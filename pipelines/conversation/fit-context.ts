@@ -1,15 +1,15 @@
-/** A draft in; a task whose completion limit fits the model's window beside the prompt, out. 400 when the prompt alone fills it. */
+/** Fits the completion limit into the context window: 400 when the prompt alone fills it. */
 import { map, type Observable } from 'rxjs';
-import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
+import { invalid } from '../core/checks.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
-import { budgetThinking } from './budget-thinking.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
+import { budgetThinking } from './thinking.ts';
 
 const defaultLimit = 32_768;
-/** Kept free beside prompt and answer. */
+/** Kept free beside prompt and completion. */
 const margin = 32;
 /** No engine takes a larger number. */
 const largestLimit = 2 ** 31 - 1;
@@ -17,19 +17,19 @@ const largestLimit = 2 ** 31 - 1;
 export const fitContext =
   <F>(offload: Offload): Step<ChatDraft<F>, ChatTask<F>, unknown> =>
   (draft) => {
-    const limit = askedLimit(draft);
+    const limit = requestedLimit(draft);
     const window = draft.model.context_length;
     if (window === undefined) return taskOf(draft, limit, undefined);
-    const room = window - margin - limit - fixedTokens(draft.call);
-    if (draft.textBytes !== undefined && draft.textBytes <= room) return taskOf(draft, limit, undefined);
-    if (fitsBytes(promptTexts(draft.call), room)) return taskOf(draft, limit, undefined);
+    const available = window - margin - limit - fixedTokens(draft.call);
+    if (draft.textBytes !== undefined && draft.textBytes <= available) return taskOf(draft, limit, undefined);
+    if (fitsBytes(promptTexts(draft.call), available)) return taskOf(draft, limit, undefined);
     // Exactly: only when the bytes, which bound the tokens from above, do not fit already.
     return countPrompt(offload, draft.call, draft.model.tokenizer).pipe(
       map((tokens) => cut(draft, limit, window, tokens)),
     );
   };
 
-const askedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
+const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
 
 /** The exact number of tokens a prompt takes; large ones are counted on a thread. */
@@ -37,14 +37,12 @@ export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string)
   countTexts(offload, promptTexts(prompt), tokenizer).pipe(map((counted) => counted + fixedTokens(prompt)));
 
 const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
-  const room = window - prompt - margin;
-  if (room < 1) {
-    throw fail(
-      'invalid_request',
+  const available = window - prompt - margin;
+  if (available < 1)
+    throw invalid(
       `${draft.promptField} fills the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
     );
-  }
-  return taskOf(draft, Math.min(limit, room), prompt);
+  return taskOf(draft, Math.min(limit, available), prompt);
 };
 
 const taskOf = <F>(draft: ChatDraft<F>, maxTokens: number, promptTokens: number | undefined): ChatTask<F> => {

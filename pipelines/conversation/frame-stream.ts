@@ -1,4 +1,4 @@
-/** Frames a conversation as server-sent events in the words of a dialect, failures after the first part included. */
+/** Frames a conversation as server-sent events, failures after the first part included. */
 import type { Observer } from 'rxjs';
 import type { ApiError } from '../../src/errors.ts';
 import type { Head, Reply } from '../../src/ports/exchange.ts';

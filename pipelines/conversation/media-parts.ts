@@ -1,46 +1,41 @@
 /** Describes the media and documents of a request that must be read; a 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ContentPart } from '../../schemas/chat.ts';
-import { fail } from '../../src/errors.ts';
 import type { MediaContent } from '../../src/ports/chat.ts';
-import { required, sourceOf } from '../core/required.ts';
-import type { Reading } from './read-media.ts';
+import { invalid, required, sourceOf } from '../core/checks.ts';
+import type { MediaReference } from './read-media.ts';
 
-/** 400 when the model does not take this kind of media. */
-export const mediaReading = (
+/** An image, audio or video of any format; 400 when the model takes none. */
+export const mediaReference = (
   kind: MediaContent['type'],
   source: unknown,
   field: string,
   path: string,
   model: Model,
-): Omit<Reading, 'place'> => {
-  if (!model.input_modalities.includes(kind)) {
-    throw fail('invalid_request', `${path}: model ${model.id} takes no ${kind} input`);
-  }
+): MediaReference => {
+  if (!model.input_modalities.includes(kind))
+    throw invalid(`${path}: model ${model.id} takes no ${kind} input`);
   return { kind, source: sourceOf(source, field), field };
 };
 
-/** Sound as bare base64, under `input_audio` of the part at `path`. */
-export const audioReading = (
+/** Audio as bare base64, under `input_audio` of the part at `path`. */
+export const audioReference = (
   { data, format }: NonNullable<ContentPart['input_audio']>,
   path: string,
   model: Model,
-): Omit<Reading, 'place'> => ({
-  ...mediaReading('audio', data, `${path}.input_audio.data`, path, model),
+): MediaReference => ({
+  ...mediaReference('audio', data, `${path}.input_audio.data`, path, model),
   declared: audioTypes[format],
 });
 
 /** A document in the `file_data` of the object at `path`. */
-export const documentReading = (
-  file: NonNullable<ContentPart['file']>,
-  path: string,
-): Omit<Reading, 'place'> => {
+export const documentReference = (file: NonNullable<ContentPart['file']>, path: string): MediaReference => {
   const field = `${path}.file_data`;
   if (file.file_data === undefined && file.file_id !== undefined)
-    throw fail('invalid_request', `${path}.file_id is not supported: send the document as file_data`);
+    throw invalid(`${path}.file_id is not supported: send the document as file_data`);
   const source = sourceOf(required(file.file_data, field), field);
-  const reading = { kind: 'document', source, field } as const;
-  return file.filename === undefined ? reading : { ...reading, filename: file.filename };
+  const reference = { kind: 'document', source, field } as const;
+  return file.filename === undefined ? reference : { ...reference, filename: file.filename };
 };
 
 const audioTypes = {

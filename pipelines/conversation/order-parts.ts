@@ -1,7 +1,4 @@
-/**
- * An engine's parts in; the same out in the order that formats of whole items need: one tool call after the other, and
- * nothing inside a call but its arguments. An order that makes no answer is an error.
- */
+/** Orders the parts of a response: one tool call after the other, uninterrupted. */
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
@@ -17,7 +14,7 @@ class Ordered extends Forwarder<Parts, Parts> {
   }
 }
 
-/** Characters that wait for a call to end; a model that says more has ended it. */
+/** Characters held until a call ends; a model that writes more has ended it. */
 const mostHeld = 64 * 1024;
 
 class PartOrder {
@@ -25,7 +22,7 @@ class PartOrder {
   #calls = 0;
   /** The last of them may get more arguments. */
   #calling = false;
-  /** What came amid its arguments: servers let a line break slip in between. */
+  /** What came between its arguments: some servers insert a line break. */
   #held: Part[] = [];
   #heldLength = 0;
   #finished = false;
@@ -45,14 +42,14 @@ class PartOrder {
 
   #check(part: Part): void {
     if (part.type === 'usage' || part.type === 'failure') return;
-    if (part.choice !== 0 || this.#finished) throw senseless();
+    if (part.choice !== 0 || this.#finished) throw outOfOrder();
     switch (part.type) {
       case 'tool-call':
-        if (part.call !== this.#calls) throw senseless();
+        if (part.call !== this.#calls) throw outOfOrder();
         this.#calls++;
         break;
       case 'tool-arguments':
-        if (!this.#calling || part.call !== this.#calls - 1) throw senseless();
+        if (!this.#calling || part.call !== this.#calls - 1) throw outOfOrder();
         break;
       case 'finish':
         this.#finished = true;
@@ -92,5 +89,5 @@ class PartOrder {
 
 const isToolCall = ({ type }: Part): boolean => type === 'tool-call';
 
-const senseless = (): ApiError =>
+const outOfOrder = (): ApiError =>
   fail('engine_unreachable', 'The engine sent its answer in an order that makes no sense');

@@ -1,33 +1,55 @@
-/** Media and documents that a request refers to, in; their data put in its place, out. Read a few at a time, bounded in number and size. */
-import { catchError, defer, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
+/** Reads the media and documents of a request, bounded in number and size. */
+import { catchError, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
 import type { Base64, Media, MediaData, MediaRule } from '../../src/ports/media.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import { invalid } from '../core/checks.ts';
 
-export interface Reading {
+/** Media or a document that a request refers to. */
+export interface MediaReference {
   readonly kind: MediaContent['type'] | 'document';
-  /** https URL or base64 data URI; bare base64 when `declared` says of what. */
+  /** https URL or base64 data URI; bare base64 where `declared` is its media type. */
   readonly source: Base64;
-  /** Media type of bare base64. */
   readonly declared?: string;
-  /** Where the source stands in the request, named in errors. */
+  /** Path of the source in the request, named in errors. */
   readonly field: string;
   readonly detail?: string;
-  /** A document's name, told to the model. */
+  /** Of a document; the model sees it too. */
   readonly filename?: string;
-  place(content: UserContent): void;
 }
 
+/** A reference that is still to be read; a placeholder stands at `content[index]` until then. */
+export interface PendingMedia extends MediaReference {
+  readonly content: UserContent[];
+  readonly index: number;
+}
+
+/** What the readers of message content fill while they run. */
+export interface MediaCollector {
+  readonly model: Model;
+  readonly pending: PendingMedia[];
+}
+
+export const addMedia = (
+  reference: MediaReference,
+  content: UserContent[],
+  { pending }: MediaCollector,
+): void => {
+  pending.push({ ...reference, content, index: content.length });
+  content.push({ type: 'text', text: '' });
+};
+
 const mebibyte = 1024 * 1024;
-const mostBytes: Record<Reading['kind'], number> = {
+const mostBytes: Record<MediaReference['kind'], number> = {
   image: 20 * mebibyte,
   audio: 25 * mebibyte,
   video: 50 * mebibyte,
   document: 32 * mebibyte,
 };
 const mostBytesTogether = 128 * mebibyte;
-const mostReadings = 64;
+const mostReferences = 64;
 const atOnce = 4;
 
 export interface MediaReaders {
@@ -35,59 +57,67 @@ export interface MediaReaders {
   readonly offload: Offload;
 }
 
-/** Emits once, when all of it is in place. `readings` is not empty; `field` is what they stand in. */
-export const readMedia = (
-  readers: MediaReaders,
-  readings: readonly Reading[],
-  field: string,
-): Observable<void> =>
-  defer(() => {
-    if (readings.length > mostReadings) {
-      throw fail(
-        'invalid_request',
-        `${field} must not have more than ${mostReadings} media and document parts`,
-      );
-    }
-    let left = mostBytesTogether;
-    const read = (reading: Reading): Observable<void> =>
-      fetched(readers.media, reading, Math.min(mostBytes[reading.kind], left)).pipe(
-        switchMap((data) => {
-          left -= data.size;
-          if (left < 0)
-            throw fail('payload_too_large', `${field} holds more than ${mostBytesTogether} bytes of media`);
-          return contentOf(readers.offload, reading, data);
-        }),
-        map((content) => reading.place(content)),
-      );
-    return from(readings).pipe(mergeMap(read, atOnce), last());
-  });
+/** Emits the draft once all of its media is read. `pending` is not empty. */
+export const readMedia = <Draft extends { readonly promptField: string }>(
+  { media, offload }: MediaReaders,
+  pending: readonly PendingMedia[],
+  draft: Draft,
+): Observable<Draft> => {
+  const { promptField } = draft;
+  if (pending.length > mostReferences)
+    throw invalid(`${promptField} must not have more than ${mostReferences} media and document parts`);
+  let left = mostBytesTogether;
+  const read = (reference: PendingMedia): Observable<void> =>
+    fetched(media, reference, Math.min(mostBytes[reference.kind], left)).pipe(
+      switchMap((data) => {
+        left -= data.size;
+        if (left < 0)
+          throw fail(
+            'payload_too_large',
+            `${promptField} holds more than ${mostBytesTogether} bytes of media`,
+          );
+        return contentOf(offload, reference, data);
+      }),
+      map((content) => {
+        reference.content[reference.index] = content;
+      }),
+    );
+  return from(pending).pipe(
+    mergeMap(read, atOnce),
+    last(),
+    map(() => draft),
+  );
+};
 
 const fetched = (
   media: Media,
-  { source, declared, field }: Reading,
+  { source, declared, field }: MediaReference,
   maxBytes: number,
 ): Observable<MediaData> => {
   const rule: MediaRule = { field, maxBytes };
   return declared === undefined ? media.read(source, rule) : of(media.decode(source, rule));
 };
 
-const contentOf = (offload: Offload, reading: Reading, data: MediaData): Observable<UserContent> => {
-  const { kind, field, detail, declared } = reading;
-  if (kind === 'document') return documentText(offload, reading, data);
+const contentOf = (offload: Offload, reference: MediaReference, data: MediaData): Observable<UserContent> => {
+  const { kind, field, detail, declared } = reference;
+  if (kind === 'document') return documentText(offload, reference, data);
   const mediaType = declared !== undefined && data.mediaType === unknownType ? declared : data.mediaType;
-  if (!isOf(kind, mediaType))
-    throw fail('invalid_request', `${field} must be ${described[kind]}, not ${mediaType}`);
+  if (!isOf(kind, mediaType)) throw invalid(`${field} must be ${described[kind]}, not ${mediaType}`);
   const content: MediaContent = { type: kind, mediaType, base64: data.base64 };
   return of(detail === undefined ? content : { ...content, detail });
 };
 
-const documentText = (offload: Offload, reading: Reading, data: MediaData): Observable<UserContent> => {
-  const filename = reading.filename ?? 'document';
+const documentText = (
+  offload: Offload,
+  reference: MediaReference,
+  data: MediaData,
+): Observable<UserContent> => {
+  const filename = reference.filename ?? 'document';
   return offloaded((signal) => offload.documentText(data, filename, { signal })).pipe(
     map((text): UserContent => ({ type: 'text', text: `${filename}\n\n${text}` })),
     catchError((error: unknown) => {
       throw error instanceof ApiError
-        ? fail(error.kind, `${reading.field}: ${error.message}`, { cause: error })
+        ? fail(error.kind, `${reference.field}: ${error.message}`, { cause: error })
         : error;
     }),
   );

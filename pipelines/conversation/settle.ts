@@ -1,4 +1,4 @@
-/** Checks how an engine ends its response: every failure, and an end that comes too early, is an error from here on. */
+/** Checks how an engine ends its response: failures and early ends become errors. */
 import { type ApiError, fail } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import type { Breakable, Exchange } from '../../src/ports/exchange.ts';

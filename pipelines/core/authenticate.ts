@@ -1,4 +1,4 @@
-/** A request's headers in; the caller its API key belongs to out, or 401. */
+/** Finds the caller that the API key of a request belongs to, or 401. */
 import { type Observable, throwError } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';

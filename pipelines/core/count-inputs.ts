@@ -1,4 +1,4 @@
-/** Counts what a request gives a model to read: its tokens and its inputs, for its usage event. */
+/** Counts the tokens and inputs of a request for its usage event. */
 import { map, mergeMap, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Offload } from '../../src/ports/offload.ts';

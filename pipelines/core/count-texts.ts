@@ -1,19 +1,19 @@
-/** Counts the tokens of texts, or cuts texts by tokens: in line when they are short, else on a thread. */
+/** Counts or cuts texts by tokens: inline when they are short, else on a thread. */
 import { from, type Observable } from 'rxjs';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 import { cutTokens } from '../../src/tokens/cut.ts';
 import { lengthOf } from '../../src/tokens/prompt.ts';
 
-/** Counting this much holds the event loop for about a millisecond; more goes to a thread. */
-const countedInLine = 4096;
+/** Characters: counting them blocks the event loop for about a millisecond. */
+const inlineLength = 4096;
 
 export const countTexts = (
   offload: Offload,
   texts: readonly string[],
   tokenizer: string,
 ): Observable<number> =>
-  lengthOf(texts) <= countedInLine
+  lengthOf(texts) <= inlineLength
     ? from(countTokens(texts, tokenizer))
     : offloaded((signal) => offload.countTokens(texts, tokenizer, signal));
 
@@ -23,6 +23,6 @@ export const cutTexts = (
   tokenizer: string,
   limit: number,
 ): Observable<readonly string[]> =>
-  lengthOf(texts) <= countedInLine
+  lengthOf(texts) <= inlineLength
     ? from(cutTokens(texts, tokenizer, limit))
     : offloaded((signal) => offload.cutTokens(texts, tokenizer, limit, signal));

@@ -1,6 +1,6 @@
-/** A text that is not valid JSON in; what is wrong and where out. */
+/** Says what is wrong in a text that is not valid JSON, and where. */
 
-/** Written out because engines word it differently from version to version, and some leave out the place. */
+/** Not taken from JSON.parse: its messages differ between versions, and some have no position. */
 export const jsonFault = (text: string): string => {
   const at = new Scanner(text).firstFault();
   const { line, column } = position(text, at);

@@ -1,23 +1,23 @@
-/** Sends a body that is in memory in chunks of a good size, as fast as the client reads them. */
+/** Sends a large body in chunks, as fast as the client reads them. */
 import type { Observer } from 'rxjs';
 import type { Backpressure, Pausable } from '../../src/ports/backpressure.ts';
 import type { Exchange, Head, Reply } from '../../src/ports/exchange.ts';
 import { Forwarder, type Transform, transform } from './stage.ts';
 
 const mostGathered = 64 * 1024;
-const largePiece = 16 * 1024;
+const largeChunk = 16 * 1024;
 /** Written in one tick of the event loop, however fast the reader is. */
 const tickBytes = 512 * 1024;
 
 /** Texts must be ASCII or Latin-1: numbers, base64, names of fields. */
-export type BodyPiece = string | Uint8Array;
+export type BodyChunk = string | Uint8Array;
 
 /** A body that is too large to be written at once, until its usage event is durable. */
 export interface PacedReply {
   readonly kind: 'paced';
   /** Absent: it is out already. */
   readonly head?: Head;
-  readonly pieces: Iterable<BodyPiece>;
+  readonly chunks: Iterable<BodyChunk>;
 }
 
 export type FramedReply = Reply | PacedReply;
@@ -44,7 +44,7 @@ class PacedWriter extends Forwarder<FramedReply, Reply> {
       return;
     }
     if (reply.head !== undefined) this.receiver.next(reply.head);
-    this.#paced = new PacedBytes(reply.pieces, this.#backpressure, this.receiver);
+    this.#paced = new PacedBytes(reply.chunks, this.#backpressure, this.receiver);
   }
 
   override complete(): void {
@@ -58,16 +58,16 @@ class PacedWriter extends Forwarder<FramedReply, Reply> {
 }
 
 export class PacedBytes implements Pausable {
-  readonly #pieces: Iterator<BodyPiece>;
+  readonly #chunks: Iterator<BodyChunk>;
   readonly #backpressure: Backpressure;
   readonly #receiver: Observer<Reply>;
   #paused = false;
   #tick: NodeJS.Immediate | undefined;
-  /** A piece that did not fit with those before it. */
-  #rest: BodyPiece | undefined;
+  /** A chunk that did not fit with those before it. */
+  #rest: BodyChunk | undefined;
 
-  constructor(pieces: Iterable<BodyPiece>, backpressure: Backpressure, receiver: Observer<Reply>) {
-    this.#pieces = pieces[Symbol.iterator]();
+  constructor(chunks: Iterable<BodyChunk>, backpressure: Backpressure, receiver: Observer<Reply>) {
+    this.#chunks = chunks[Symbol.iterator]();
     this.#backpressure = backpressure;
     this.#receiver = receiver;
   }
@@ -100,7 +100,7 @@ export class PacedBytes implements Pausable {
     });
   }
 
-  /** Runs in a callback of its own, so what the pieces throw must be caught here. */
+  /** Runs in a callback of its own, so what the chunks throw must be caught here. */
   #send(): void {
     try {
       this.#sendTick();
@@ -124,34 +124,34 @@ export class PacedBytes implements Pausable {
     if (!this.#paused) this.#later();
   }
 
-  /** Small pieces are copied into one buffer; a large one is sent as it is. */
+  /** Small chunks are copied into one buffer; a large one is sent as it is. */
   #gather(): Uint8Array {
     let gathered = nothing;
     let length = 0;
     for (;;) {
-      const piece = this.#rest ?? this.#next();
+      const chunk = this.#rest ?? this.#next();
       this.#rest = undefined;
-      if (piece === undefined) break;
-      if (piece.length >= largePiece && length === 0) return bytesOf(piece);
-      if (piece.length >= largePiece || length + piece.length > mostGathered) {
-        this.#rest = piece;
+      if (chunk === undefined) break;
+      if (chunk.length >= largeChunk && length === 0) return bytesOf(chunk);
+      if (chunk.length >= largeChunk || length + chunk.length > mostGathered) {
+        this.#rest = chunk;
         break;
       }
       if (length === 0) gathered = Buffer.allocUnsafeSlow(mostGathered);
-      if (typeof piece === 'string') gathered.write(piece, length, 'latin1');
-      else gathered.set(piece, length);
-      length += piece.length;
+      if (typeof chunk === 'string') gathered.write(chunk, length, 'latin1');
+      else gathered.set(chunk, length);
+      length += chunk.length;
     }
     return gathered.subarray(0, length);
   }
 
-  #next(): BodyPiece | undefined {
-    const { value, done } = this.#pieces.next();
+  #next(): BodyChunk | undefined {
+    const { value, done } = this.#chunks.next();
     return done === true ? undefined : value;
   }
 }
 
 const nothing = Buffer.alloc(0);
 
-const bytesOf = (piece: BodyPiece): Uint8Array =>
-  typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece;
+const bytesOf = (chunk: BodyChunk): Uint8Array =>
+  typeof chunk === 'string' ? Buffer.from(chunk, 'latin1') : chunk;

@@ -27,8 +27,8 @@ export const receiveJson =
   };
 
 /**
- * Parses the body, on another thread when it is large. `kind` is what a body that cannot be read becomes: 422 on the
- * route that has it so. The integer under `wideKey` is a bigint where a number would lose digits.
+ * Parses the body, on another thread when it is large. `kind` is the error of a body that cannot be parsed. The integer
+ * under `wideKey` is a bigint where a number would lose digits.
  */
 export const parseJson =
   (
@@ -117,7 +117,7 @@ const checked = (value: unknown, kind: ErrorKind): JsonObject => {
 /** False when nested too deep. Drops `__proto__` keys on the way: harmless as parsed, harmful once copied. */
 const sanitize = (value: object, levels: number): boolean => {
   if (levels === 0) return false;
-  // Long base64 comes back from the other thread as bytes.
+  // The other thread returns long base64 as bytes.
   if (ArrayBuffer.isView(value)) return true;
   if (Array.isArray(value)) {
     for (const item of value)
@@ -136,4 +136,23 @@ const sanitize = (value: object, levels: number): boolean => {
 const nameOf = (value: unknown): string => {
   if (value === null) return 'null';
   return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+};
+
+/**
+ * Free-form JSON of a request, to be sent on: puts long base64, which the parser of large bodies returns as bytes, back
+ * as text. Changes the value in place.
+ */
+export const freeJson = <T>(value: T): T => textOf(value) as T;
+
+const textOf = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  const members = value as Record<string, unknown>;
+  for (const name in members) {
+    const member = members[name];
+    if (typeof member !== 'object' || member === null) continue;
+    const text = textOf(member);
+    if (text !== member) Object.defineProperty(members, name, { value: text });
+  }
+  return value;
 };

@@ -5,6 +5,7 @@ import { defer, ignoreElements, merge, Observable, type Subscriber, tap } from '
 import { type ApiError, fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
+import { invalid } from './checks.ts';
 
 export interface MultipartRules {
   /** Names that must come, as fields or as files. */
@@ -83,15 +84,9 @@ const found = (
 
 const openForm = (type: string, rules: MultipartRules): BusboyInstance => {
   if (!/^\s*multipart\/form-data\s*(?:;|$)/i.test(type))
-    throw fail(
-      'invalid_request',
-      `content-type must be multipart/form-data, not ${JSON.stringify(type.slice(0, 100))}`,
-    );
+    throw invalid(`content-type must be multipart/form-data, not ${JSON.stringify(type.slice(0, 100))}`);
   if (!/;\s*boundary\s*=\s*(?:"[^"]{1,70}"|[^\s";]{1,70})\s*(?:;|$)/i.test(type))
-    throw fail(
-      'invalid_request',
-      'content-type multipart/form-data must name a boundary of 1 to 70 characters',
-    );
+    throw invalid('content-type multipart/form-data must name a boundary of 1 to 70 characters');
   return new Busboy({
     headers: { 'content-type': type },
     // Bytes as they are: what they decode to is ours to check.
@@ -125,7 +120,7 @@ class FormReader {
       this.#fileFound(name, stream, filename, mediaType),
     );
     form.on('partsLimit', () =>
-      this.#fail(fail('invalid_request', `The form has more than ${rules.maxParts ?? maxParts} parts`)),
+      this.#fail(invalid(`The form has more than ${rules.maxParts ?? maxParts} parts`)),
     );
     form.on('error', (error) => this.#fail(broken(error)));
     form.on('finish', () => this.#finish());
@@ -149,7 +144,7 @@ class FormReader {
     }
     const bytes = Buffer.from(value, 'latin1');
     if (isUtf8(bytes)) this.#subscriber.next({ kind: 'field', name, value: bytes.toString() });
-    else this.#fail(fail('invalid_request', `${name} is not valid UTF-8`));
+    else this.#fail(invalid(`${name} is not valid UTF-8`));
   }
 
   #fileFound(
@@ -204,11 +199,11 @@ class FormReader {
   #admit(name: string | undefined): name is string {
     if (this.#failed) return false;
     if (name === undefined || name === '') {
-      this.#fail(fail('invalid_request', 'A part of the form has no name'));
+      this.#fail(invalid('A part of the form has no name'));
       return false;
     }
     if (this.#names.has(name) && !name.endsWith('[]') && !this.#rules.repeatable?.includes(name)) {
-      this.#fail(fail('invalid_request', `${name.slice(0, 100)} is given more than once`));
+      this.#fail(invalid(`${name.slice(0, 100)} is given more than once`));
       return false;
     }
     this.#names.add(name);
@@ -218,7 +213,7 @@ class FormReader {
   /** The parser waits for ever for a part whose headers do not end, even when the form has. */
   #expectFinish(): void {
     if (!this.#allParsed || this.#openFiles > 0) return;
-    setImmediate(() => this.#fail(fail('invalid_request', 'A part of the form has headers that do not end')));
+    setImmediate(() => this.#fail(invalid('A part of the form has headers that do not end')));
   }
 
   #finish(): void {
@@ -227,7 +222,7 @@ class FormReader {
     if (missing === undefined) {
       this.#finished = true;
       this.#subscriber.complete();
-    } else this.#fail(fail('invalid_request', `${missing} is required`));
+    } else this.#fail(invalid(`${missing} is required`));
   }
 
   #fail(error: ApiError): void {
@@ -237,5 +232,4 @@ class FormReader {
   }
 }
 
-const broken = (cause: unknown): ApiError =>
-  fail('invalid_request', 'The form ends before its closing boundary', { cause });
+const broken = (cause: unknown): ApiError => invalid('The form ends before its closing boundary', { cause });

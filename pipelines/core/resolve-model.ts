@@ -3,8 +3,8 @@ import type { ModelKind } from '../../schemas/catalog.ts';
 import type { Catalog, ResolvedModel } from '../../src/ports/catalog.ts';
 import type { Step } from './stage.ts';
 
-/** A checked request beside its model. */
-export interface Asked<Body> extends ResolvedModel {
+/** A validated body and the model it names. */
+export interface ResolvedRequest<Body> extends ResolvedModel {
   readonly body: Body;
 }
 
@@ -12,7 +12,7 @@ export const resolveModel =
   <Body extends { readonly model?: string }>(
     catalog: Catalog,
     kind: ModelKind,
-  ): Step<Body, Asked<Body>, unknown> =>
+  ): Step<Body, ResolvedRequest<Body>, unknown> =>
   (body) => {
     const { model, variant } = catalog.resolve(body.model, kind);
     return { body, model, variant };

@@ -1,4 +1,4 @@
-/** A schema in; a function out that returns a value as that type, or throws an error naming the first field at fault. */
+/** Compiles a schema into a check whose error names the first field at fault. */
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type ErrorKind, fail } from '../../src/errors.ts';

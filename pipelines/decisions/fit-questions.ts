@@ -1,4 +1,4 @@
-/** Refuses questions that are too long for the model beside the state: 422 names the question. */
+/** Rejects questions that are too long for the model with the state: 422 names the question. */
 import { concat, concatMap, from, ignoreElements, map, type Observable, of, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
@@ -29,7 +29,7 @@ export const fitQuestions =
 
 const check = (
   offload: Offload,
-  { model, call, asked }: DecisionTask,
+  { model, call, questions }: DecisionTask,
   index: number,
   context: number,
   limit: number,
@@ -40,7 +40,7 @@ const check = (
       if (tokens > limit)
         throw fail(
           'unprocessable',
-          `${subject(['questions', asked[index]?.id ?? ''])} is too long: with the state it has ${tokens} tokens, model ${model.id} reads ${limit}`,
+          `${subject(['questions', questions[index]?.id ?? ''])} is too long: with the state it has ${tokens} tokens, model ${model.id} reads ${limit}`,
         );
     }),
   );

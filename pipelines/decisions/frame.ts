@@ -1,24 +1,23 @@
 /** Frames decisions as one JSON object. */
 import type { DecisionAnswer, DecisionsResponse, Question } from '../../schemas/systemone.ts';
 import type { Decided } from '../../src/ports/decision.ts';
-import { type Exchange, jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
+import { jsonReply, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Counted } from '../core/count-inputs.ts';
+import { type Framing, responseKey } from '../core/frame.ts';
 import { gather } from '../core/transforms.ts';
 import type { DecisionTask } from './read-request.ts';
 
-interface Request {
-  readonly exchange: Pick<Exchange, 'id'>;
-  readonly task: DecisionTask;
-}
-
-const replyOf = (decisions: readonly Counted<Decided>[], { exchange, task }: Request): WholeReply => {
+const replyOf = (
+  decisions: readonly Counted<Decided>[],
+  { exchange, task }: Framing<DecisionTask>,
+): WholeReply => {
   const logprobs = new Map(decisions.map((decided) => [decided.question, decided.logprobs]));
-  const answers = task.asked.map(({ id, question }, index) => [
+  const answers = task.questions.map(({ id, question }, index) => [
     id,
     answer(question, probabilities(logprobs.get(index) ?? [])),
   ]);
   const response: DecisionsResponse = {
-    id: `dec-${exchange.id.slice(exchange.id.indexOf('_') + 1)}`,
+    id: `dec-${responseKey(exchange)}`,
     model: task.model.id,
     answers: Object.fromEntries(answers),
     usage: { input_tokens: decisions.reduce((sum, { tokens }) => sum + tokens, 0), output_tokens: 0 },
@@ -66,7 +65,7 @@ export const probabilities = (logprobs: readonly number[]): readonly number[] =>
   return weights.map((weight) => weight / total);
 };
 
-/** 1 when all of it is on one answer, 0 when all answers are as likely. */
+/** 1 when one answer is certain, 0 when all are equally likely. */
 export const confidence = (likely: readonly number[]): number => {
   const count = likely.length;
   if (count <= 1) return 1;

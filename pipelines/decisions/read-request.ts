@@ -2,33 +2,34 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { DecisionsRequest, Question } from '../../schemas/systemone.ts';
 import type { AllowedAnswer, DecisionCall, DecisionQuestion } from '../../src/ports/decision.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { freeJson } from '../core/parse-json.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 
 export interface DecisionTask {
   readonly model: Model;
   readonly call: DecisionCall;
-  /** As the client put them, in the order of the call's questions. */
-  readonly asked: readonly { readonly id: string; readonly question: Question }[];
+  /** As the client sent them, in the order of the call's questions. */
+  readonly questions: readonly { readonly id: string; readonly question: Question }[];
 }
 
-export const readDecisionRequest = ({ body, model }: Asked<DecisionsRequest>): DecisionTask => {
-  const asked = Object.entries(body.questions).map(([id, question]) => ({ id, question }));
-  const state = words(body.state);
+export const readDecisionRequest = ({ body, model }: ResolvedRequest<DecisionsRequest>): DecisionTask => {
+  const questions = Object.entries(body.questions).map(([id, question]) => ({ id, question }));
+  const state = textOf(body.state);
   return {
     model,
     call: {
       state,
       context: contextOf(state),
-      questions: asked.map(({ question }) => readQuestion(question)),
+      questions: questions.map(({ question }) => readQuestion(question)),
     },
-    asked,
+    questions,
   };
 };
 
 const readQuestion = (question: Question): DecisionQuestion => {
   const draft = {
     type: question.type,
-    instructions: words(question.instructions),
+    instructions: textOf(question.instructions),
     answers: readAnswers(question),
   };
   return { ...draft, prompt: questionPrompt(draft) };
@@ -54,7 +55,7 @@ const readAnswers = (question: Question): readonly AllowedAnswer[] => {
       const labels = numberLabels(question.criteria.length);
       return question.criteria.map((level, index) => ({
         label: labels[index] ?? '',
-        name: words(level),
+        name: textOf(level),
         description: undefined,
       }));
     }
@@ -62,15 +63,12 @@ const readAnswers = (question: Question): readonly AllowedAnswer[] => {
 };
 
 const description = (value: unknown): string | undefined =>
-  value === null || value === undefined || value === '' ? undefined : words(value);
+  value === null || value === undefined || value === '' ? undefined : textOf(value);
 
-const words = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, asText));
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : JSON.stringify(freeJson(value));
 
-/** Long base64 in a large request comes as its bytes. */
-const asText = (_key: string, value: unknown): unknown =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;
-
-/** What the model reads before every question; the same words are counted and billed. */
+/** What the model reads before every question; it is counted and billed each time. */
 const contextOf = (state: string): string =>
   `Read the state, then answer the question about it.\n\nState:\n${state}\n\n`;
 
@@ -103,7 +101,7 @@ const list = (answers: readonly AllowedAnswer[]): string =>
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 
-/** What the model generates for each of so many answers: one letter where there are enough of them. */
+/** What the model generates for each answer: one letter where there are enough of them. */
 const optionLabels = (count: number): readonly string[] =>
   count <= letters.length ? [...letters.slice(0, count)].map((letter) => ` ${letter}`) : numberLabels(count);
 

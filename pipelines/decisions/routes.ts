@@ -9,14 +9,13 @@ export const decisionsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/systemone',
-    access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: systemOne(ports),
     doc: {
       tag: 'Decisions',
       summary: 'Questions about a state, each answered as a probability distribution',
       body: json(DecisionsRequest),
-      answer: json(DecisionsResponse),
+      response: json(DecisionsResponse),
       errors: [404, 413, 422, 429, 502, 529],
     },
   },

@@ -12,7 +12,7 @@ import { compose } from '../core/compose.ts';
 import { countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
 import { count, record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { mapErrors } from '../core/transforms.ts';
 import { validate } from '../core/validate.ts';
@@ -47,17 +47,17 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
   );
 
 const resolveDecisionModel =
-  (catalog: Catalog): Step<DecisionsRequest, Asked<DecisionsRequest>, unknown> =>
+  (catalog: Catalog): Step<DecisionsRequest, ResolvedRequest<DecisionsRequest>, unknown> =>
   (body) => ({ body, ...catalog.resolve(fullId(catalog, body.model), 'decision', 'unprocessable') });
 
-/** Some clients leave the author's part out: where one public model is meant by the rest, it is that one. */
+/** Some clients leave out the author: where the rest matches exactly one public model, it is that one. */
 const fullId = (catalog: Catalog, id: string): string => {
   if (id.includes('/') || catalog.find(id) !== undefined) return id;
   const { name } = parseName(id);
-  const [meant, ...others] = catalog
+  const [match, ...others] = catalog
     .inService()
     .filter((model) => !model.private && model.id.slice(model.id.indexOf('/') + 1) === name);
-  return meant === undefined || others.length > 0 ? id : meant.id;
+  return match === undefined || others.length > 0 ? id : match.id;
 };
 
 const uncounted = ({ question, tokens }: Decided, { call }: DecisionTask): Uncounted | undefined =>

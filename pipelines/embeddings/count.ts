@@ -15,7 +15,7 @@ export const embeddingAccount = (route: string) =>
 const uncounted = (part: Embedded, { call }: EmbeddingTask): Uncounted | undefined => {
   const inputs = call.inputs.slice(part.first, part.first + part.vectors.length);
   const texts = inputs.filter(isText);
-  // A server that says as many tokens as there are characters has counted characters.
+  // A server that reports as many tokens as there are characters has counted characters.
   if (part.tokens !== undefined && part.tokens !== lengthOf(texts)) return undefined;
   const tokens = inputs.reduce((sum, input) => sum + (isText(input) ? 0 : input.length), 0);
   return { texts, tokens };

@@ -1,4 +1,4 @@
-/** POST /embeddings: texts or token ids, answered by a vector for each in their order. */
+/** POST /embeddings: a vector for each text or list of token ids, in their order. */
 import { EmbeddingsFields } from '../../schemas/embeddings.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -1,7 +1,8 @@
-/** Frames vectors as one JSON object: a text, or paced pieces where it is large. */
+/** Frames vectors as one JSON object, sent in chunks where it is large. */
 import type { VectorJson } from '../../src/ports/embedding.ts';
-import { type Exchange, type Head, jsonTextReply } from '../../src/ports/exchange.ts';
-import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
+import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
+import { type Framing, responseKey } from '../core/frame.ts';
+import type { BodyChunk, FramedReply } from '../core/paced-bytes.ts';
 import { gather } from '../core/transforms.ts';
 import type { CountedEmbedded } from './count.ts';
 import type { EmbeddingTask } from './read-request.ts';
@@ -11,12 +12,10 @@ const smallBody = 64 * 1024;
 
 const head: Head = { kind: 'head', status: 200, headers: { 'content-type': 'application/json' } };
 
-interface Request {
-  readonly exchange: Pick<Exchange, 'id'>;
-  readonly task: EmbeddingTask;
-}
-
-const replyOf = (parts: readonly CountedEmbedded[], { exchange, task }: Request): FramedReply => {
+const replyOf = (
+  parts: readonly CountedEmbedded[],
+  { exchange, task }: Framing<EmbeddingTask>,
+): FramedReply => {
   const vectors: (VectorJson | undefined)[] = task.call.inputs.map(() => undefined);
   let tokens = 0;
   let size = 0;
@@ -27,11 +26,11 @@ const replyOf = (parts: readonly CountedEmbedded[], { exchange, task }: Request)
       size += vector.length;
     }
   }
-  const start = `{"id":"emb-${exchange.id.slice(exchange.id.indexOf('_') + 1)}","object":"list","data":[`;
+  const start = `{"id":"emb-${responseKey(exchange)}","object":"list","data":[`;
   const end = `],"model":${JSON.stringify(task.model.id)},"usage":{"prompt_tokens":${tokens},"total_tokens":${tokens}}}`;
   return size <= smallBody
     ? jsonTextReply(start + vectors.map(itemText).join() + end)
-    : { kind: 'paced', head, pieces: piecesOf(start, vectors, end) };
+    : { kind: 'paced', head, chunks: chunksOf(start, vectors, end) };
 };
 
 export const frameEmbeddings = gather(replyOf);
@@ -41,11 +40,11 @@ const itemStart = (index: number): string => `{"object":"embedding","index":${in
 const itemText = (vector: VectorJson | undefined, index: number): string =>
   `${itemStart(index)}${vector?.toString('latin1')}}`;
 
-function* piecesOf(
+function* chunksOf(
   start: string,
   vectors: readonly (VectorJson | undefined)[],
   end: string,
-): Generator<BodyPiece> {
+): Generator<BodyChunk> {
   yield start;
   for (const [index, vector = ''] of vectors.entries()) {
     yield `${index === 0 ? '' : ','}${itemStart(index)}`;

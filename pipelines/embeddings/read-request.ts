@@ -1,19 +1,20 @@
 /** Reads an embeddings request into the call for its engine: a 400 names the field or the input. */
 import type { Model } from '../../schemas/catalog.ts';
 import { type EmbeddingsFields, maxInputs } from '../../schemas/embeddings.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { EmbeddingCall, EmbeddingInput } from '../../src/ports/embedding.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { invalid } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 
 export interface EmbeddingTask {
   readonly model: Model;
   readonly call: EmbeddingCall;
 }
 
-export const readEmbeddingRequest = ({ body, model }: Asked<EmbeddingsFields>): EmbeddingTask => {
+export const readEmbeddingRequest = ({ body, model }: ResolvedRequest<EmbeddingsFields>): EmbeddingTask => {
   const inputs = readInputs(body.input);
   if (model.capabilities?.embedding?.token_ids === false && inputs.some((input) => typeof input !== 'string'))
-    throw fail('invalid_request', `input must be text: model ${model.id} takes no token ids`);
+    throw invalid(`input must be text: model ${model.id} takes no token ids`);
   const isQuery = body.input_type === 'search_query' || body.input_type === 'query';
   return {
     model,
@@ -26,17 +27,13 @@ export const readEmbeddingRequest = ({ body, model }: Asked<EmbeddingsFields>): 
 };
 
 /** As many as the model gives is no change, and fits every model. */
-const readDimensions = (asked: number | undefined, model: Model): number | undefined => {
+const readDimensions = (requested: number | undefined, model: Model): number | undefined => {
   const { dimensions, truncatable } = model.capabilities?.embedding ?? {};
-  if (asked === undefined || asked === dimensions) return undefined;
+  if (requested === undefined || requested === dimensions) return undefined;
   if (truncatable !== true || dimensions === undefined)
-    throw fail(
-      'invalid_request',
-      `dimensions cannot be chosen on model ${model.id}: its vectors have a fixed length`,
-    );
-  if (asked > dimensions)
-    throw fail('invalid_request', `dimensions must be at most ${dimensions} on model ${model.id}`);
-  return asked;
+    throw invalid(`dimensions cannot be chosen on model ${model.id}: its vectors have a fixed length`);
+  if (requested > dimensions) throw invalid(`dimensions must be at most ${dimensions} on model ${model.id}`);
+  return requested;
 };
 
 /** A query begins with the model's instruction, unless it carries one already. */
@@ -46,8 +43,7 @@ const instruct = (inputs: readonly EmbeddingInput[], model: Model): readonly Emb
   const marker = instruction_marker ?? instruction;
   return inputs.map((input) => {
     if (typeof input !== 'string')
-      throw fail(
-        'invalid_request',
+      throw invalid(
         `input must be text where input_type asks for the query instruction of model ${model.id}`,
       );
     return input.startsWith(marker) ? input : instruction + input;
@@ -62,11 +58,11 @@ const readInputs = (input: unknown): readonly EmbeddingInput[] => {
   if (!Array.isArray(input))
     throw wrong('input', 'must be a string, an array of strings or token ids', input);
   const items: readonly unknown[] = input;
-  if (items.length === 0) throw fail('invalid_request', 'input must have at least 1 item');
+  if (items.length === 0) throw invalid('input must have at least 1 item');
   // Numbers by themselves are one input.
   if (typeof items[0] === 'number') return [readIds(items, 'input')];
   if (items.length > maxInputs)
-    throw fail('invalid_request', `input must have at most ${maxInputs} items, not ${items.length}`);
+    throw invalid(`input must have at most ${maxInputs} items, not ${items.length}`);
   return Array.isArray(items[0]) ? items.map(readIdsAt) : items.map(readText);
 };
 
@@ -77,7 +73,7 @@ const readText = (item: unknown, index: number): string => {
 
 const readIdsAt = (item: unknown, index: number): readonly number[] => {
   if (!Array.isArray(item)) throw wrong(`input[${index}]`, 'must be an array of token ids', item);
-  if (item.length === 0) throw fail('invalid_request', `input[${index}] must have at least 1 item`);
+  if (item.length === 0) throw invalid(`input[${index}] must have at least 1 item`);
   return readIds(item, `input[${index}]`);
 };
 
@@ -91,13 +87,12 @@ const isId = (item: unknown): boolean =>
   typeof item === 'number' && Number.isInteger(item) && item >= 0 && item <= largestId;
 
 const filled = (text: string, path: string): string => {
-  if (text === '') throw fail('invalid_request', `${path} must not be empty`);
+  if (text === '') throw invalid(`${path} must not be empty`);
   return text;
 };
 
 const wrong = (path: string, what: string, found: unknown): ApiError =>
-  fail(
-    'invalid_request',
+  invalid(
     typeof found === 'object' && found !== null && !Array.isArray(found)
       ? `${path} ${what}: multimodal inputs are not supported`
       : `${path} ${what}`,

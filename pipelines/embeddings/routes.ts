@@ -3,9 +3,9 @@ import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.
 import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { embeddingModels } from '../models/list.ts';
+import { generationErrors, type Route } from '../route.ts';
 import { embeddings } from './embeddings.ts';
-import { embeddingModels } from './models.ts';
 
 export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
   {
@@ -17,22 +17,21 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
       tag: 'Models',
       summary: 'Embedding models',
       query: PageQuery,
-      answer: json(ModelList),
+      response: json(ModelList),
       errors: [400, 502, 503],
     },
   },
   {
     method: 'POST',
     path: '/embeddings',
-    access: 'key',
     bodyLimit: 16 * 1024 * 1024,
     pipeline: embeddings(ports),
     doc: {
       tag: 'Embeddings',
       summary: 'A vector for each input, in input order',
       body: json(EmbeddingsRequest),
-      answer: json(EmbeddingsResponse),
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      response: json(EmbeddingsResponse),
+      errors: generationErrors,
     },
   },
 ];

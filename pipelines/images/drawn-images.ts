@@ -1,4 +1,4 @@
-/** What happens to drawn images before a response: heads are read, backgrounds detected, files stored. */
+/** Inspects and stores the images that an engine made. */
 import { randomUUID } from 'node:crypto';
 import { catchError, from, map, mergeMap, type Observable, of, pipe, switchMap, take, tap } from 'rxjs';
 import { type ApiError, fail } from '../../src/errors.ts';
@@ -12,7 +12,7 @@ import type { Pictures } from '../../src/ports/pictures.ts';
 import { fromOperator, type Transform } from '../core/stage.ts';
 import type { ImageTask } from './read-inputs.ts';
 
-/** With the type and size that its bytes say. */
+/** With the type and size read from its bytes. */
 export interface MadeImage extends Drawn, PictureHead {}
 
 export interface InspectedImage extends MadeImage {
@@ -69,7 +69,7 @@ const headOf = (image: MediaData): Observable<PictureHead> => {
 
 // ── backgrounds ────────────────────────────────────────────────────────────────────────────────────
 
-/** An alpha channel says little: where there is one, the pixels decide. 502 for an image that cannot be decoded. */
+/** Where there is an alpha channel, the pixels decide. 502 for an image that cannot be decoded. */
 export const detectBackground = (pictures: Pictures): Transform<MadeImage, InspectedImage, unknown> =>
   fromOperator(() => mergeMap((image) => inspect(pictures, image), atOnce));
 

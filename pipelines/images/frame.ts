@@ -1,13 +1,14 @@
-/** Frames stored images as one JSON object, in chunks where it carries them, or as a stream of events. */
-import { map, type Observer, pipe, toArray } from 'rxjs';
+/** Frames stored images as one JSON object or as a stream of events. */
+import type { Observer } from 'rxjs';
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import { sizeText } from '../../src/images/pixel-size.ts';
 import { asBuffer } from '../../src/media/base64.ts';
 import { type Head, jsonTextReply } from '../../src/ports/exchange.ts';
 import type { MediaData } from '../../src/ports/media.ts';
-import type { BodyPiece, FramedReply } from '../core/paced-bytes.ts';
-import { Forwarder, fromOperator, type Transform, transform } from '../core/stage.ts';
-import { streamHead } from '../core/stream-head.ts';
+import { streamHead } from '../core/frame.ts';
+import type { BodyChunk, FramedReply } from '../core/paced-bytes.ts';
+import { Forwarder, type Transform, transform } from '../core/stage.ts';
+import { gather } from '../core/transforms.ts';
 import type { ImageAccount } from './account.ts';
 import type { StoredImage } from './drawn-images.ts';
 import type { ImageTask } from './read-inputs.ts';
@@ -17,21 +18,18 @@ interface Drawing {
   readonly account: Pick<ImageAccount, 'bill'>;
 }
 
-/** A failure within this time has its own status; a later one finds the stream started. */
-const patience = 10_000;
+/** A failure within this time has its own status; after it the stream has started. */
+const headDelay = 10_000;
 
-export const frameImages = (patienceMs = patience): Transform<StoredImage, FramedReply, Drawing> =>
+export const frameImages = (headDelayMs = headDelay): Transform<StoredImage, FramedReply, Drawing> =>
   transform((next, drawing) =>
-    drawing.task.stream ? new ImageEvents(next, drawing, patienceMs) : frameJson.open(next, drawing),
+    drawing.task.stream ? new ImageEvents(next, drawing, headDelayMs) : frameJson.open(next, drawing),
   );
 
 const jsonHeaders = { 'content-type': 'application/json' };
 
-const frameJson: Transform<StoredImage, FramedReply, Drawing> = fromOperator((drawing) =>
-  pipe(
-    toArray(),
-    map((images) => replyJson(drawing, images.sort(byIndex))),
-  ),
+const frameJson = gather((images: readonly StoredImage[], drawing: Drawing) =>
+  replyJson(drawing, [...images].sort(byIndex)),
 );
 
 const byIndex = (one: StoredImage, other: StoredImage): number => one.index - other.index;
@@ -40,7 +38,7 @@ const replyJson = (drawing: Drawing, images: readonly StoredImage[]): FramedRepl
   if (images.every(({ url }) => url !== undefined)) return jsonTextReply(linksText(drawing, images));
   const parts = imageParts(drawing, images);
   const head: Head = { kind: 'head', status: 200, headers: jsonHeaders, length: lengthOf(parts) };
-  return { kind: 'paced', head, pieces: piecesOf(parts) };
+  return { kind: 'paced', head, chunks: chunksOf(parts) };
 };
 
 const eventHead: Head = { ...streamHead(':\n\n'), failure: (error) => failureEvent(error) };
@@ -52,10 +50,10 @@ class ImageEvents extends Forwarder<StoredImage, FramedReply> {
   readonly #clock: NodeJS.Timeout;
   #started = false;
 
-  constructor(receiver: Observer<FramedReply>, drawing: Drawing, patienceMs: number) {
+  constructor(receiver: Observer<FramedReply>, drawing: Drawing, headDelayMs: number) {
     super(receiver);
     this.#drawing = drawing;
-    this.#clock = setTimeout(() => this.#start(), patienceMs);
+    this.#clock = setTimeout(() => this.#start(), headDelayMs);
   }
 
   next(image: StoredImage): void {
@@ -64,9 +62,9 @@ class ImageEvents extends Forwarder<StoredImage, FramedReply> {
 
   override complete(): void {
     clearTimeout(this.#clock);
-    const pieces = piecesOf(eventParts(this.#drawing, this.#images));
+    const chunks = chunksOf(eventParts(this.#drawing, this.#images));
     this.receiver.next(
-      this.#started ? { kind: 'paced', pieces } : { kind: 'paced', head: eventHead, pieces },
+      this.#started ? { kind: 'paced', chunks } : { kind: 'paced', head: eventHead, chunks },
     );
     this.receiver.complete();
   }
@@ -150,25 +148,25 @@ const lengthOf = (parts: readonly Part[]): number =>
 const base64Length = (image: MediaData): number =>
   image.held === 'bytes' ? Math.ceil(image.size / 3) * 4 : image.base64.length;
 
-function* piecesOf(parts: readonly Part[]): Generator<BodyPiece> {
+function* chunksOf(parts: readonly Part[]): Generator<BodyChunk> {
   for (const part of parts) {
     if (Buffer.isBuffer(part)) yield part;
-    else yield* base64Pieces(part);
+    else yield* base64Chunks(part);
   }
 }
 
-/** Bytes of a piece, a multiple of three. */
-const piece = 48 * 1024;
+/** Bytes that are encoded at a time, a multiple of three. */
+const sliceBytes = 48 * 1024;
 
 /** Base64 from the engine is sent as it is; bytes are encoded as fast as the client reads. */
-function* base64Pieces(image: MediaData): Generator<BodyPiece> {
+function* base64Chunks(image: MediaData): Generator<BodyChunk> {
   if (image.held === 'bytes') {
-    for (let at = 0; at < image.bytes.length; at += piece)
-      yield image.bytes.subarray(at, at + piece).toString('base64');
+    for (let at = 0; at < image.bytes.length; at += sliceBytes)
+      yield image.bytes.subarray(at, at + sliceBytes).toString('base64');
     return;
   }
   const { base64 } = image;
-  const length = (piece / 3) * 4;
+  const length = (sliceBytes / 3) * 4;
   for (let at = 0; at < base64.length; at += length)
     yield typeof base64 === 'string'
       ? base64.slice(at, at + length)

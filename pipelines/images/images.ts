@@ -1,4 +1,4 @@
-/** POST /images, /images/generations and /images/edits: images from a prompt and perhaps pictures, or links to them. */
+/** POST /images, /images/generations and /images/edits: images, or links to them. */
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admit } from '../core/admit.ts';

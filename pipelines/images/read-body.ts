@@ -6,6 +6,7 @@ import { namesOf } from '../../src/images/spec.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
 import { type MultipartFile, parseMultipart } from '../core/parse-multipart.ts';
@@ -61,7 +62,7 @@ const readForm = (exchange: Exchange): Observable<ImageBody> => {
   }).pipe(
     mergeMap((part) => {
       if (part.kind === 'file') return readFile(part, Math.min(left, exchange.body.length ?? left));
-      if (isPicture(part.name)) throw fail('invalid_request', `${part.name} must be a file`);
+      if (isPicture(part.name)) throw invalid(`${part.name} must be a file`);
       fields[part.name] = part.value;
       return of(undefined);
     }),
@@ -75,10 +76,10 @@ const readForm = (exchange: Exchange): Observable<ImageBody> => {
   );
 };
 
-/** Into one buffer, whose untouched part takes no memory: joining pieces afterwards would take twice as much. */
+/** Into one buffer, whose untouched part takes no memory: joining chunks afterwards would take twice as much. */
 const readFile = (part: MultipartFile, limit: number): Observable<ImageFile> => {
   const { name } = part;
-  if (!isPicture(name)) throw fail('invalid_request', `${name.slice(0, 100)} must not be a file`);
+  if (!isPicture(name)) throw invalid(`${name.slice(0, 100)} must not be a file`);
   const target = Buffer.allocUnsafeSlow(Math.min(limit, maxImageBytes));
   return part.chunks(new Backpressure()).pipe(
     reduce((length, chunk) => {
@@ -96,7 +97,7 @@ const isPicture = (name: string): boolean => name === 'mask' || /^image(?:\[\d{0
 /** Needed before anything else is checked: the rules are the model's. */
 const modelOf = ({ model }: JsonObject): { model?: string } => {
   if (model === undefined || model === null) return {};
-  if (typeof model !== 'string') throw fail('invalid_request', 'model must be a string');
+  if (typeof model !== 'string') throw invalid('model must be a string');
   return { model };
 };
 
@@ -128,6 +129,6 @@ const readStructure = (text: string, name: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw fail('invalid_request', `${name} must be JSON`, { cause });
+    throw invalid(`${name} must be JSON`, { cause });
   }
 };

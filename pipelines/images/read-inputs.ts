@@ -2,7 +2,7 @@
 import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
-import { ApiError, fail } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import { headLength, sniffMediaType } from '../../src/media/media-type.ts';
@@ -10,6 +10,7 @@ import type { ImageCall, InputImage } from '../../src/ports/image.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import type { PictureSize } from '../../src/ports/pictures.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { invalid } from '../core/checks.ts';
 import type { Step } from '../core/stage.ts';
 import { maxImageBytes, maxTotalBytes, tooLargeTogether } from './read-body.ts';
 import type { ImagePlan, ImageResponseFormat } from './read-request.ts';
@@ -86,16 +87,13 @@ const bytesOf = ({ media }: Readers, { field, from: source }: ImageSource): Obse
 const checkType = (bytes: Buffer, field: string, formats: readonly string[]): void => {
   const type = sniffMediaType(bytes.subarray(0, headLength)) ?? 'something else';
   if (!formats.includes(type))
-    throw fail(
-      'invalid_request',
-      `${field} must be ${formats.join(', ').replace(/, ([^,]*)$/, ' or $1')}, not ${type}`,
-    );
+    throw invalid(`${field} must be ${formats.join(', ').replace(/, ([^,]*)$/, ' or $1')}, not ${type}`);
 };
 
 /** Errors of a picture's content do not name its field. */
 const named = (error: unknown, field: string): unknown =>
   error instanceof ApiError && error.kind === 'invalid_request' && !error.message.startsWith(field)
-    ? fail('invalid_request', `${field} ${error.message}`, { cause: error })
+    ? invalid(`${field} ${error.message}`, { cause: error })
     : error;
 
 const inputImage = (bytes: Buffer, { width, height }: PictureSize): InputImage => {

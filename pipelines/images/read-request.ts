@@ -6,11 +6,11 @@ import { fail } from '../../src/errors.ts';
 import { chooseSize } from '../../src/images/choose-size.ts';
 import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
 import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
+import { checkEnum, checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { checkEnum, checkRange, checkSeed, checkText } from './check-value.ts';
 import { type ImageBody, readImageForm } from './read-body.ts';
 import { readImageSettings } from './read-settings.ts';
 import { type ImageSource, readImageSources } from './read-sources.ts';
@@ -38,7 +38,7 @@ export interface ImagePlan {
 const imageFields = validate(ImageFields);
 
 export const readImageRequest =
-  (route: ImageRoute): Step<Asked<ImageBody>, ImagePlan, unknown> =>
+  (route: ImageRoute): Step<ResolvedRequest<ImageBody>, ImagePlan, unknown> =>
   ({ body, model }) => {
     const spec = imageSpecOf(model);
     if (spec === undefined)
@@ -48,13 +48,10 @@ export const readImageRequest =
     checkSupported(raw, body, model, parameters);
     const fields = imageFields(raw);
     const n =
-      parameters.n === undefined
-        ? 1
-        : checkRange(fields.n ?? parameters.n.default ?? 1, 'n', parameters.n, true);
+      parameters.n === undefined ? 1 : checkRange(fields.n ?? parameters.n.default ?? 1, 'n', parameters.n);
     const stream = fields.stream ?? false;
-    if (stream && !spec.streaming)
-      throw fail('invalid_request', `stream is not supported by model ${model.id}`);
-    if (stream && n > 1) throw fail('invalid_request', 'stream cannot be used with n above 1');
+    if (stream && !spec.streaming) throw invalid(`stream is not supported by model ${model.id}`);
+    if (stream && n > 1) throw invalid('stream cannot be used with n above 1');
     return {
       model,
       spec,
@@ -80,10 +77,8 @@ const checkSupported = (
   parameters: ImageParameters,
 ): void => {
   const isSent = (name: string): boolean => fields[name] !== undefined && fields[name] !== null;
-  for (const name of ['moderation', 'style'])
-    if (isSent(name)) throw fail('invalid_request', `${name} is not supported`);
-  if (!isForm && isSent('image'))
-    throw fail('invalid_request', 'image must be a file of a form; in JSON, send images');
+  for (const name of ['moderation', 'style']) if (isSent(name)) throw invalid(`${name} is not supported`);
+  if (!isForm && isSent('image')) throw invalid('image must be a file of a form; in JSON, send images');
   // Many clients send n 1 whatever the model.
   const optional = ['aspect_ratio', 'resolution', 'seed', 'output_compression', 'background'] as const;
   const declared = new Set(settings.flatMap((setting) => namesOf(setting, parameters)));
@@ -91,8 +86,7 @@ const checkSupported = (
     (parameters.n === undefined && isSent('n') && fields.n !== 1 ? 'n' : undefined) ??
     optional.find((name) => isSent(name) && parameters[name] === undefined) ??
     [...settings, 'num_inference_steps'].find((name) => isSent(name) && !declared.has(name));
-  if (unsupported !== undefined)
-    throw fail('invalid_request', `${unsupported} is not supported by model ${id}`);
+  if (unsupported !== undefined) throw invalid(`${unsupported} is not supported by model ${id}`);
 };
 
 const readSize = (fields: ImageFields, n: number, parameters: ImageParameters) => {
@@ -103,8 +97,7 @@ const readSize = (fields: ImageFields, n: number, parameters: ImageParameters) =
   const { width, height } = chooseSize(fields, parameters);
   const { max_total_area: most } = parameters.size;
   if (most !== undefined && n * width * height > most)
-    throw fail(
-      'invalid_request',
+    throw invalid(
       `n images of size ${width}x${height} must have at most ${most} pixels together, not ${n * width * height}`,
     );
   return { width, height };
@@ -126,22 +119,35 @@ const readOutput = (
     outputCompression:
       fields.output_compression === undefined || range === undefined
         ? range?.default
-        : checkRange(fields.output_compression, 'output_compression', range, true),
+        : checkRange(fields.output_compression, 'output_compression', range),
     background: readBackground(fields.background, outputFormat, parameters, id),
   };
 };
 
 const readBackground = (
-  asked: string | undefined,
+  requested: string | undefined,
   format: ImageFormat,
   { background }: ImageParameters,
   id: string,
 ): ImageBackground => {
-  if (asked === undefined || background === undefined) return background?.default ?? 'auto';
-  if (asked === 'transparent' && !background.values.includes('transparent'))
-    throw fail('invalid_request', `background transparent is not supported by model ${id}`);
-  const chosen = checkEnum(asked, 'background', background.values);
+  if (requested === undefined || background === undefined) return background?.default ?? 'auto';
+  if (requested === 'transparent' && !background.values.includes('transparent'))
+    throw invalid(`background transparent is not supported by model ${id}`);
+  const chosen = checkEnum(requested, 'background', background.values);
   if (chosen === 'transparent' && format === 'jpeg')
-    throw fail('invalid_request', 'background transparent needs output_format png or webp');
+    throw invalid('background transparent needs output_format png or webp');
   return chosen;
+};
+
+const leastSeed = -(2n ** 63n);
+const mostSeed = 2n ** 63n - 1n;
+
+const checkSeed = (value: unknown): bigint => {
+  const seed = typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (typeof seed === 'bigint' && seed >= leastSeed && seed <= mostSeed) return seed;
+  throw invalid(
+    typeof seed === 'bigint' || Number.isInteger(seed)
+      ? `seed must be between ${leastSeed} and ${mostSeed}, written in digits`
+      : 'seed must be an integer',
+  );
 };

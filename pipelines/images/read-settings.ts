@@ -1,9 +1,9 @@
 /** Reads steps, guidance and negative prompt, from the top level or from `provider.options`. */
 import type { ImageParameters } from '../../schemas/image-capabilities.ts';
-import { fail } from '../../src/errors.ts';
 import { namesOf, type Setting, settings } from '../../src/images/spec.ts';
+import { isObject } from '../../src/json-schema.ts';
+import { checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
-import { checkRange, checkText } from './check-value.ts';
 
 export interface ImageSettings {
   readonly steps: number | undefined;
@@ -16,7 +16,7 @@ interface Place {
   readonly values: JsonObject;
 }
 
-/** Each goes by several names; the first form present wins. */
+/** Each has several names; the first one present wins. */
 export const readImageSettings = (fields: JsonObject, parameters: ImageParameters): ImageSettings => {
   const { steps, guidance_scale, negative_prompt } = parameters;
   const places = [{ path: '', values: fields }, ...optionPlaces(fields, parameters)];
@@ -75,12 +75,8 @@ const optionPlaces = ({ provider }: JsonObject, parameters: ImageParameters): re
 };
 
 const undeclared = (path: string, known: ReadonlySet<string>) =>
-  fail(
-    'invalid_request',
+  invalid(
     known.size === 0
       ? `${path.slice(0, 200)} is not supported: the model takes no options`
       : `${path.slice(0, 200)} is not supported: the model takes ${[...known].join(', ')}`,
   );
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,9 +2,9 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { Base64 } from '../../src/ports/media.ts';
-import { sourceOf } from '../core/required.ts';
+import { invalid, sourceOf } from '../core/checks.ts';
 import type { ImageBody, ImageFile } from './read-body.ts';
 import type { ImageRoute } from './read-request.ts';
 
@@ -97,4 +97,4 @@ const urlSource = (url: unknown, field: string): ImageSource => ({
   from: { url: sourceOf(url, field) },
 });
 
-const refuse = (message: string): ApiError => fail('invalid_request', message);
+const refuse = (message: string): ApiError => invalid(message);

@@ -1,4 +1,4 @@
-/** The route table of images. */
+/** Routes of images. */
 import {
   ImageCompletedEvent,
   ImageEndpoints,
@@ -9,7 +9,7 @@ import {
 } from '../../schemas/image.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { images } from './images.ts';
 import { imagesModelEndpoints, imagesModels } from './models.ts';
 import type { ImageRoute } from './read-request.ts';
@@ -17,57 +17,51 @@ import type { ImageRoute } from './read-request.ts';
 const tag = 'Images';
 
 /** One implementation: the routes differ in the default of `response_format`. */
-const draws = (ports: Ports, route: ImageRoute, summary: string): Route => ({
+const imageRoute = (ports: Ports, route: ImageRoute, summary: string): Route => ({
   method: 'POST',
   path: route.path,
-  access: 'key',
-  // Pictures come as files or base64, 64 MiB of them together.
-  bodyLimit: 128 * 1024 * 1024,
+  bodyLimit: mediaBodyLimit,
   pipeline: images(ports, route),
   doc: {
     tag,
     summary,
     body: { ...json(ImageFields), 'multipart/form-data': ImageForm },
-    answer: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
-    errors: [400, 404, 413, 429, 502, 503, 504],
+    response: { ...json(ImageResponse), 'text/event-stream': ImageCompletedEvent },
+    errors: generationErrors,
   },
 });
 
 export const imagesRoutes = (ports: Ports): readonly Route[] => [
-  draws(
+  imageRoute(
     ports,
     { path: '/images', responseFormat: 'b64_json' },
-    'Images from a prompt and perhaps reference images; base64 unless told',
+    'Images from a prompt and perhaps reference images; base64 by default',
   ),
-  draws(ports, { path: '/images/generations', responseFormat: 'url' }, 'The same; links unless told'),
-  draws(
+  imageRoute(ports, { path: '/images/generations', responseFormat: 'url' }, 'The same; links by default'),
+  imageRoute(
     ports,
     { path: '/images/edits', responseFormat: 'url', edits: true },
-    'Images edited as the prompt says; links unless told',
+    'Images edited as the prompt says; links by default',
   ),
   {
     method: 'GET',
     path: '/images/models',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: imagesModels(ports),
     doc: {
       tag,
       summary: 'Image models and what they take',
-      answer: json(ImageModelList),
+      response: json(ImageModelList),
       errors: [502, 503],
     },
   },
   {
     method: 'GET',
     path: '/images/models/{author}/{slug}/endpoints',
-    access: 'key',
-    bodyLimit: 0,
     pipeline: imagesModelEndpoints(ports),
     doc: {
       tag,
       summary: "One image model's endpoint record",
-      answer: json(ImageEndpoints),
+      response: json(ImageEndpoints),
       errors: [404, 502, 503],
     },
   },

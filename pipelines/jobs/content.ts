@@ -6,6 +6,7 @@ import type { Exchange, KeyedPipeline, KeyedRequest, Pipeline } from '../../src/
 import type { Jobs, JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { type BlobLinks, openBlobLinks } from '../../src/signatures/blob-links.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import type { Step } from '../core/stage.ts';
 import { conflict, readJobId } from './jobs.ts';
@@ -41,13 +42,13 @@ export const readOutput =
 
 const readIndex = (query: URLSearchParams): number => {
   const text = query.get('index') ?? '0';
-  if (!/^\d{1,9}$/.test(text)) throw fail('invalid_request', 'index must be an integer of at least 0');
+  if (!/^\d{1,9}$/.test(text)) throw invalid('index must be an integer of at least 0');
   return Number(text);
 };
 
 const checkVariant = (query: URLSearchParams): void => {
   const variant = query.get('variant') ?? 'video';
-  if (variant !== 'video') throw fail('invalid_request', 'variant must be "video"');
+  if (variant !== 'video') throw invalid('variant must be "video"');
 };
 
 const findOutput =

@@ -11,7 +11,9 @@ import {
 } from '../../src/ports/exchange.ts';
 import type { JobPage, Jobs, JobType, JobView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
+import { listJson, readLimit } from '../core/page.ts';
 import type { Step } from '../core/stage.ts';
 
 export const jobGet = (ports: Ports, type: JobType): KeyedPipeline =>
@@ -24,8 +26,7 @@ export const jobGet = (ports: Ports, type: JobType): KeyedPipeline =>
 export const jobList = (ports: Ports, type: JobType): KeyedPipeline =>
   compose(
     readPage, // 400
-    listJobs(ports.jobs, type),
-    replyJobs(ports),
+    replyPage(ports, type),
   );
 
 export const jobRemove = (ports: Ports, type: JobType): KeyedPipeline =>
@@ -66,41 +67,14 @@ const forbidRetry = (error: unknown): never => {
 export const conflict = (message: string): ApiError =>
   fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
 
-const usualLimit = 20;
-const highestLimit = 100;
-
 const readPage = (exchange: Pick<Exchange, 'query'>): JobPage => {
   const query = new URLSearchParams(exchange.query);
-  const limit = query.get('limit') ?? String(usualLimit);
-  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > highestLimit)
-    throw fail('invalid_request', `limit must be an integer from 1 to ${highestLimit}`);
+  const limit = readLimit(query);
   const order = query.get('order') ?? 'desc';
-  if (order !== 'asc' && order !== 'desc')
-    throw fail('invalid_request', 'order must be one of "asc", "desc"');
+  if (order !== 'asc' && order !== 'desc') throw invalid('order must be one of "asc", "desc"');
   const [after, before] = [query.get('after'), query.get('before')];
-  return {
-    limit: Number(limit),
-    order,
-    ...(after === null ? {} : { after }),
-    ...(before === null ? {} : { before }),
-  };
+  return { limit, order, ...(after === null ? {} : { after }), ...(before === null ? {} : { before }) };
 };
-
-interface FoundJobs {
-  readonly views: readonly JobView[];
-  readonly hasMore: boolean;
-}
-
-/** One more than requested shows whether there are more. */
-const listJobs =
-  (jobs: Jobs, type: JobType): Step<JobPage, FoundJobs, KeyedRequest> =>
-  (page, { caller }) =>
-    from(jobs.list(type, caller.subscription, { ...page, limit: page.limit + 1 })).pipe(
-      map((found) => ({ views: cut(found, page), hasMore: found.length > page.limit })),
-    );
-
-const cut = (found: readonly JobView[], { limit, after, before }: JobPage): readonly JobView[] =>
-  before !== undefined && after === undefined ? found.slice(-limit) : found.slice(0, limit);
 
 type Addressed = Pick<Ports, 'publicUrl'>;
 
@@ -109,16 +83,13 @@ export const replyJob =
   (view, { exchange }) =>
     jsonReply(recordFor(ports, exchange, view), status);
 
-const replyJobs =
-  (ports: Addressed): Step<FoundJobs, WholeReply, KeyedRequest> =>
-  ({ views, hasMore }, { exchange }) =>
-    jsonReply({
-      object: 'list',
-      data: views.map((view) => recordFor(ports, exchange, view)),
-      first_id: views[0]?.job.id ?? null,
-      last_id: views.at(-1)?.job.id ?? null,
-      has_more: hasMore,
-    });
+const replyPage =
+  (ports: Pick<Ports, 'jobs' | 'publicUrl'>, type: JobType): Step<JobPage, WholeReply, KeyedRequest> =>
+  (page, { exchange, caller }) =>
+    from(ports.jobs.list(type, caller.subscription, { ...page, limit: page.limit + 1 })).pipe(
+      map((views) => views.map((view) => recordFor(ports, exchange, view))),
+      map((records) => jsonReply(listJson(records, page))),
+    );
 
 const replyRemoved =
   (ports: Addressed, type: JobType): Step<JobView | 'deleted', WholeReply, KeyedRequest> =>
@@ -129,7 +100,7 @@ const replyRemoved =
         : recordFor(ports, exchange, removed),
     );
 
-/** Its own clients wait on the word `queued` only, and read a failure from an object. */
+/** OpenAI's clients poll while the status is `queued`, and read a failure from an object. */
 const openAiClient = /^(?:Async)?(?:Azure)?OpenAI\//;
 
 const recordFor = ({ publicUrl }: Addressed, exchange: Exchange, view: JobView): JobJson =>

@@ -1,6 +1,6 @@
-/** Reads, checks and stores the media of a render as blobs, a few at a time: 400 413 name the field. */
+/** Reads, checks and stores the media of a render, a few at a time: 400 413. */
 import { from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
-import { ApiError, fail } from '../../src/errors.ts';
+import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
@@ -8,6 +8,7 @@ import { offloaded } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { RenderInput } from '../../src/ports/render.ts';
 import { lengthTolerance, type MediaLimit, mediaLimits } from '../../src/video/media-limits.ts';
+import { invalid } from '../core/checks.ts';
 import { FormFile } from './read-video-form.ts';
 import type { WantedMedia } from './read-video-media.ts';
 import type { RenderTask } from './render-task.ts';
@@ -94,9 +95,9 @@ const checkBytes = (
   task: RenderTask,
 ): Observable<unknown> => {
   const limit = mediaLimits[kind];
-  if (bytes.length === 0) throw fail('invalid_request', `${field} is empty`);
+  if (bytes.length === 0) throw invalid(`${field} is empty`);
   if (!limit.types.includes(mediaType))
-    throw fail('invalid_request', `${field} must be ${limit.described}, not ${mediaType}`);
+    throw invalid(`${field} must be ${limit.described}, not ${mediaType}`);
   if (limit.seconds === undefined) return of(undefined);
   return offloaded((signal) => probe(codec, bytes, field, signal)).pipe(
     map((facts) => {
@@ -116,7 +117,7 @@ const probe = async (
     return await codec.probe(bytes, signal);
   } catch (error) {
     if (!(error instanceof ApiError) || error.kind !== 'invalid_request') throw error;
-    throw fail('invalid_request', `${field} cannot be read: ${error.message}`, { cause: error });
+    throw invalid(`${field} cannot be read: ${error.message}`, { cause: error });
   }
 };
 
@@ -126,19 +127,15 @@ const checkFacts = (
   kind: WantedMedia['kind'],
   field: string,
 ): void => {
-  if (kind === 'video' ? !facts.hasVideo : !facts.hasAudio)
-    throw fail('invalid_request', `${field} must be ${described}`);
+  if (kind === 'video' ? !facts.hasVideo : !facts.hasAudio) throw invalid(`${field} must be ${described}`);
   if (seconds === undefined) return;
   const { min, max } = seconds;
   if (facts.seconds < min - lengthTolerance || facts.seconds > max + lengthTolerance)
-    throw fail(
-      'invalid_request',
-      `${field} must be ${min} to ${max} seconds long, not ${facts.seconds.toFixed(1)}`,
-    );
+    throw invalid(`${field} must be ${min} to ${max} seconds long, not ${facts.seconds.toFixed(1)}`);
 };
 
 const checkStart = ({ call, startTimeField }: RenderTask, facts: MediaFacts, field: string): void => {
   const start = call.type === 'video' ? call.startTimeSeconds : undefined;
   if (start !== undefined && start >= facts.seconds)
-    throw fail('invalid_request', `${startTimeField} must be before the end of ${field}`);
+    throw invalid(`${startTimeField} must be before the end of ${field}`);
 };

@@ -68,11 +68,11 @@ const streamSong =
     const samples = jobs
       .samples(job.id, caller.subscription, index, exchange.backpressure)
       .pipe(map(asBytes));
-    const beginning = headOf(job, catalog.find(job.model)?.capabilities?.music?.streaming ?? usualLayout);
+    const head = wavHead(job, catalog.find(job.model)?.capabilities?.music?.streaming ?? usualLayout);
     // A job that has ended may have lost its samples: the error must come before the head.
-    if (job.status !== 'pending' && job.status !== 'in_progress') return behind(beginning, samples);
+    if (job.status !== 'pending' && job.status !== 'in_progress') return headBefore(head, samples);
     checkStreams(job, index);
-    return concat(beginning, samples);
+    return concat(head, samples);
   };
 
 const checkStreams = ({ id, progressive, request }: JobRecord, index: number): void => {
@@ -81,8 +81,8 @@ const checkStreams = ({ id, progressive, request }: JobRecord, index: number): v
   if (index >= Number(request.n ?? 1)) throw fail('not_found', `The job ${id} has no output ${index}`);
 };
 
-/** The sizes promise the length that was asked for, the most there can be. */
-const headOf = (
+/** The sizes are those of the requested length, which is the maximum. */
+const wavHead = (
   { request }: JobRecord,
   { sample_rate: sampleRate, channels }: typeof usualLayout,
 ): Observable<Reply> => {
@@ -93,11 +93,11 @@ const headOf = (
   );
 };
 
-/** The beginning is sent with the first samples, or at their end. */
-const behind = (beginning: Observable<Reply>, samples: Observable<Bytes>): Observable<Reply> =>
+/** Sends the head with the first samples, or at their end. */
+const headBefore = (head: Observable<Reply>, samples: Observable<Bytes>): Observable<Reply> =>
   samples.pipe(
     defaultIfEmpty(asBytes(Buffer.alloc(0))),
-    mergeMap((bytes, position) => (position === 0 ? concat(beginning, of(bytes)) : of(bytes))),
+    mergeMap((bytes, position) => (position === 0 ? concat(head, of(bytes)) : of(bytes))),
   );
 
 const asBytes = (bytes: Uint8Array): Bytes => ({ kind: 'bytes', bytes });

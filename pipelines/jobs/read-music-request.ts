@@ -1,28 +1,22 @@
-/** Makes a render of a music request: 400 names the field, 503 for a model without a valid spec. */
+/** Reads a music request into a render: 400 names the field, 503 without a spec. */
 import { randomInt } from 'node:crypto';
 import { type MusicRequest, musicSettings } from '../../schemas/music.ts';
 import { fail } from '../../src/errors.ts';
 import { expectedMusicMs, type MusicSpec, musicSpec } from '../../src/music/spec.ts';
 import type { MusicCall } from '../../src/ports/render.ts';
-import type { Asked } from '../core/resolve-model.ts';
-import {
-  checkFields,
-  checkLength,
-  declaredSettings,
-  numberOf,
-  readSettings,
-  type Setting,
-} from './render-settings.ts';
+import { checkEnum, checkRange, checkText } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
+import { checkFields, declaredSettings, numberOf, readSettings, type Setting } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
-/** Of a model whose row does not say. */
+/** Of a model whose row has no limit. */
 const usualPromptLength = 4000;
 const seeds = 2 ** 31;
 
-export const readMusicRequest = ({ body, model }: Asked<MusicRequest>): RenderTask => {
+export const readMusicRequest = ({ body, model }: ResolvedRequest<MusicRequest>): RenderTask => {
   const spec = musicSpec(model);
   checkFields(body, model);
-  checkLength(body.prompt, model.per_request_limits?.max_prompt_length ?? usualPromptLength, 'prompt');
+  checkText(body.prompt, 'prompt', model.per_request_limits?.max_prompt_length ?? usualPromptLength);
   const setting = readSettings(body, declaredSettings(musicSettings, model));
   const { duration } = spec;
   const seconds = within(setting('duration'), duration.min, duration.max) ?? duration.default;
@@ -50,36 +44,18 @@ export const readMusicRequest = ({ body, model }: Asked<MusicRequest>): RenderTa
   };
 };
 
-const within = (
-  { field, value }: Setting<number | string | undefined>,
-  min: number,
-  max: number,
-): number | undefined => {
+type Text = Setting<string | undefined>;
+
+const within = ({ field, value }: Setting<number | string | undefined>, min: number, max: number) => {
   const number = numberOf(value);
-  if (number !== undefined && (number < min || number > max))
-    throw fail('invalid_request', `${field} must be between ${min} and ${max}`);
-  return number;
+  return number === undefined ? undefined : checkRange(number, field, { min, max });
 };
 
-const readLyrics = (
-  { field, value }: Setting<string | undefined>,
-  { max_lyrics }: MusicSpec,
-): string | undefined => {
+const readLyrics = ({ field, value }: Text, { max_lyrics }: MusicSpec): string | undefined => {
   if (value === undefined) return undefined;
   if (max_lyrics === undefined) throw fail('unsupported_parameter', `${field} is not taken by this model`);
-  checkLength(value, max_lyrics, field);
-  return value;
+  return checkText(value, field, max_lyrics);
 };
 
-const readFormat = (
-  { field, value }: Setting<string | undefined>,
-  { formats }: MusicSpec,
-): MusicCall['format'] => {
-  const format = value === undefined ? formats[0] : formats.find((one) => one === value);
-  if (format === undefined)
-    throw fail(
-      'invalid_request',
-      `${field} must be one of ${formats.map((one) => JSON.stringify(one)).join(', ')}`,
-    );
-  return format;
-};
+const readFormat = ({ field, value }: Text, { formats }: MusicSpec): MusicCall['format'] =>
+  checkEnum(value ?? formats[0] ?? '', field, formats);

@@ -4,6 +4,7 @@ import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { mediaLimits } from '../../src/video/media-limits.ts';
+import { invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 
@@ -55,7 +56,7 @@ const readFile = (part: MultipartFile): Observable<FormFile> => {
 
 const jsonFields = new Set(['frame_images', 'input_references', 'provider', 'trace']);
 
-/** Texts of a form are typed by what their field takes; what does not fit is left for the check of all fields. */
+/** Converts the text of a field to its type; what cannot be converted fails validation later. */
 const readText = (name: string, text: string): unknown => {
   if (name === 'generate_audio') return text === 'true' || (text === 'false' ? false : text);
   if (/\bstart_time_seconds\]?$/.test(name)) return /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
@@ -63,7 +64,7 @@ const readText = (name: string, text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw fail('invalid_request', `${name} must be JSON in a form`, { cause });
+    throw invalid(`${name} must be JSON in a form`, { cause });
   }
 };
 
@@ -75,18 +76,17 @@ const place = (body: JsonObject, name: string, value: unknown): JsonObject => {
   const keys = [head, ...inner];
   const isName = inner.length === 0 || /^[^[\]]+(\[[^[\]]+\])+$/.test(name);
   if (!isName || keys.length > deepest || keys.includes('__proto__'))
-    throw fail('invalid_request', `${name.slice(0, 100)} is not the name of a field`);
+    throw invalid(`${name.slice(0, 100)} is not the name of a field`);
   let object = body;
   for (const key of keys.slice(0, -1)) {
     object[key] ??= {};
     const next = object[key];
     if (typeof next !== 'object' || next === null || next instanceof FormFile)
-      throw fail('invalid_request', `${key.slice(0, 100)} is given more than once`);
+      throw invalid(`${key.slice(0, 100)} is given more than once`);
     object = next as JsonObject;
   }
   const last = keys.at(-1) ?? '';
-  if (Object.hasOwn(object, last))
-    throw fail('invalid_request', `${name.slice(0, 100)} is given more than once`);
+  if (Object.hasOwn(object, last)) throw invalid(`${name.slice(0, 100)} is given more than once`);
   object[last] = value;
   return body;
 };

@@ -5,7 +5,7 @@ import { isObject } from '../../src/json-schema.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import type { RenderInput } from '../../src/ports/render.ts';
 import type { VideoSpec } from '../../src/video/spec.ts';
-import { required } from '../core/required.ts';
+import { invalid, required } from '../core/checks.ts';
 import { FormFile } from './read-video-form.ts';
 
 export interface WantedMedia extends Pick<RenderInput, 'kind' | 'use'> {
@@ -28,7 +28,7 @@ const readFrames = ({ frame_images = [] }: VideoFields, spec: VideoSpec): readon
     const field = `frame_images[${index}]`;
     if (!spec.frame_images.includes(use))
       throw fail('unsupported_parameter', `${field}.frame_type ${use} is not taken by this model`);
-    if (seen.has(use)) throw fail('invalid_request', `${field}.frame_type ${use} is given more than once`);
+    if (seen.has(use)) throw invalid(`${field}.frame_type ${use} is given more than once`);
     seen.add(use);
     return { kind: 'image', use, ...readSource(image_url.url, `${field}.image_url.url`) };
   });
@@ -43,7 +43,7 @@ const readFirstFrame = (value: unknown): WantedMedia | undefined => {
   if (typeof value === 'string' || value instanceof Uint8Array)
     return { ...frame, ...readSource(value, field) };
   if (!isObject(value) || value.image_url === undefined || value.image_url === null)
-    throw fail('invalid_request', `${field} must be a URL, a data URI or an object with image_url`);
+    throw invalid(`${field} must be a URL, a data URI or an object with image_url`);
   const other = Object.keys(value).find((name) => name !== 'image_url' && value[name] !== null);
   if (other !== undefined)
     throw fail('unsupported_parameter', `${field}.${other.slice(0, 100)} is not supported`);
@@ -68,7 +68,7 @@ const readReferences = (references: readonly InputReference[], spec: VideoSpec):
 const checkCounts = (wanted: readonly WantedMedia[], { references }: VideoSpec): void => {
   const most = references ?? { images: 0, videos: 0, audio: 0, total: 0 };
   const refuse = (count: number, what: string) =>
-    fail('invalid_request', `input_references must have at most ${count} ${what}`);
+    invalid(`input_references must have at most ${count} ${what}`);
   if (wanted.length > most.total) throw refuse(most.total, 'items');
   for (const [kind, count, what] of [
     ['image', most.images, 'images'],
@@ -81,6 +81,6 @@ const checkCounts = (wanted: readonly WantedMedia[], { references }: VideoSpec):
 const readSource = (source: unknown, field: string): Pick<WantedMedia, 'field' | 'source'> => {
   if (typeof source === 'string' || source instanceof Uint8Array) return { field, source };
   throw source === undefined || source === null
-    ? fail('invalid_request', `${field} is required`)
-    : fail('invalid_request', `${field} must be a string`);
+    ? invalid(`${field} is required`)
+    : invalid(`${field} must be a string`);
 };

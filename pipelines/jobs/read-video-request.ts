@@ -1,27 +1,27 @@
-/** Makes a render of a video request: 400 names the field, 503 for a model without a valid spec. */
+/** Reads a video request into a render: 400 names the field, 503 without a spec. */
 import { randomInt } from 'node:crypto';
 import { type VideoFields, videoSettings } from '../../schemas/videos.ts';
-import { fail } from '../../src/errors.ts';
 import type { VideoCall } from '../../src/ports/render.ts';
 import { billedSeconds } from '../../src/video/bill.ts';
 import { readPicture } from '../../src/video/picture.ts';
 import { readSchedule, type Schedule } from '../../src/video/schedule.ts';
 import { type VideoSpec, videoSpec } from '../../src/video/spec.ts';
 import { expectedVideoMs } from '../../src/video/timing.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { checkRange, checkText } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readVideoMedia } from './read-video-media.ts';
-import { checkFields, checkLength, declaredSettings, numberOf, readSettings } from './render-settings.ts';
+import { checkFields, declaredSettings, numberOf, readSettings } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
-/** Of a model whose row does not say. */
+/** Of a model whose row has no limit. */
 const usualPromptLength = 7000;
 const seeds = 2 ** 31;
 const aliases = { seconds: 'duration', input_reference: 'frame_images' };
 
-export const readVideoRequest = ({ body, model }: Asked<VideoFields>): RenderTask => {
+export const readVideoRequest = ({ body, model }: ResolvedRequest<VideoFields>): RenderTask => {
   const spec = videoSpec(model);
   checkFields(body, model, aliases);
-  checkLength(body.prompt, model.per_request_limits?.max_prompt_length ?? usualPromptLength, 'prompt');
+  checkText(body.prompt, 'prompt', model.per_request_limits?.max_prompt_length ?? usualPromptLength);
   const setting = readSettings(body, declaredSettings(videoSettings, model));
   const seconds = readSeconds(body, spec);
   const picture = readPicture(spec, body);
@@ -75,14 +75,11 @@ export const readVideoRequest = ({ body, model }: Asked<VideoFields>): RenderTas
   };
 };
 
-const readSeconds = (body: VideoFields, { duration: { min, max, default: usual } }: VideoSpec): number => {
+const readSeconds = (body: VideoFields, { duration }: VideoSpec): number => {
   const field = body.duration === undefined ? 'seconds' : 'duration';
-  const seconds = numberOf(body[field]) ?? usual;
-  if (seconds < min || seconds > max)
-    throw fail('invalid_request', `${field} must be between ${min} and ${max}`);
-  return seconds;
+  return checkRange(numberOf(body[field]) ?? duration.default, field, duration);
 };
 
-/** The tier's own name, whatever word it was asked by; steps that are no tier's have a word of their own. */
+/** The tier's own name, whatever alias was sent; `custom` for steps of no tier. */
 const qualityName = ({ tiers }: VideoSpec, { tier, steps }: Schedule): string =>
   tier ?? Object.entries(tiers).find(([, one]) => one.steps === steps)?.[0] ?? 'custom';

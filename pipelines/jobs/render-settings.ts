@@ -51,9 +51,9 @@ const layersOf = (body: SettingsBody, declared: readonly string[]): readonly Lay
 };
 
 const layer = (path: readonly string[], values: Settings, declared: readonly string[]): Layer => {
-  const stranger = Object.keys(values).find((name) => !declared.includes(name) && values[name] !== null);
-  if (stranger !== undefined)
-    throw fail('unsupported_parameter', `${subject([...path, stranger])} is not an option of this model`);
+  const undeclared = Object.keys(values).find((name) => !declared.includes(name) && values[name] !== null);
+  if (undeclared !== undefined)
+    throw fail('unsupported_parameter', `${subject([...path, undeclared])} is not an option of this model`);
   return { path: `${path.join('.')}.`, values };
 };
 
@@ -66,11 +66,11 @@ export const checkFields = (
   aliases: Readonly<Record<string, string>> = {},
 ): void => {
   const taken = new Set(model.supported_parameters);
-  const stranger = Object.entries(body).find(
+  const undeclared = Object.entries(body).find(
     ([name, value]) => value !== null && !common.has(name) && !taken.has(aliases[name] ?? name),
   );
-  if (stranger !== undefined)
-    throw fail('unsupported_parameter', `${subject([stranger[0]])} is not taken by model ${model.id}`);
+  if (undeclared !== undefined)
+    throw fail('unsupported_parameter', `${subject([undeclared[0]])} is not taken by model ${model.id}`);
 };
 
 export const declaredSettings = (names: readonly string[], model: Model): readonly string[] =>
@@ -79,14 +79,3 @@ export const declaredSettings = (names: readonly string[], model: Model): readon
 /** A whole number that may have come as text. */
 export const numberOf = (value: number | string | undefined): number | undefined =>
   value === undefined ? undefined : Number(value);
-
-/** Unicode characters, not UTF-16 units. */
-export const checkLength = (text: string, most: number, field: string): void => {
-  // A text has at least half as many characters as units, and at most as many.
-  if (text.length <= most) return;
-  let characters = 0;
-  for (const _ of text) if (++characters > most) throw tooLong(field, most);
-};
-
-const tooLong = (field: string, most: number) =>
-  fail('invalid_request', `${field} must have at most ${most} characters`);

@@ -1,4 +1,4 @@
-/** A render that was requested and checked but not started: what every job is made of. */
+/** A validated render that has not started yet. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { RenderCall } from '../../src/ports/render.ts';
 import type { WantedMedia } from './read-video-media.ts';

@@ -14,7 +14,7 @@ import {
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import type { JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { mediaBodyLimit, type Route } from '../route.ts';
 import { blobLink, jobContent } from './content.ts';
 import { jobGet, jobList, jobRemove } from './jobs.ts';
 import { musicCreate, musicModels, musicStream } from './music.ts';
@@ -26,7 +26,7 @@ const outputErrors = [400, 404, 409, 503];
 
 const SongQuery = Type.Object({
   index: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Number of the song among the outputs; 0 unless told' }),
+    Type.Integer({ minimum: 0, description: 'Number of the song among the outputs; 0 by default' }),
   ),
 });
 
@@ -34,16 +34,14 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/videos',
-    access: 'key',
-    // Frames and references come as base64.
-    bodyLimit: 128 * 1024 * 1024,
+    bodyLimit: mediaBodyLimit,
     pipeline: videosCreate(ports),
     doc: {
       tag: 'Videos',
-      summary: 'Start rendering a video; answers at once with the job',
+      summary: 'Start rendering a video; responds at once with the job',
       body: { 'application/json': VideoRequest, 'multipart/form-data': VideoForm },
       status: 202,
-      answer: json(VideoJob),
+      response: json(VideoJob),
       errors: createErrors,
     },
   },
@@ -57,24 +55,23 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     content: {
       summary: 'The bytes of a finished video; takes Range',
       query: Type.Object({
-        index: Type.Optional(Type.Integer({ minimum: 0, description: '0 unless told' })),
+        index: Type.Optional(Type.Integer({ minimum: 0, description: '0 by default' })),
         variant: Type.Optional(Type.Enum(['video'])),
       }),
-      answer: { 'video/mp4': binary },
+      response: { 'video/mp4': binary },
     },
   }),
   {
     method: 'POST',
     path: '/music',
-    access: 'key',
     bodyLimit: 1024 * 1024,
     pipeline: musicCreate(ports),
     doc: {
       tag: 'Music',
-      summary: 'Start rendering music; answers at once with the job',
+      summary: 'Start rendering music; responds at once with the job',
       body: json(MusicRequest),
       status: 202,
-      answer: json(MusicJob),
+      response: json(MusicJob),
       errors: createErrors,
     },
   },
@@ -88,19 +85,18 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     content: {
       summary: 'The bytes of a finished song; takes Range',
       query: SongQuery,
-      answer: { 'audio/mpeg': binary, 'audio/wav': binary, 'audio/flac': binary, 'audio/ogg': binary },
+      response: { 'audio/mpeg': binary, 'audio/wav': binary, 'audio/flac': binary, 'audio/ogg': binary },
     },
   }),
   {
     method: 'GET',
     path: '/music/{id}/stream',
-    access: 'key',
     pipeline: musicStream(ports),
     doc: {
       tag: 'Music',
       summary: 'A song as WAV while it renders, from its beginning',
       query: SongQuery,
-      answer: { 'audio/wav': binary },
+      response: { 'audio/wav': binary },
       errors: outputErrors,
     },
   },
@@ -114,12 +110,12 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
       summary: 'A file, by the link that was handed out for it; takes Range',
       ranges: true,
       query: Type.Object({
-        expires: Type.String({ description: 'Unix seconds after which the link is of no use' }),
+        expires: Type.String({ description: 'Unix seconds at which the link expires' }),
         signature: Type.String({
-          description: 'Made with the link; whoever alters the link makes it useless',
+          description: 'Signature of the link; an altered link is invalid',
         }),
       }),
-      answer: { 'application/octet-stream': binary },
+      response: { 'application/octet-stream': binary },
       errors: [404, 503],
     },
   },
@@ -134,7 +130,7 @@ interface JobFamily {
   /** What a finished job has, as in `delete … with its …`. */
   readonly outputs: string;
   readonly schemas: Readonly<Record<'job' | 'list' | 'deleted' | 'models', TSchema>>;
-  readonly content: { readonly summary: string; readonly query: TObject; readonly answer: Content };
+  readonly content: { readonly summary: string; readonly query: TObject; readonly response: Content };
 }
 
 const sharedRoutes = (
@@ -144,46 +140,41 @@ const sharedRoutes = (
   {
     method: 'GET',
     path,
-    access: 'key',
     pipeline: jobList(ports, type),
     doc: {
       tag,
       summary: `The subscription's ${type} jobs`,
       query: ListQuery,
-      answer: json(schemas.list),
+      response: json(schemas.list),
       errors: [400, 503],
     },
   },
   {
     method: 'GET',
     path: `${path}/models`,
-    access: 'key',
     pipeline: models,
-    doc: { tag, summary: `Served ${type} models`, answer: json(schemas.models), errors: [502, 503] },
+    doc: { tag, summary: `Served ${type} models`, response: json(schemas.models), errors: [502, 503] },
   },
   {
     method: 'GET',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: jobGet(ports, type),
-    doc: { tag, summary: `A ${type} job`, answer: json(schemas.job), errors: [404, 503] },
+    doc: { tag, summary: `A ${type} job`, response: json(schemas.job), errors: [404, 503] },
   },
   {
     method: 'DELETE',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: jobRemove(ports, type),
     doc: {
       tag,
       summary: `Cancel a job, or delete a finished one with its ${outputs}`,
-      answer: json(Type.Union([schemas.deleted, schemas.job])),
+      response: json(Type.Union([schemas.deleted, schemas.job])),
       errors: [404, 409, 503],
     },
   },
   {
     method: 'GET',
     path: `${path}/{id}/content`,
-    access: 'key',
     pipeline: jobContent(ports, type),
     doc: { tag, ranges: true, ...content, errors: outputErrors },
   },

@@ -13,7 +13,7 @@ export interface NamedBlob {
 
 type Reader = Pick<Exchange, 'header' | 'backpressure' | 'method'>;
 
-/** Files are what somebody sent or asked for: a browser must not run them as a page of ours. */
+/** Files are user content: a browser must not run them as a page of ours. */
 const guards: HeaderList = {
   'accept-ranges': 'bytes',
   'x-content-type-options': 'nosniff',
@@ -57,7 +57,7 @@ const replies = (
   };
   if (method === 'HEAD') return of(head);
   const bytes = blobs.read(name, backpressure, isPart ? range : undefined);
-  return concat(of(head), bytes.pipe(map((piece): Reply => ({ kind: 'bytes', bytes: piece }))));
+  return concat(of(head), bytes.pipe(map((chunk): Reply => ({ kind: 'bytes', bytes: chunk }))));
 };
 
 const one = /^bytes=(\d{0,15})-(\d{0,15})$/;

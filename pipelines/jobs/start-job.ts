@@ -1,4 +1,4 @@
-/** Starts the job of a checked render: keeps its inputs, then creates it; cleans up where that fails. */
+/** Starts the job of a render: stores its inputs, then creates it; cleans up on failure. */
 import { randomBytes } from 'node:crypto';
 import { finalize, switchMap } from 'rxjs';
 import { fail } from '../../src/errors.ts';
@@ -6,6 +6,7 @@ import { checkUrl } from '../../src/media/public-address.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { JobView } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { invalid } from '../core/checks.ts';
 import type { Step } from '../core/stage.ts';
 import { type InputPorts, type KeptBlob, keepInputs } from './keep-inputs.ts';
 import type { RenderTask } from './render-task.ts';
@@ -59,6 +60,6 @@ export const checkCallback =
   (task: RenderTask): RenderTask => {
     if (task.callbackUrl === undefined) return task;
     const checked = checkUrl(task.callbackUrl, { allowPrivate });
-    if ('problem' in checked) throw fail('invalid_request', `callback_url ${checked.problem}`);
+    if ('problem' in checked) throw invalid(`callback_url ${checked.problem}`);
     return task;
   };

@@ -1,14 +1,14 @@
-/** POST /messages/count_tokens: the size of a prompt in the messages format. Nothing is generated or billed. */
+/** POST /messages/count_tokens: the tokens of a prompt; nothing is generated or billed. */
 import type { Observable } from 'rxjs';
 import { CountTokensRequest } from '../../schemas/messages.ts';
 import { jsonReply, type KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countPrompt } from '../conversation/fit-context.ts';
-import type { Reading } from '../conversation/read-media.ts';
+import type { PendingMedia } from '../conversation/read-media.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
-import { type Asked, resolveModel } from '../core/resolve-model.ts';
+import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
 
@@ -26,10 +26,10 @@ export const messagesCountTokens = (ports: Ports): KeyedPipeline =>
 
 const countTokens =
   (offload: Offload) =>
-  (asked: Asked<CountTokensRequest>): Observable<number> => {
-    const readings: Reading[] = [];
-    const prompt = readMessagesPrompt(asked, readings, undefined);
+  (resolved: ResolvedRequest<CountTokensRequest>): Observable<number> => {
+    const pending: PendingMedia[] = [];
+    const prompt = readMessagesPrompt(resolved, pending, undefined);
     // An image counts the same whatever it shows, so none is read.
-    for (const reading of readings) reading.place({ type: 'image', mediaType: '', base64: '' });
-    return countPrompt(offload, prompt, asked.model.tokenizer);
+    for (const { content, index } of pending) content[index] = { type: 'image', mediaType: '', base64: '' };
+    return countPrompt(offload, prompt, resolved.model.tokenizer);
   };

@@ -1,14 +1,11 @@
-/**
- * Metered parts in; the events of a message out. What the events of a block say in every case is written once, and the
- * text, already escaped, is spliced in: no object is made or serialised per token.
- */
+/** Writes the events of a message. */
 import type { ApiError } from '../../src/errors.ts';
 import type { JsonText, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
+import { streamHead } from '../core/frame.ts';
 import {
   countsJson,
   endingJson,
@@ -29,7 +26,10 @@ const deltaEnd = '"}}\n\n';
 
 type BlockType = 'text' | 'thinking' | 'tool_use';
 
-/** At most one block is open; each begins, grows and ends before the next one, numbered from 0. */
+/**
+ * Constant text is built once per block and the escaped text spliced in. At most one block is open; each begins, grows
+ * and ends before the next one, numbered from 0.
+ */
 export class MessageEvents implements EventWriter {
   readonly #form: MessageForm;
   #index = -1;
@@ -39,7 +39,7 @@ export class MessageEvents implements EventWriter {
   #signature: Signature | undefined;
   #finish: Finish | undefined;
 
-  /** What is known of the prompt's size before the engine has reported it. */
+  /** An estimate, before the engine has reported it. */
   readonly #promptTokens: number;
 
   constructor(form: MessageForm, promptTokens: number) {
@@ -57,7 +57,7 @@ export class MessageEvents implements EventWriter {
       case 'text':
         return part.text === '' ? '' : this.#text(part.text);
       case 'reasoning':
-        return part.text === '' ? '' : this.#thought(part.text);
+        return part.text === '' ? '' : this.#thinking(part.text);
       case 'tool-call':
         return this.#toolUse(part.id, part.name);
       case 'tool-arguments':
@@ -76,7 +76,7 @@ export class MessageEvents implements EventWriter {
     return start + this.#delta + text + deltaEnd;
   }
 
-  #thought(text: JsonText): string {
+  #thinking(text: JsonText): string {
     let start = '';
     if (this.#open !== 'thinking') {
       start = this.#begin('thinking', '"thinking":"","signature":""', 'thinking_delta', 'thinking');
@@ -129,7 +129,7 @@ export class MessageEvents implements EventWriter {
     return `${this.#close()}${event('message_delta', fields)}${messageStop}`;
   }
 
-  /** The status is long sent, so whatever went wrong has this one name. */
+  /** The status has been sent, so every failure has the same type. */
   fail({ message }: ApiError): string {
     return `${event('error', `,"error":{"type":"api_error","message":${JSON.stringify(message)}}`)}${messageStop}`;
   }

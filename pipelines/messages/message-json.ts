@@ -1,11 +1,11 @@
-/** What the framers of the messages format share: the constant parts of an answer, how it ended, and its usage, as JSON. */
+/** JSON that the framings of the messages format share. */
 import type { FinishReason, Part, TokenUsage } from '../../src/ports/chat.ts';
 import type { MessagesFraming } from './read-request.ts';
 
 export interface MessageForm extends MessagesFraming {
   readonly id: string;
   readonly model: string;
-  /** Stop sequences the client gave. */
+  /** Stop sequences of the request. */
   readonly stop: readonly string[];
 }
 
@@ -27,12 +27,12 @@ export const countsJson = ({ prompt, completion, cached, reasoning }: TokenUsage
   `"input_tokens":${Math.max(0, prompt - cached)},"cache_creation_input_tokens":0,"cache_read_input_tokens":${cached},` +
   `"output_tokens":${completion},"output_tokens_details":{"thinking_tokens":${reasoning}},"server_tool_use":null`;
 
-/** How a message ends; nulls while it goes on. */
+/** How a message ends; nulls until then. */
 export const endingJson = (reason: string | null, stopSequence: string | null): string =>
   `"stop_reason":${JSON.stringify(reason)},"stop_sequence":${JSON.stringify(stopSequence)},` +
   `"stop_details":null,"container":null`;
 
-/** An engine that said nothing about the end just stopped. */
+/** An engine that reported no finish just stopped. */
 export const finishJson = (finish: Finish | undefined, { stop }: MessageForm): string => {
   const sequence = finish?.stopSequence;
   if (finish?.reason === 'stop' && sequence !== undefined && stop.includes(sequence))

@@ -1,4 +1,4 @@
-/** POST /messages: a conversation in the messages format, answered by one message or its events. */
+/** POST /messages: a conversation in the messages format; one message or its events. */
 import { MessagesRequest } from '../../schemas/messages.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

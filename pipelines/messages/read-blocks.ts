@@ -1,17 +1,11 @@
-/** Content blocks as the messages format writes them, in; ours, out. Images are noted for reading, with an empty text in their place. */
-import type { Model } from '../../schemas/catalog.ts';
+/** Reads content blocks of the messages format; images are collected to be read later. */
 import type { ImageSource, InputBlock, ToolResultPart } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { mediaReading } from '../conversation/media-parts.ts';
-import type { Reading } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
+import { mediaReference } from '../conversation/media-parts.ts';
+import { addMedia, type MediaCollector } from '../conversation/read-media.ts';
+import { required } from '../core/checks.ts';
+import { freeJson } from '../core/parse-json.ts';
 import { toCallId } from './tool-use-ids.ts';
-
-/** Where images go that are still to be read. */
-export interface Images {
-  readonly model: Model;
-  readonly readings: Reading[];
-}
 
 export const readText = (text: string | undefined, path: string): TextContent => ({
   type: 'text',
@@ -22,29 +16,24 @@ export const readImage = (
   source: ImageSource | undefined,
   path: string,
   into: UserContent[],
-  { model, readings }: Images,
+  media: MediaCollector,
 ): void => {
   const field = `${path}.source`;
   const { type, media_type, data, url } = required(source, field);
-  const at = into.length;
-  const place = (content: UserContent): void => {
-    into[at] = content;
-  };
-  const reading =
+  const reference =
     type === 'url'
-      ? mediaReading('image', required(url, `${field}.url`), `${field}.url`, path, model)
+      ? mediaReference('image', required(url, `${field}.url`), `${field}.url`, path, media.model)
       : {
-          ...mediaReading('image', required(data, `${field}.data`), `${field}.data`, path, model),
+          ...mediaReference('image', required(data, `${field}.data`), `${field}.data`, path, media.model),
           declared: required(media_type, `${field}.media_type`),
         };
-  readings.push({ ...reading, place });
-  into.push({ type: 'text', text: '' });
+  addMedia(reference, into, media);
 };
 
 export const readToolUse = ({ id, name, input }: InputBlock, path: string): ToolCall => ({
   id: toCallId(required(id, `${path}.id`)),
   name: required(name, `${path}.name`),
-  arguments: JSON.stringify(required(input, `${path}.input`), bytesAsText),
+  arguments: JSON.stringify(freeJson(required(input, `${path}.input`))),
 });
 
 /** A result's images go into the user's own message after it: most engines take them nowhere else. */
@@ -52,7 +41,7 @@ export const readToolResult = (
   { tool_use_id, content = '', is_error }: InputBlock,
   path: string,
   after: UserContent[],
-  images: Images,
+  media: MediaCollector,
 ): ChatMessage => {
   const texts: TextContent[] = is_error === true ? [failed] : [];
   const parts: readonly ToolResultPart[] =
@@ -62,7 +51,7 @@ export const readToolResult = (
     if (part.type === 'text') texts.push(readText(part.text, field));
     else {
       texts.push(shownBelow);
-      readImage(part.source, field, after, images);
+      readImage(part.source, field, after, media);
     }
   });
   return { role: 'tool', callId: toCallId(required(tool_use_id, `${path}.tool_use_id`)), content: texts };
@@ -71,7 +60,3 @@ export const readToolResult = (
 /** Engines have no field for it. */
 const failed: TextContent = { type: 'text', text: 'Error:' };
 const shownBelow: TextContent = { type: 'text', text: '(image in the next message)' };
-
-/** Long base64 in a large request was taken out as bytes, an argument's too. */
-const bytesAsText = (_: string, value: unknown): unknown =>
-  value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value;

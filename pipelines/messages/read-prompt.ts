@@ -1,32 +1,32 @@
-/** A checked request of the messages format in; its prompt, and how it is to be answered, out. 400 names the field. */
+/** Reads the prompt of a messages request: 400 names the field. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
-import type { ThinkingWish } from '../conversation/chat-task.ts';
+import { plainText } from '../chat/read-tools.ts';
+import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
-import { freeJson } from '../conversation/free-json.ts';
-import type { Reading } from '../conversation/read-media.ts';
-import type { Asked } from '../core/resolve-model.ts';
-import type { Images } from './read-blocks.ts';
+import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
+import { freeJson } from '../core/parse-json.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readMessagesThinking } from './read-thinking.ts';
 import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
 import { readTurns } from './read-turns.ts';
 
-/** What a request says beside its limits: all that counting its tokens must know. */
+/** All of a request but its limits: what counting its tokens needs. */
 export interface MessagesPrompt
   extends Pick<ChatCall, 'messages' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'format'> {
-  /** The final message is the assistant's own and is carried on. */
+  /** The final message is the assistant's and is continued. */
   readonly continued: boolean;
-  readonly thinking: ThinkingWish;
+  readonly thinking: ThinkingSettings;
 }
 
-/** Images that must be read are added to `readings`. `maxTokens` is undefined where nothing is to be generated. */
+/** Images are added to `pending`. `maxTokens` is undefined where nothing is to be generated. */
 export const readMessagesPrompt = (
-  { body, model }: Asked<CountTokensRequest>,
-  readings: Reading[],
+  { body, model }: ResolvedRequest<CountTokensRequest>,
+  pending: PendingMedia[],
   maxTokens: number | undefined,
 ): MessagesPrompt => {
-  const { messages, continued } = readConversation(body, { model, readings });
+  const { messages, continued } = readConversation(body, { model, pending });
   const tools = readMessagesTools(body.tools);
   return {
     messages,
@@ -39,15 +39,12 @@ export const readMessagesPrompt = (
   };
 };
 
-const readConversation = (body: CountTokensRequest, images: Images): Conversation => {
-  const messages = readTurns(body, images);
+const readConversation = (body: CountTokensRequest, media: MediaCollector): Conversation => {
+  const messages = readTurns(body, media);
   const path = `messages[${body.messages.length - 1}]`;
   const final = messages.at(-1);
   if (final?.role === 'assistant' && final.toolCalls.length > 0)
-    throw fail(
-      'invalid_request',
-      `${path}.content must not hold tool_use: a final assistant message is continued`,
-    );
+    throw invalid(`${path}.content must not hold tool_use: a final assistant message is continued`);
   return continueFinal(messages, false, path);
 };
 
@@ -55,5 +52,3 @@ const readFormat = (config: CountTokensRequest['output_config']): AnswerFormat =
   config?.format === undefined
     ? plainText
     : { type: 'json_schema', name: 'answer', schema: freeJson(config.format.schema) };
-
-const plainText: AnswerFormat = { type: 'text' };

@@ -1,17 +1,18 @@
-/** A checked request of the messages format in; a draft of the call out, at once unless images must be read. 400 names the field. */
-import { map, of, switchMap } from 'rxjs';
+/** Reads a messages request into a draft of the engine call: 400 names the field. */
+import { of, switchMap } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
-import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { noStop } from '../chat/read-request.ts';
+import { type ChatDraft, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
 
 export interface MessagesFraming {
-  /** Thoughts are signed, but not shown. */
+  /** Thinking is signed, but not shown. */
   readonly hidesThinking: boolean;
   readonly signer: Signer;
 }
@@ -20,26 +21,24 @@ export const readMessagesRequest =
   (
     readers: MediaReaders,
     signing: Signing,
-  ): Step<Asked<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (asked, { exchange }) =>
+  ): Step<ResolvedRequest<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (resolved, { exchange }) =>
     signing().pipe(
       switchMap((signer) => {
-        const readings: Reading[] = [];
-        const draft = readDraft(asked, readings, exchange.body.length, signer);
-        return readings.length === 0
-          ? of(draft)
-          : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+        const pending: PendingMedia[] = [];
+        const draft = readDraft(resolved, pending, exchange.body.length, signer);
+        return pending.length === 0 ? of(draft) : readMedia(readers, pending, draft);
       }),
     );
 
 const readDraft = (
-  asked: Asked<MessagesRequest>,
-  readings: Reading[],
+  resolved: ResolvedRequest<MessagesRequest>,
+  pending: PendingMedia[],
   bodyLength: number | undefined,
   signer: Signer,
 ): ChatDraft<MessagesFraming> => {
-  const { body, model, variant } = asked;
-  const prompt = readMessagesPrompt(asked, readings, body.max_tokens);
+  const { body, model, variant } = resolved;
+  const prompt = readMessagesPrompt(resolved, pending, body.max_tokens);
   return {
     model,
     express: variant === 'express',
@@ -47,10 +46,10 @@ const readDraft = (
     call: {
       messages: prompt.messages,
       stream: body.stream ?? false,
-      maxTokens: unsettledTokens,
+      maxTokens: unresolvedTokens,
       n: 1,
       continueFinal: prompt.continued,
-      thinking: unsettledThinking,
+      thinking: unresolvedThinking,
       sampling: readSampling(body),
       stop: body.stop_sequences ?? noStop,
       logprobs: undefined,
@@ -62,7 +61,7 @@ const readDraft = (
     },
     limit: body.max_tokens,
     thinking: prompt.thinking,
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
   };
 };
@@ -72,5 +71,3 @@ const readSampling = ({ temperature, top_p, top_k }: MessagesRequest): Sampling 
   ...(top_p !== undefined && { topP: top_p }),
   ...(top_k !== undefined && { topK: top_k }),
 });
-
-const noStop: readonly string[] = [];

@@ -1,10 +1,10 @@
-/** `thinking` and `output_config.effort` of a messages request in; what the model will be told out. 400 for what it cannot do. */
+/** Reads `thinking` and `output_config.effort` of a messages request: 400 for what the model lacks. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { CountTokensRequest } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { Effort } from '../../src/ports/chat.ts';
-import type { ThinkingWish } from '../conversation/chat-task.ts';
-import { chooseThinking } from '../conversation/choose-thinking.ts';
+import type { ThinkingSettings } from '../conversation/chat-task.ts';
+import { chooseThinking } from '../conversation/thinking.ts';
+import { invalid } from '../core/checks.ts';
 
 const budgetField = 'thinking.budget_tokens';
 
@@ -14,31 +14,31 @@ export const readMessagesThinking = (
   model: Model,
   maxTokens: number | undefined,
   continued: boolean,
-): ThinkingWish => {
+): ThinkingSettings => {
   const effort = output_config?.effort;
   if (effort !== undefined) checkEffort(model, effort);
   if (thinking?.type === 'enabled') checkBudget(model, thinking.budget_tokens, maxTokens);
   const off = thinking?.type === 'disabled';
   if (off && thinking.display !== undefined)
-    throw fail('invalid_request', 'thinking.display must not be set when thinking is disabled');
+    throw invalid('thinking.display must not be set when thinking is disabled');
   return chooseThinking(model, {
     effort: off ? 'none' : effort,
     field: off ? 'thinking.type' : 'output_config.effort',
-    wanted: thinking !== undefined && !off,
+    enabled: thinking !== undefined && !off,
     budget: thinking?.type === 'enabled' ? thinking.budget_tokens : undefined,
     budgetField,
     continued,
   });
 };
 
-/** Here and not left to the common rule, whose levels include `none`: this format has another word for that. */
+/** Not left to the common rule, whose levels include `none`: this format has another field for that. */
 const checkEffort = ({ id, reasoning }: Model, effort: Effort): void => {
   if (reasoning === undefined)
-    throw fail('invalid_request', `output_config.effort is not supported: model ${id} does not reason`);
+    throw invalid(`output_config.effort is not supported: model ${id} does not reason`);
   const levels = reasoning.supported_efforts;
   if (levels === undefined || levels.includes(effort)) return;
   const choice = levels.filter((level) => level !== 'none').join(', ');
-  throw fail('invalid_request', `output_config.effort must be one of ${choice} for model ${id}`);
+  throw invalid(`output_config.effort must be one of ${choice} for model ${id}`);
 };
 
 const checkBudget = (
@@ -47,12 +47,8 @@ const checkBudget = (
   maxTokens: number | undefined,
 ): void => {
   if (reasoning?.supports_max_tokens !== true)
-    throw fail(
-      'invalid_request',
-      `thinking.type must not be enabled: model ${id} does not enforce thinking budgets`,
-    );
-  if (budget === undefined)
-    throw fail('invalid_request', `${budgetField} is required when thinking is enabled`);
+    throw invalid(`thinking.type must not be enabled: model ${id} does not enforce thinking budgets`);
+  if (budget === undefined) throw invalid(`${budgetField} is required when thinking is enabled`);
   if (maxTokens !== undefined && budget >= maxTokens)
-    throw fail('invalid_request', `${budgetField} must be below max_tokens`);
+    throw invalid(`${budgetField} must be below max_tokens`);
 };

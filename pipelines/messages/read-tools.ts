@@ -1,19 +1,18 @@
-/** Tools and tool choice as the messages format writes them, in; ours, out. 400 for a choice that the tools do not allow. */
+/** Reads tools and tool choice of a messages request: 400 for a choice that the tools do not allow. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
-import { freeJson } from '../conversation/free-json.ts';
+import { noTools } from '../chat/read-tools.ts';
+import { invalid } from '../core/checks.ts';
+import { freeJson } from '../core/parse-json.ts';
 
 export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly Tool[] =>
   tools === undefined
-    ? none
+    ? noTools
     : tools.map(({ name, description, input_schema }) => ({
         name,
         ...(description !== undefined && { description }),
         parameters: freeJson(input_schema),
       }));
-
-const none: readonly Tool[] = [];
 
 export const readMessagesToolChoice = (
   choice: CountTokensRequest['tool_choice'],
@@ -22,10 +21,10 @@ export const readMessagesToolChoice = (
   if (choice === undefined) return tools.length > 0 ? 'auto' : 'none';
   const { type, name } = choice;
   if (type === 'none') return type;
-  if (tools.length === 0) throw fail('invalid_request', 'tool_choice needs tools unless its type is none');
+  if (tools.length === 0) throw invalid('tool_choice needs tools unless its type is none');
   if (type !== 'tool') return type === 'any' ? 'required' : type;
-  if (name === undefined) throw fail('invalid_request', 'tool_choice.name is required when its type is tool');
+  if (name === undefined) throw invalid('tool_choice.name is required when its type is tool');
   if (!tools.some((tool) => tool.name === name))
-    throw fail('invalid_request', `tool_choice.name must name one of tools: there is no ${name}`);
+    throw invalid(`tool_choice.name must name one of tools: there is no ${name}`);
   return { name };
 };

@@ -1,12 +1,13 @@
-/** The turns of a messages request in; our messages out: turns of one role merged, tool results before the rest of their turn. */
+/** Reads the turns of a messages request: those of one role are merged, tool results come first. */
 import type { CountTokensRequest, InputBlock, InputMessage } from '../../schemas/messages.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { type Images, readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
+import type { MediaCollector } from '../conversation/read-media.ts';
+import { invalid } from '../core/checks.ts';
+import { readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
 
 export const readTurns = (
   { system, messages }: Pick<CountTokensRequest, 'system' | 'messages'>,
-  images: Images,
+  media: MediaCollector,
 ): ChatMessage[] => {
   const read = readSystem(system);
   for (let start = 0, end = 0; start < messages.length; start = end) {
@@ -14,13 +15,13 @@ export const readTurns = (
     const turn: Turn = { messages, start, end };
     switch (messages[start]?.role) {
       case 'user':
-        readUser(turn, read, images);
+        readUser(turn, read, media);
         break;
       case 'assistant':
         readAssistant(turn, read);
         break;
       default:
-        readInstruction(turn, read);
+        readSystemMessage(turn, read);
     }
   }
   return read;
@@ -33,7 +34,7 @@ interface Turn {
   readonly end: number;
 }
 
-/** Instructions stand alone, so that a second one in a row is seen to follow no user. */
+/** System messages are not merged, so that a second one in a row is seen to follow no user. */
 const endOfTurn = (messages: readonly InputMessage[], start: number): number => {
   const role = messages[start]?.role;
   let end = start + 1;
@@ -50,12 +51,12 @@ const readSystem = (system: CountTokensRequest['system']): ChatMessage[] => {
   return [{ role: 'system', content }];
 };
 
-const readUser = (turn: Turn, read: ChatMessage[], images: Images): void => {
+const readUser = (turn: Turn, read: ChatMessage[], media: MediaCollector): void => {
   const content: UserContent[] = [];
   eachBlock(turn, (block, path) => {
     if (block.type === 'text') content.push(readText(block.text, path));
-    else if (block.type === 'image') readImage(block.source, path, content, images);
-    else if (block.type === 'tool_result') read.push(readToolResult(block, path, content, images));
+    else if (block.type === 'image') readImage(block.source, path, content, media);
+    else if (block.type === 'tool_result') read.push(readToolResult(block, path, content, media));
     else throw misplaced(block, path, 'user');
   });
   if (content.length > 0) read.push({ role: 'user', content });
@@ -67,20 +68,19 @@ const readAssistant = (turn: Turn, read: ChatMessage[]): void => {
   eachBlock(turn, (block, path) => {
     if (block.type === 'text') content.push(readText(block.text, path));
     else if (block.type === 'tool_use') toolCalls.push(readToolUse(block, path));
-    // Thoughts come back with the answer they led to; no engine takes them, whoever signed them.
+    // Clients send thinking back with the text it led to; no engine takes it, whoever signed it.
     else if (block.type !== 'thinking' && block.type !== 'redacted_thinking')
       throw misplaced(block, path, 'assistant');
   });
   read.push({ role: 'assistant', content, toolCalls });
 };
 
-const readInstruction = (turn: Turn, read: ChatMessage[]): void => {
+const readSystemMessage = (turn: Turn, read: ChatMessage[]): void => {
   const { messages, start, end } = turn;
   const role = `messages[${start}].role system`;
-  if (messages[start - 1]?.role !== 'user')
-    throw fail('invalid_request', `${role} must follow a user message`);
+  if (messages[start - 1]?.role !== 'user') throw invalid(`${role} must follow a user message`);
   if (end < messages.length && messages[end]?.role !== 'assistant')
-    throw fail('invalid_request', `${role} must be last or precede an assistant message`);
+    throw invalid(`${role} must be last or precede an assistant message`);
   const content: TextContent[] = [];
   eachBlock(turn, (block, path) => {
     if (block.type !== 'text') throw misplaced(block, path, 'system');
@@ -106,11 +106,11 @@ const eachBlock = (
 
 const checkMessage = ({ role, content, output_config }: InputMessage, path: string): void => {
   if (output_config !== undefined)
-    throw fail('invalid_request', `${path}.output_config is not supported: it belongs to the whole request`);
-  // An answer of ours may have been empty, and comes back as it was.
+    throw invalid(`${path}.output_config is not supported: it belongs to the whole request`);
+  // A message of ours may have been empty, and is replayed as it was.
   if (content.length === 0 && typeof content !== 'string' && role !== 'assistant')
-    throw fail('invalid_request', `${path}.content must have at least 1 item`);
+    throw invalid(`${path}.content must have at least 1 item`);
 };
 
 const misplaced = ({ type }: InputBlock, path: string, role: string) =>
-  fail('invalid_request', `${path}.type ${type} is not supported on messages of role ${role}`);
+  invalid(`${path}.type ${type} is not supported on messages of role ${role}`);

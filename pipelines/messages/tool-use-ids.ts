@@ -1,4 +1,4 @@
-/** Ids of tool calls: `call_…` to engines, `toolu_…` in the messages format, the same from turn to turn. */
+/** Converts ids of tool calls: `call_…` for engines, `toolu_…` in the messages format. */
 
 const ours = 'call_';
 const theirs = 'toolu_';
@@ -6,6 +6,6 @@ const theirs = 'toolu_';
 export const toToolUseId = (callId: string): string =>
   theirs + (callId.startsWith(ours) ? callId.slice(ours.length) : callId);
 
-/** An id that some other service gave is left as it is. */
+/** Ids of other services stay as they are. */
 export const toCallId = (toolUseId: string): string =>
   toolUseId.startsWith(theirs) ? ours + toolUseId.slice(theirs.length) : toolUseId;

@@ -1,4 +1,4 @@
-/** GET /models/{id} and /model/{author}/{slug}: one model, by the id the list shows or by any public name. */
+/** GET /models/{id} and /model/{author}/{slug}: one model. */
 import type { Model } from '../../schemas/catalog.ts';
 import { entryText, messagesModel } from '../../src/catalog/entry.ts';
 import { withoutAlias } from '../../src/catalog/model-names.ts';
@@ -22,7 +22,7 @@ export const modelsGet = ({ catalog }: Ports): KeyedPipeline =>
     replyModel,
   );
 
-/** A former id is answered with its replacement's entry at once: a redirect would say the same in two round trips. */
+/** A former id gets its replacement's entry at once: a redirect would take two round trips. */
 export const modelGet = ({ catalog }: Ports): Pipeline =>
   compose(
     findByName(catalog), // 404 502 503

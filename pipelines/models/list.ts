@@ -1,4 +1,4 @@
-/** GET /models and /models/count, and what the model lists of other families share. */
+/** GET /models, /models/count and /embeddings/models, and the lists of other families. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import { entryText } from '../../src/catalog/entry.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
@@ -25,6 +25,19 @@ export const modelsCount = ({ catalog }: Ports): Pipeline =>
     countModels(catalog), // 502 503
     (count) => jsonReply({ data: { count } }),
   );
+
+export const embeddingModels = ({ catalog }: Ports): Pipeline =>
+  compose(
+    readListQuery, // 400 offset, limit
+    replyEmbeddingModels(catalog), // 502 503
+  );
+
+const replyEmbeddingModels =
+  (catalog: Catalog) =>
+  ({ query, page }: ListQuery): WholeReply => {
+    const models = catalog.list().filter(({ kind }) => kind === 'embedding');
+    return listReply(models, { path: '/embeddings/models', query, page });
+  };
 
 /** Lists the served models of a kind whose capability spec is valid. */
 export const specifiedModels =
@@ -54,13 +67,13 @@ const countModels =
   (filter: ModelFilter): number =>
     catalog.list().filter(filter).length;
 
-export interface ListPage extends Pick<ListQuery, 'query' | 'page'> {
+interface ListPage extends Pick<ListQuery, 'query' | 'page'> {
   /** Path below `/v1`, for the link to the next page. */
   readonly path: string;
 }
 
 /** Made of entries that were rendered once. */
-export const listReply = (models: readonly Model[], request: ListPage): WholeReply => {
+const listReply = (models: readonly Model[], request: ListPage): WholeReply => {
   const { offset, limit } = request.page ?? { offset: 0, limit: models.length };
   const shown = models.slice(offset, offset + limit);
   const next = offset + limit < models.length ? nextPage(request, offset + limit, limit) : null;

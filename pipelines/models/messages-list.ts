@@ -2,11 +2,11 @@
 import type { MessagesModel } from '../../schemas/model-entry.ts';
 import { messagesModel } from '../../src/catalog/entry.ts';
 import { aliasPrefix } from '../../src/catalog/model-names.ts';
-import { fail } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import { type Exchange, jsonReply, type Pipeline, type WholeReply } from '../../src/ports/exchange.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
-import { readLimit } from '../core/page-query.ts';
+import { readLimit } from '../core/page.ts';
 
 export const messagesModelsList = (catalog: Catalog): Pipeline =>
   compose(
@@ -53,7 +53,7 @@ const window = (
   { query, limit }: MessagesPage,
 ): { start: number; end: number } => {
   if (query.has('after_id') && query.has('before_id'))
-    throw fail('invalid_request', 'after_id and before_id cannot be sent together');
+    throw invalid('after_id and before_id cannot be sent together');
   if (query.has('before_id')) {
     const end = cursor(models, query, 'before_id');
     return { start: Math.max(0, end - limit), end };
@@ -64,6 +64,6 @@ const window = (
 
 const cursor = (models: readonly MessagesModel[], query: URLSearchParams, name: string): number => {
   const position = models.findIndex((model) => model.id === query.get(name));
-  if (position < 0) throw fail('invalid_request', `${name} must be the id of a model of this list`);
+  if (position < 0) throw invalid(`${name} must be the id of a model of this list`);
   return position;
 };

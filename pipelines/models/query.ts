@@ -1,7 +1,7 @@
-/** Reads the query of a model list: a filter and a page, where bad paging is a 400 that names it. */
+/** Reads the query of a model list: filter and page; a 400 names a bad parameter. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
-import { readLimit, readOffset } from '../core/page-query.ts';
+import { readLimit, readOffset } from '../core/page.ts';
 
 export type ModelFilter = (model: Model) => boolean;
 
@@ -18,7 +18,7 @@ export const readListQuery = (exchange: Listing): ListQuery => {
   return { query, filter: readFilter(exchange), page: readPage(query) };
 };
 
-/** Clients that expect a router's list show text models unless they ask for others. */
+/** Clients that expect a router's list get text models unless they request others. */
 const routerClient = /openrouter/i;
 
 export const readFilter = (exchange: Listing): ModelFilter => {
@@ -34,9 +34,9 @@ export const readFilter = (exchange: Listing): ModelFilter => {
 
 /** Undefined: models of every output. */
 const readOutputs = (exchange: Listing, query: URLSearchParams): readonly string[] | undefined => {
-  const asked = words(query, 'output_modalities');
-  if (asked.includes('all')) return undefined;
-  if (asked.length > 0) return asked;
+  const requested = words(query, 'output_modalities');
+  if (requested.includes('all')) return undefined;
+  if (requested.length > 0) return requested;
   const textOnly = query.get('format') === 'openrouter' || routerClient.test(exchange.header('user-agent'));
   return textOnly ? ['text'] : undefined;
 };

@@ -3,12 +3,12 @@ import Type from 'typebox';
 import {
   MessagesModel,
   MessagesModelList,
-  ModelAnswer,
   ModelCount,
   ModelCountQuery,
   ModelEntry,
   ModelList,
   ModelListQuery,
+  ModelResponse,
 } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { ErrorDialect } from '../../src/errors.ts';
@@ -35,7 +35,7 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Models on offer; with the messages-format version header, its chat models in that format',
       query: ModelListQuery,
-      answer: json(Type.Union([ModelList, MessagesModelList])),
+      response: json(Type.Union([ModelList, MessagesModelList])),
       errors: [400, 502, 503],
     },
   },
@@ -49,20 +49,19 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
       tag,
       summary: 'Number of models the list would have',
       query: ModelCountQuery,
-      answer: json(ModelCount),
+      response: json(ModelCount),
       errors: [502, 503],
     },
   },
   {
     method: 'GET',
     path: '/models/{id+}',
-    access: 'key',
     errors: modelDialect,
     pipeline: modelsGet(ports),
     doc: {
       tag,
       summary: 'One model by the id the list shows',
-      answer: json(Type.Union([ModelEntry, MessagesModel])),
+      response: json(Type.Union([ModelEntry, MessagesModel])),
       errors: [400, 404, 502, 503],
     },
   },
@@ -74,7 +73,7 @@ export const modelsRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: 'One model by any of its public names',
-      answer: json(ModelAnswer),
+      response: json(ModelResponse),
       errors: [400, 404, 502, 503],
     },
   },

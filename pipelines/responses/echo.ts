@@ -1,8 +1,8 @@
-/** A request of the responses format in; the fields of it that every response object repeats, as JSON, out. */
+/** Renders the request fields that every response object repeats. */
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
 
-/** Some clients take null where others want a field left out: what is here suits them all. */
+/** Some clients accept null where others need the field left out: these values suit them all. */
 export const responsesEcho = (body: ResponsesRequest, format: AnswerFormat): string => {
   const { reasoning } = body;
   return JSON.stringify({

@@ -1,13 +1,9 @@
-/**
- * Metered parts in; the events of a response out. What the deltas of an item say in every case is written once, and the
- * text, already escaped, is spliced in: no object is made or serialised per token.
- */
+/** Writes the events of a response. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { streamHead } from '../core/stream-head.ts';
-import { type Item, type ItemStatus, itemJson, Output, type Piece, partJson } from './output.ts';
+import { type ContentPart, type Item, type ItemStatus, itemJson, Output, partJson } from './output.ts';
 import {
   endedResponse,
   failedResponse,
@@ -16,15 +12,16 @@ import {
   type ResponseForm,
 } from './response-json.ts';
 
-export const responsesStreamHead = streamHead(': keep-alive\n\n');
-
 const deltas = {
   message: 'response.output_text.delta',
   reasoning: 'response.reasoning_text.delta',
   function_call: 'response.function_call_arguments.delta',
 } as const;
 
-/** Each item is added, grows and is done before the next one; numbers count up from 0. */
+/**
+ * Each item is added, grows and is done before the next one; numbers count up from 0. Constant text is built once per
+ * item and the escaped text spliced in.
+ */
 export class ResponseEvents implements EventWriter {
   readonly #form: ResponseForm;
   readonly #output: Output;
@@ -46,31 +43,31 @@ export class ResponseEvents implements EventWriter {
   of(part: SettledPart): string {
     switch (part.type) {
       case 'finish':
-        // The item stays open: how it ended is told with the end.
+        // The item stays open: its status is written with the end.
         this.#finish = part.reason;
         return '';
       case 'usage':
         return this.#end(part.usage);
       default:
-        return this.#piece(part);
+        return this.#content(part);
     }
   }
 
-  #piece(piece: Piece): string {
+  #content(part: ContentPart): string {
     const output = this.#output;
     let events = '';
-    if (output.begins(piece)) events = this.#close('completed') + this.#begin(output.begin(piece));
-    if (piece.type === 'tool-call' || !output.grow(piece)) return events;
-    return `${events}${this.#delta}${this.#sequence++},"delta":"${piece.text}${this.#deltaEnd()}`;
+    if (output.begins(part)) events = this.#close('completed') + this.#begin(output.begin(part));
+    if (part.type === 'tool-call' || !output.grow(part)) return events;
+    return `${events}${this.#delta}${this.#sequence++},"delta":"${part.text}${this.#deltaEnd()}`;
   }
 
   #deltaEnd(): string {
     const item = this.#output.open;
     if (item?.type !== 'message') return '"}\n\n';
-    if (item.untold === '') return '","logprobs":[]}\n\n';
-    const { untold } = item;
-    item.untold = '';
-    return `","logprobs":[${untold}]}\n\n`;
+    if (item.unsent === '') return '","logprobs":[]}\n\n';
+    const { unsent } = item;
+    item.unsent = '';
+    return `","logprobs":[${unsent}]}\n\n`;
   }
 
   #begin(item: Item): string {
@@ -104,14 +101,14 @@ export class ResponseEvents implements EventWriter {
         'response.function_call_arguments.done',
         `${place},"name":${item.name},"arguments":"${item.text}"`,
       );
-    const said =
+    const textDone =
       item.type === 'message'
         ? this.#event(
             'response.output_text.done',
             `${place},"text":"${item.text}","logprobs":[${item.logprobs}]`,
           )
         : this.#event('response.reasoning_text.done', `${place},"text":"${item.text}"`);
-    return said + this.#event('response.content_part.done', `${place},"part":${partJson(item)}`);
+    return textDone + this.#event('response.content_part.done', `${place},"part":${partJson(item)}`);
   }
 
   #end(usage: TokenUsage): string {
@@ -127,16 +124,16 @@ export class ResponseEvents implements EventWriter {
     );
   }
 
-  /** What was said so far stays in the response, the open item as one that broke off. */
+  /** The output so far stays in the response, the open item as incomplete. */
   fail(error: ApiError): string {
     this.#output.end('incomplete');
     const { message, metadata } = errorBody(error);
-    const told = this.#event(
+    const errorEvent = this.#event(
       'error',
       `"code":"${metadata.error_type}","message":${JSON.stringify(message)},"param":null`,
     );
     const response = failedResponse(this.#form, this.#output.json(), error);
-    return told + this.#event('response.failed', `"response":${response}`);
+    return errorEvent + this.#event('response.failed', `"response":${response}`);
   }
 
   #event(type: string, fields: string): string {

@@ -1,12 +1,12 @@
-/** The pieces of an answer in, one by one; the output items of a response out, as JSON. One item is open at a time. */
+/** Builds the output items of a response as JSON; one item is open at a time. */
 import type { Logprob, Part } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 
-export type Piece = Extract<Part, { type: 'text' | 'reasoning' | 'tool-call' | 'tool-arguments' }>;
+export type ContentPart = Extract<Part, { type: 'text' | 'reasoning' | 'tool-call' | 'tool-arguments' }>;
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-/** All text stays as JSON has it. */
+/** All text stays escaped. */
 export interface Item {
   readonly type: 'message' | 'reasoning' | 'function_call';
   readonly id: string;
@@ -17,8 +17,8 @@ export interface Item {
   text: string;
   /** Of a message, with commas between. */
   logprobs: string;
-  /** Those that no delta has told yet. */
-  untold: string;
+  /** Those that no delta has carried yet. */
+  unsent: string;
 }
 
 export class Output {
@@ -36,43 +36,43 @@ export class Output {
     return this.#open;
   }
 
-  /** The piece does not go on with the open item, but begins another. */
-  begins(piece: Piece): boolean {
-    if (piece.type === 'tool-call') return true;
-    if (piece.type === 'tool-arguments' || piece.text === '') return false;
-    return this.#open?.type !== itemTypes[piece.type];
+  /** The part does not continue the open item, but begins another. */
+  begins(part: ContentPart): boolean {
+    if (part.type === 'tool-call') return true;
+    if (part.type === 'tool-arguments' || part.text === '') return false;
+    return this.#open?.type !== itemTypes[part.type];
   }
 
-  /** Begins the piece's item, the one before it having ended. */
-  begin(piece: Piece): Item {
+  /** Begins the item of a part; the one before has ended. */
+  begin(part: ContentPart): Item {
     const index = this.#ended.length;
-    const type = itemTypes[piece.type];
-    const called = piece.type === 'tool-call';
+    const type = itemTypes[part.type];
+    const called = part.type === 'tool-call';
     const item: Item = {
       type,
       id: `${idStarts[type]}${this.#key}_${index}`,
       index,
-      callId: called ? quoted(piece.id) : '',
-      name: called ? quoted(piece.name) : '',
+      callId: called ? quoted(part.id) : '',
+      name: called ? quoted(part.name) : '',
       text: '',
       logprobs: '',
-      untold: '',
+      unsent: '',
     };
     this.#open = item;
     return item;
   }
 
-  /** Adds to the open item; false when that leaves nothing to tell. */
-  grow(piece: Piece): boolean {
+  /** Adds to the open item; false when there is no delta to write. */
+  grow(part: ContentPart): boolean {
     const item = this.#open;
-    if (piece.type === 'tool-call' || item?.type !== itemTypes[piece.type]) return false;
-    if (this.#logprobs && piece.type === 'text' && piece.logprobs !== undefined) {
-      const tokens = logprobsJson(piece.logprobs);
+    if (part.type === 'tool-call' || item?.type !== itemTypes[part.type]) return false;
+    if (this.#logprobs && part.type === 'text' && part.logprobs !== undefined) {
+      const tokens = logprobsJson(part.logprobs);
       item.logprobs = joined(item.logprobs, tokens);
-      item.untold = joined(item.untold, tokens);
+      item.unsent = joined(item.unsent, tokens);
     }
-    item.text += piece.text;
-    return piece.text !== '';
+    item.text += part.text;
+    return part.text !== '';
   }
 
   end(status: ItemStatus): Item | undefined {
@@ -107,7 +107,7 @@ export const itemJson = (item: Item, status: ItemStatus): string => {
     : `${start},"summary":[],"content":[${content}]}`;
 };
 
-/** The one content part of a message or of a thought. */
+/** The one content part of a message or of reasoning. */
 export const partJson = ({ type, text, logprobs }: Item): string =>
   type === 'message'
     ? `{"type":"output_text","text":"${text}","annotations":[],"logprobs":[${logprobs}]}`

@@ -1,19 +1,13 @@
-/** Content parts as the responses format writes them, in; ours, out. Media is noted for reading, with an empty text in its place. */
+/** Reads content parts of the responses format; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { InputItem, InputPart } from '../../schemas/responses.ts';
-import { type ApiError, fail } from '../../src/errors.ts';
+import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
-import { audioReading, documentReading, mediaReading } from '../conversation/media-parts.ts';
-import type { Reading } from '../conversation/read-media.ts';
-import { required, sourceOf } from '../core/required.ts';
+import { audioReference, documentReference, mediaReference } from '../conversation/media-parts.ts';
+import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
+import { invalid, required, sourceOf } from '../core/checks.ts';
 
 type Content = NonNullable<InputItem['content']>;
-
-/** Where media goes that is still to be read. */
-export interface MediaShelf {
-  readonly model: Model;
-  readonly readings: Reading[];
-}
 
 /** Content of every role but `user`. */
 export const readResponsesText = (content: Content, field: string, role: string): TextContent[] =>
@@ -29,7 +23,7 @@ export const readResponsesText = (content: Content, field: string, role: string)
 export const readResponsesUserContent = (
   content: Content,
   field: string,
-  shelf: MediaShelf,
+  media: MediaCollector,
 ): UserContent[] => {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const read: UserContent[] = [];
@@ -37,17 +31,17 @@ export const readResponsesUserContent = (
     const path = `${field}[${at}]`;
     const text = textOf(part, path, 'user');
     if (text !== undefined) read.push({ type: 'text', text });
-    else shelve(readingOf(part, path, shelf.model), read, shelf);
+    else addMedia(referenceOf(part, path, media.model), read, media);
   });
   return read;
 };
 
-/** What a function gave back. Its media goes into `after`: most engines take media on user messages only. */
+/** The output of a function call. Its media goes into `after`: most engines take media on user messages only. */
 export const readFunctionOutput = (
   output: Content,
   field: string,
   after: UserContent[],
-  shelf: MediaShelf,
+  media: MediaCollector,
 ): UserContent[] => {
   if (typeof output === 'string') return [{ type: 'text', text: output }];
   const read: UserContent[] = [];
@@ -58,12 +52,12 @@ export const readFunctionOutput = (
       read.push({ type: 'text', text });
       return;
     }
-    const reading = readingOf(part, path, shelf.model);
-    if (reading.kind === 'document') {
-      shelve(reading, read, shelf);
+    const reference = referenceOf(part, path, media.model);
+    if (reference.kind === 'document') {
+      addMedia(reference, read, media);
     } else {
-      read.push({ type: 'text', text: `(${reading.kind} in the next message)` });
-      shelve(reading, after, shelf);
+      read.push({ type: 'text', text: `(${reference.kind} in the next message)` });
+      addMedia(reference, after, media);
     }
   });
   return read;
@@ -81,44 +75,33 @@ const textOf = (part: InputPart, path: string, role: string): string | undefined
   return undefined;
 };
 
-const readingOf = (part: InputPart, path: string, model: Model): Omit<Reading, 'place'> => {
+const referenceOf = (part: InputPart, path: string, model: Model): MediaReference => {
   switch (part.type) {
     case 'input_image': {
       if (part.image_url === undefined && part.file_id !== undefined)
-        throw fail('invalid_request', `${path}.file_id is not supported: send the image as image_url`);
+        throw invalid(`${path}.file_id is not supported: send the image as image_url`);
       const field = `${path}.image_url`;
-      const reading = mediaReading('image', required(part.image_url, field), field, path, model);
-      return part.detail === undefined ? reading : { ...reading, detail: part.detail };
+      const reference = mediaReference('image', required(part.image_url, field), field, path, model);
+      return part.detail === undefined ? reference : { ...reference, detail: part.detail };
     }
     case 'input_video': {
       const field = `${path}.video_url`;
-      return mediaReading('video', required(part.video_url, field), field, path, model);
+      return mediaReference('video', required(part.video_url, field), field, path, model);
     }
     case 'input_audio':
-      return audioReading(required(part.input_audio, `${path}.input_audio`), path, model);
+      return audioReference(required(part.input_audio, `${path}.input_audio`), path, model);
     case 'input_file':
-      return part.file_url === undefined ? documentReading(part, path) : linkedDocument(part, path);
+      return part.file_url === undefined ? documentReference(part, path) : linkedDocument(part, path);
     default:
       throw misplaced(part, path, 'input that is not an assistant message');
   }
 };
 
-const linkedDocument = ({ file_url, filename }: InputPart, path: string): Omit<Reading, 'place'> => {
+const linkedDocument = ({ file_url, filename }: InputPart, path: string): MediaReference => {
   const field = `${path}.file_url`;
-  const reading = { kind: 'document', source: sourceOf(file_url, field), field } as const;
-  return filename === undefined ? reading : { ...reading, filename };
-};
-
-const shelve = (reading: Omit<Reading, 'place'>, into: UserContent[], { readings }: MediaShelf): void => {
-  const at = into.length;
-  into.push({ type: 'text', text: '' });
-  readings.push({
-    ...reading,
-    place: (content) => {
-      into[at] = content;
-    },
-  });
+  const reference = { kind: 'document', source: sourceOf(file_url, field), field } as const;
+  return filename === undefined ? reference : { ...reference, filename };
 };
 
 const misplaced = ({ type }: InputPart, path: string, where: string): ApiError =>
-  fail('invalid_request', `${path}.type ${type} is not supported on ${where}`);
+  invalid(`${path}.type ${type} is not supported on ${where}`);

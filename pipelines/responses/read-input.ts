@@ -1,22 +1,17 @@
-/** Instructions and input items of a responses request in; our messages out: what one turn of the model said is one message. */
+/** Reads instructions and input items of a responses request; each turn of the model becomes one message. */
 import type { InputItem, ResponsesRequest } from '../../schemas/responses.ts';
-import { fail } from '../../src/errors.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { required } from '../core/required.ts';
-import {
-  type MediaShelf,
-  readFunctionOutput,
-  readResponsesText,
-  readResponsesUserContent,
-} from './read-content.ts';
+import type { MediaCollector } from '../conversation/read-media.ts';
+import { invalid, required } from '../core/checks.ts';
+import { readFunctionOutput, readResponsesText, readResponsesUserContent } from './read-content.ts';
 
 export const readResponsesInput = (
   { instructions, input }: Pick<ResponsesRequest, 'instructions' | 'input'>,
-  shelf: MediaShelf,
+  media: MediaCollector,
 ): readonly ChatMessage[] => {
-  const conversation = new Conversation(shelf);
-  if (instructions !== undefined && instructions !== '') conversation.say('system', instructions);
-  if (typeof input === 'string') conversation.say('user', input);
+  const conversation = new Conversation(media);
+  if (instructions !== undefined && instructions !== '') conversation.addText('system', instructions);
+  if (typeof input === 'string') conversation.addText('user', input);
   else for (const [at, item] of input.entries()) conversation.add(item, `input[${at}]`);
   return conversation.end();
 };
@@ -27,20 +22,20 @@ interface Turn {
 }
 
 class Conversation {
-  readonly #shelf: MediaShelf;
+  readonly #collector: MediaCollector;
   readonly #messages: ChatMessage[] = [];
   /** The model's turn, while nothing else has come after it. */
   #turn: Turn | undefined;
-  /** Where its last call stands, which needs an output. */
+  /** Path of its last call, which needs an output. */
   #pending: string | undefined;
-  /** Media of the function outputs before this place. */
+  /** Media of the function outputs so far. */
   #media: UserContent[] = [];
 
-  constructor(shelf: MediaShelf) {
-    this.#shelf = shelf;
+  constructor(media: MediaCollector) {
+    this.#collector = media;
   }
 
-  say(role: 'system' | 'user', text: string): void {
+  addText(role: 'system' | 'user', text: string): void {
     this.#messages.push({ role, content: [{ type: 'text', text }] });
   }
 
@@ -53,11 +48,10 @@ class Conversation {
         this.#output(item, path);
         break;
       case 'reasoning':
-        // Thoughts come back with the answer they led to; no engine takes them.
+        // Clients send reasoning back with the text it led to; no engine takes it.
         break;
       case 'item_reference':
-        throw fail(
-          'invalid_request',
+        throw invalid(
           `${path}.type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)`,
         );
       default:
@@ -66,11 +60,9 @@ class Conversation {
   }
 
   end(): readonly ChatMessage[] {
-    if (this.#pending !== undefined)
-      throw fail('invalid_request', `${this.#pending} needs a function_call_output after it`);
-    this.#showMedia();
-    if (this.#messages.length === 0)
-      throw fail('invalid_request', 'input must hold a message or a function call');
+    if (this.#pending !== undefined) throw invalid(`${this.#pending} needs a function_call_output after it`);
+    this.#flushMedia();
+    if (this.#messages.length === 0) throw invalid('input must hold a message or a function call');
     return this.#messages;
   }
 
@@ -79,23 +71,22 @@ class Conversation {
     const field = `${path}.content`;
     const given = required(content, field);
     if (role === 'assistant') {
-      this.#ownTurn().content.push(...readResponsesText(given, field, role));
+      this.#modelTurn().content.push(...readResponsesText(given, field, role));
       return;
     }
-    if (given.length === 0 && typeof given !== 'string')
-      throw fail('invalid_request', `${field} must have at least 1 item`);
-    this.#otherTurn();
-    this.#showMedia();
+    if (given.length === 0 && typeof given !== 'string') throw invalid(`${field} must have at least 1 item`);
+    this.#endModelTurn();
+    this.#flushMedia();
     this.#messages.push(
       role === 'system' || role === 'developer'
         ? { role, content: readResponsesText(given, field, role) }
-        : { role: 'user', content: readResponsesUserContent(given, field, this.#shelf) },
+        : { role: 'user', content: readResponsesUserContent(given, field, this.#collector) },
     );
   }
 
   #call({ call_id, name, arguments: text }: InputItem, path: string): void {
     this.#pending = path;
-    this.#ownTurn().toolCalls.push({
+    this.#modelTurn().toolCalls.push({
       id: required(call_id, `${path}.call_id`),
       name: required(name, `${path}.name`),
       arguments: required(text, `${path}.arguments`),
@@ -103,31 +94,31 @@ class Conversation {
   }
 
   #output({ call_id, output }: InputItem, path: string): void {
-    this.#otherTurn();
+    this.#endModelTurn();
     const field = `${path}.output`;
     this.#messages.push({
       role: 'tool',
       callId: required(call_id, `${path}.call_id`),
-      content: readFunctionOutput(required(output, field), field, this.#media, this.#shelf),
+      content: readFunctionOutput(required(output, field), field, this.#media, this.#collector),
     });
   }
 
-  #ownTurn(): Turn {
+  #modelTurn(): Turn {
     if (this.#turn !== undefined) return this.#turn;
-    this.#showMedia();
+    this.#flushMedia();
     const turn = { role: 'assistant' as const, content: [], toolCalls: [] };
     this.#messages.push(turn);
     this.#turn = turn;
     return turn;
   }
 
-  #otherTurn(): void {
+  #endModelTurn(): void {
     this.#turn = undefined;
     this.#pending = undefined;
   }
 
-  /** After the last of the outputs it belongs to, which must follow their calls at once. */
-  #showMedia(): void {
+  /** After the last of the outputs it belongs to: those must directly follow their calls. */
+  #flushMedia(): void {
     if (this.#media.length === 0) return;
     this.#messages.push({ role: 'user', content: this.#media });
     this.#media = [];

@@ -1,17 +1,13 @@
-/** A checked request of the responses format in; a draft of the call out, at once unless media must be read. 400 names the field. */
-import { map } from 'rxjs';
+/** Reads a responses request into a draft of the engine call: 400 names the field. */
 import type { ResponsesRequest } from '../../schemas/responses.ts';
-import { fail } from '../../src/errors.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { noStop, readSampling, readThinking } from '../chat/read-request.ts';
-import { chooseTool, noTools, readTool } from '../chat/read-tools.ts';
-import { checkStrict } from '../chat/strict-schema.ts';
-import { type ChatDraft, unsettledThinking, unsettledTokens } from '../conversation/chat-task.ts';
-import { freeJson } from '../conversation/free-json.ts';
-import { type MediaReaders, type Reading, readMedia } from '../conversation/read-media.ts';
-import { required } from '../core/required.ts';
-import type { Asked } from '../core/resolve-model.ts';
+import { chooseTool, noTools, plainText, readTool, schemaFormat } from '../chat/read-tools.ts';
+import { type ChatDraft, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
+import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { invalid, required } from '../core/checks.ts';
+import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
@@ -24,23 +20,21 @@ export interface ResponsesFraming {
 export const readResponsesRequest =
   (
     readers: MediaReaders,
-  ): Step<Asked<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (asked, { exchange }) => {
-    const readings: Reading[] = [];
-    const draft = readDraft(asked, readings, exchange.body.length);
-    return readings.length === 0
-      ? draft
-      : readMedia(readers, readings, draft.promptField).pipe(map(() => draft));
+  ): Step<ResolvedRequest<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
+  (resolved, { exchange }) => {
+    const pending: PendingMedia[] = [];
+    const draft = readDraft(resolved, pending, exchange.body.length);
+    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
   };
 
 const readDraft = (
-  { body, model, variant }: Asked<ResponsesRequest>,
-  readings: Reading[],
+  { body, model, variant }: ResolvedRequest<ResponsesRequest>,
+  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
   refuseStored(body);
   checkMetadata(body.metadata);
-  const messages = readResponsesInput(body, { model, readings });
+  const messages = readResponsesInput(body, { model, pending });
   const tools = readTools(body.tools);
   const toolChoice = readToolChoice(body.tool_choice, tools);
   const sampling = readSampling(body);
@@ -53,11 +47,11 @@ const readDraft = (
     call: {
       messages,
       stream: body.stream ?? false,
-      maxTokens: unsettledTokens,
+      maxTokens: unresolvedTokens,
       n: 1,
-      // A final assistant message is history here: the model speaks again after it.
+      // A final assistant message is history in this format: the model writes another one.
       continueFinal: false,
-      thinking: unsettledThinking,
+      thinking: unresolvedThinking,
       sampling,
       stop: noStop,
       logprobs,
@@ -69,7 +63,7 @@ const readDraft = (
     },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
-    textBytes: readings.length === 0 ? bodyLength : undefined,
+    textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { echo: responsesEcho(body, format) },
   };
 };
@@ -77,25 +71,24 @@ const readDraft = (
 const refuseStored = (body: ResponsesRequest): void => {
   for (const field of ['previous_response_id', 'conversation', 'prompt'] as const) {
     if (body[field] !== undefined)
-      throw fail('invalid_request', `${field} is not supported: nothing is stored, so send it all in input`);
+      throw invalid(`${field} is not supported: nothing is stored, so send it all in input`);
   }
   if (body.background === true)
-    throw fail('invalid_request', 'background must be false: a response is not kept after its request');
+    throw invalid('background must be false: a response is not kept after its request');
 };
 
 const longestKey = 64;
 
 const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
   for (const key in metadata) {
-    if (key.length > longestKey)
-      throw fail('invalid_request', `metadata must have keys of at most ${longestKey} characters`);
+    if (key.length > longestKey) throw invalid(`metadata must have keys of at most ${longestKey} characters`);
   }
 };
 
 const readTools = (tools: ResponsesRequest['tools']): readonly Tool[] =>
   tools === undefined ? noTools : tools.map((tool, at) => readTool(tool, `tools[${at}]`));
 
-/** `auto` says nothing, so that it needs no tools. */
+/** `auto` is the default, so it needs no tools. */
 const readToolChoice = (choice: ResponsesRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
   chooseTool(choice === 'auto' ? undefined : choice, tools, 'tool_choice.name');
 
@@ -103,21 +96,11 @@ type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
 
 const readFormat = (format: TextFormat): AnswerFormat => {
   if (format === undefined) return plainText;
-  const { type, description, strict } = format;
-  if (type !== 'json_schema') return { type };
-  const name = required(format.name, 'text.format.name');
-  const schema = freeJson(required(format.schema, 'text.format.schema'));
-  if (strict === true) checkStrict(schema, 'text.format.schema');
-  return {
-    type,
-    name,
-    schema,
-    ...(description !== undefined && { description }),
-    ...(strict !== undefined && { strict }),
-  };
+  if (format.type !== 'json_schema') return { type: format.type };
+  const path = 'text.format';
+  const name = required(format.name, `${path}.name`);
+  return schemaFormat(format, name, required(format.schema, `${path}.schema`), path);
 };
-
-const plainText: AnswerFormat = { type: 'text' };
 
 const readLogprobs = ({
   include,

@@ -1,4 +1,4 @@
-/** What the framers of the responses format share: the response object in each of its states, as JSON. */
+/** Renders the response object of the responses format in each of its states. */
 import type { ApiError } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
@@ -46,7 +46,7 @@ export const endedResponse = (
     usageJson(usage),
   );
 
-/** Failures cost nothing: there is no usage to tell of. */
+/** Failures are not billed: there is no usage to report. */
 export const failedResponse = (form: ResponseForm, output: string, error: ApiError): string =>
   responseJson(
     form,
@@ -60,13 +60,13 @@ const responseJson = ({ start, rest }: ResponseForm, state: string, output: stri
 
 export type IncompleteReason = 'max_output_tokens' | 'content_filter';
 
-/** Undefined for an answer that is whole. */
+/** Undefined for a complete response. */
 export const incompleteReason = (finish: FinishReason): IncompleteReason | undefined => {
   if (finish === 'length') return 'max_output_tokens';
   return finish === 'content_filter' ? finish : undefined;
 };
 
-/** The words of this format for a failed response; there are few. */
+/** This format has only a few error codes. */
 const errorCode = ({ status }: ApiError): string => {
   if (status === 429) return 'rate_limit_exceeded';
   return status < 500 ? 'invalid_prompt' : 'server_error';

@@ -1,4 +1,4 @@
-/** POST /responses: input items, answered by one response object or its events. Nothing is stored. */
+/** POST /responses: input items; one response object or its events. Nothing is stored. */
 import { ResponsesRequest } from '../../schemas/responses.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';

@@ -2,23 +2,21 @@
 import { json } from '../../schemas/openapi.ts';
 import { Response, ResponseEvent, ResponsesRequest } from '../../schemas/responses.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { responses } from './responses.ts';
 
 export const responsesRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/responses',
-    access: 'key',
-    // Images, sound and documents come as base64.
-    bodyLimit: 128 * 1024 * 1024,
+    bodyLimit: mediaBodyLimit,
     pipeline: responses(ports),
     doc: {
       tag: 'Responses',
       summary: 'A response: whole, or as events while it is generated; nothing is stored',
       body: json(ResponsesRequest),
-      answer: { ...json(Response), 'text/event-stream': ResponseEvent },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      response: { ...json(Response), 'text/event-stream': ResponseEvent },
+      errors: generationErrors,
     },
   },
 ];

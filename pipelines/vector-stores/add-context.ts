@@ -22,7 +22,7 @@ const leastSimilarity = 0.1;
 const mostTokens = 4096;
 /** … and this part of what the model reads. */
 const share = 4;
-/** Of a model whose row does not say. */
+/** Of a model whose row has no context length. */
 const usualWindow = 32_768;
 /** Kept free around the items for the text that fences them. */
 const fenceTokens = 256;
@@ -30,7 +30,7 @@ const fenceTokens = 256;
 type Draft = ChatDraft<ChatFraming>;
 type StorePorts = Pick<Ports, 'vectorStores'>;
 
-/** A draft of a chat call, and the id of the vector store that it is to know. */
+/** A draft of a chat call, and the id of the vector store to search. */
 export interface RagDraft {
   readonly draft: Draft;
   readonly collection: string;
@@ -88,10 +88,10 @@ const searchItems =
 const insertItems =
   (offload: Offload) =>
   ({ draft, items }: Found): Observable<Draft> =>
-    roomFor(offload, draft).pipe(map((room) => withContext(draft, fitting(items, room))));
+    tokenBudget(offload, draft).pipe(map((budget) => withContext(draft, fitting(items, budget))));
 
-/** Tokens that items may take: never so many that the conversation has no room for its answer. */
-const roomFor = (offload: Offload, { model, call }: ChatDraft<unknown>): Observable<number> => {
+/** Tokens that items may take: the conversation keeps enough for its completion. */
+const tokenBudget = (offload: Offload, { model, call }: ChatDraft<unknown>): Observable<number> => {
   const window = model.context_length ?? usualWindow;
   const usual = Math.min(mostTokens, Math.floor(window / share));
   if (fitsBytes(promptTexts(call), window / 2)) return of(usual);
@@ -100,13 +100,13 @@ const roomFor = (offload: Offload, { model, call }: ChatDraft<unknown>): Observa
   );
 };
 
-/** Prose has more bytes to a token; what has fewer is counted too low only where the room was halved before. */
+/** Prose has more; text with fewer is underestimated, which the halved budget allows for. */
 const bytesPerToken = 3;
 
 /** The best that fit; a first one that is too long by itself is cut. */
-const fitting = (items: readonly FoundItem[], room: number): readonly FoundItem[] => {
+const fitting = (items: readonly FoundItem[], budget: number): readonly FoundItem[] => {
   const chosen: FoundItem[] = [];
-  let bytes = room * bytesPerToken;
+  let bytes = budget * bytesPerToken;
   for (const item of items) {
     const size = Buffer.byteLength(item.text) + Buffer.byteLength(item.description);
     if (size <= bytes) chosen.push(item);
@@ -128,7 +128,7 @@ const withContext = (draft: Draft, items: readonly FoundItem[]): Draft => {
   };
 };
 
-/** Behind the client's own instructions, where it gave some: many chat templates take one system message, at the start. */
+/** After the client's own instructions, if any: many chat templates accept one system message, at the start. */
 const withSystemText = (messages: readonly ChatMessage[], text: string): readonly ChatMessage[] => {
   const [first, ...rest] = messages;
   if (first?.role !== 'system' && first?.role !== 'developer')

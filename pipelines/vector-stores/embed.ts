@@ -43,7 +43,7 @@ const vectorsOf = (
   return vectors;
 };
 
-/** Vectors of unit length, in the order of the inputs. The task asks for base64; `route` is what is billed. */
+/** Vectors of unit length, in the order of the inputs. The task requests base64; `route` is what is billed. */
 const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, Vectors, EmbedRequest> =>
   compose(
     fitInputs(ports.offload), // texts that are too long are cut

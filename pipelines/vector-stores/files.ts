@@ -10,19 +10,19 @@ import {
 import type { Ports } from '../../src/ports/ports.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import { compose } from '../core/compose.ts';
-import { listJson, readPage } from './page.ts';
+import { listJson, readPage } from '../core/page.ts';
 import { type ReceivedUpload, receiveUpload } from './receive-upload.ts';
 import { fileJson } from './shapes.ts';
 import { findStore, type InStore, inStore, withStore } from './stores.ts';
 
 type FilePorts = Pick<Ports, 'vectorStores'>;
 
-/** POST /vector_store/{id}/files: a file in a form; in progress in its answer where it is large. */
+/** POST /vector_store/{id}/files: a file in a form; the response to a large one says in progress. */
 export const vectorStoreAddFile = (
   ports: Pick<Ports, 'vectorStores' | 'blobs' | 'catalog' | 'usage'>,
 ): KeyedPipeline =>
   compose(
-    ensureUsage(ports), // 503 while what it costs could not be kept
+    ensureUsage(ports), // 503 while usage cannot be recorded
     findStore(ports), // 400 when there is none
     receiveUpload(ports), // 400 413
     addFile(ports), // 400 when it cannot be read

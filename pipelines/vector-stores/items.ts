@@ -10,11 +10,11 @@ import {
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Item, ItemPage } from '../../src/ports/vectors.ts';
 import { compose } from '../core/compose.ts';
+import { listJson, readItemPage } from '../core/page.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
-import { listJson, readItemPage } from './page.ts';
 import { itemJson } from './shapes.ts';
 import { type InStore, inStore, withStore } from './stores.ts';
 

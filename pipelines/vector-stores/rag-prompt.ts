@@ -1,9 +1,9 @@
-/** The texts around a search for context: what a conversation asks for, and how found items are quoted. */
+/** Texts of retrieval: the query of a conversation, and the quotation of found items. */
 import { randomBytes } from 'node:crypto';
 import type { ChatMessage } from '../../src/ports/chat.ts';
 import type { FoundItem } from '../../src/ports/vector-stores.ts';
 
-/** A question of fewer words leans on what was said before. */
+/** A question of fewer words depends on earlier turns. */
 const wordsOfItsOwn = 8;
 /** Turns that a short question is read together with. */
 const earlierTurns = 2;
@@ -20,15 +20,15 @@ export const contextQuery = (messages: readonly ChatMessage[]): string => {
     .map(textOf)
     .filter((text) => text !== '');
   const last = turns.pop() ?? '';
-  const asked = [last];
+  const recent = [last];
   let words = countWords(last);
   for (let back = 0; back < earlierTurns && words < wordsOfItsOwn; back++) {
     const earlier = turns.pop();
     if (earlier === undefined) break;
-    asked.unshift(earlier);
+    recent.unshift(earlier);
     words += countWords(earlier);
   }
-  return asked.join('\n');
+  return recent.join('\n');
 };
 
 const textOf = ({ content }: ChatMessage): string =>
@@ -39,7 +39,7 @@ const textOf = ({ content }: ChatMessage): string =>
     .replace(command, '')
     .trim();
 
-/** Scripts without blanks between words are counted by their characters. */
+/** Scripts without spaces between words are counted by their characters. */
 const countWords = (text: string): number =>
   text.match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}]+/gu)?.length ?? 0;
 
@@ -63,19 +63,19 @@ const introduction = (id: string): string =>
 const itemText =
   (id: string) =>
   ({ filename, index, description, text }: FoundItem, at: number): string => {
-    const source = `<<<passage ${at + 1} of ${id} from ${JSON.stringify(harmless(filename))}, part ${index + 1}>>>`;
-    const about = description.trim() === '' ? [] : [`About this passage: ${harmless(description)}`];
-    return [source, ...about, harmless(text)].join('\n');
+    const source = `<<<passage ${at + 1} of ${id} from ${JSON.stringify(sanitize(filename))}, part ${index + 1}>>>`;
+    const about = description.trim() === '' ? [] : [`About this passage: ${sanitize(description)}`];
+    return [source, ...about, sanitize(text)].join('\n');
   };
 
 const end = (id: string): string => `<<<end of documents ${id}>>>`;
 
 /**
- * What could close the fence, or what chat templates begin and end a turn with: engines read such marks wherever they
- * stand. A blank in the middle leaves them readable and makes them nothing but text.
+ * What could close the fence, or what chat templates delimit turns with: engines interpret such marks anywhere. A space
+ * in the middle keeps them readable and makes them plain text.
  */
 const marks =
   /<<+|>>+|<[|｜]|[|｜]>|<(?=\/?(?:s|bos|eos|start_of_turn|end_of_turn|system|assistant|user|think|tool_call|tool_response)>)|\[(?=\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_RESULTS)\])/gi;
 
-const harmless = (text: string): string =>
+const sanitize = (text: string): string =>
   text.replace(marks, (mark) => (mark.length === 1 ? `${mark} ` : [...mark].join(' ')));

@@ -14,7 +14,7 @@ import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
-import { type Asked, resolveModel } from '../core/resolve-model.ts';
+import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { addContext, type RagDraft } from './add-context.ts';
@@ -45,11 +45,11 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
     ),
   );
 
-const readRagRequest = (readers: MediaReaders): Step<Asked<RagRequest>, RagDraft, KeyedRequest> => {
+const readRagRequest = (readers: MediaReaders): Step<ResolvedRequest<RagRequest>, RagDraft, KeyedRequest> => {
   const read = readChatRequest(readers);
-  return (asked, request) => {
-    const { collection } = asked.body;
-    const draft = read(asked, request);
+  return (resolved, request) => {
+    const { collection } = resolved.body;
+    const draft = read(resolved, request);
     return draft instanceof Observable
       ? draft.pipe(map((read) => ({ draft: read, collection })))
       : { draft, collection };

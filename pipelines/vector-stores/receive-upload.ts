@@ -1,4 +1,4 @@
-/** Receives the form with a file for a vector store, and stores the file while it arrives: 400 413. */
+/** Receives a file for a vector store and stores it while it arrives: 400 413. */
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';
@@ -6,7 +6,6 @@ import Type from 'typebox';
 import type { Model } from '../../schemas/catalog.ts';
 import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
-import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
@@ -14,6 +13,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import type { Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
+import { invalid } from '../core/checks.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
@@ -69,7 +69,7 @@ const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Obs
     part.discard();
     return of({});
   }
-  if (part.name === 'file') throw fail('invalid_request', 'file must be a file: send it with a filename');
+  if (part.name === 'file') throw invalid('file must be a file: send it with a filename');
   if (part.name !== 'chunking_strategy' && part.name !== 'attributes') return of({});
   return of({ [part.name]: parsed(part.value, part.name) });
 };
@@ -89,7 +89,7 @@ const stored = (blobs: Ports['blobs'], part: MultipartFile, blob: string): Obser
       map(({ size }) => {
         const filename = readFilename(part.filename);
         const verdict = seen.verdict(filename, part.mediaType);
-        if (!verdict.readable) throw fail('invalid_request', `file: ${verdict.reason}`);
+        if (!verdict.readable) throw invalid(`file: ${verdict.reason}`);
         return { file: { filename, bytes: size, mediaType: verdict.mediaType, format: verdict.format } };
       }),
     );
@@ -113,7 +113,7 @@ const formFields = validate(
 
 const readForm = ({ file, ...fields }: Form, model: Model | undefined): Omit<Upload, 'file' | 'blob'> => {
   const { chunking_strategy, attributes } = formFields(fields);
-  if (file === undefined) throw fail('invalid_request', 'file is required');
+  if (file === undefined) throw invalid('file is required');
   return { ...file, chunking: readChunking(chunking_strategy, model), attributes: attributes ?? {} };
 };
 
@@ -121,31 +121,25 @@ const parsed = (text: string, field: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    throw fail('invalid_request', `${field} must be JSON`);
+    throw invalid(`${field} must be JSON`);
   }
 };
 
 const usual: SplitRules = { maxTokens: 320, overlapTokens: 40 };
 
 /** Items are never longer than the model reads. */
-const readChunking = (asked: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
+const readChunking = (requested: ChunkingStrategy | undefined, model: Model | undefined): SplitRules => {
   const longest = model?.context_length ?? Number.POSITIVE_INFINITY;
-  if (asked === undefined || asked.type === 'auto') {
+  if (requested === undefined || requested.type === 'auto') {
     const maxTokens = Math.min(usual.maxTokens, longest);
     return { maxTokens, overlapTokens: Math.min(usual.overlapTokens, Math.floor(maxTokens / 4)) };
   }
   const path = 'chunking_strategy.static';
-  if (asked.static === undefined) throw fail('invalid_request', `${path} is required`);
-  const { max_chunk_size_tokens: maxTokens, chunk_overlap_tokens: overlapTokens } = asked.static;
+  if (requested.static === undefined) throw invalid(`${path} is required`);
+  const { max_chunk_size_tokens: maxTokens, chunk_overlap_tokens: overlapTokens } = requested.static;
   if (maxTokens > longest)
-    throw fail(
-      'invalid_request',
-      `${path}.max_chunk_size_tokens must be at most ${longest}, what the model reads`,
-    );
+    throw invalid(`${path}.max_chunk_size_tokens must be at most ${longest}, what the model reads`);
   if (overlapTokens > maxTokens / 2)
-    throw fail(
-      'invalid_request',
-      `${path}.chunk_overlap_tokens must be at most half of max_chunk_size_tokens`,
-    );
+    throw invalid(`${path}.chunk_overlap_tokens must be at most half of max_chunk_size_tokens`);
   return { maxTokens, overlapTokens };
 };

@@ -21,7 +21,7 @@ import {
 } from '../../schemas/vector-store.ts';
 import { RagChunk, RagCompletion, RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { vectorStoreAddFile, vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './files.ts';
 import { vectorStoreItem, vectorStoreItemDelete, vectorStoreItems, vectorStoreItemUpdate } from './items.ts';
 import { chatCompletionsRag } from './rag.ts';
@@ -32,11 +32,11 @@ import { vectorStoreCreate, vectorStoreDelete, vectorStoreGet, vectorStoreList }
 const tag = 'Vector stores';
 
 /** What is stored, looked at, paged through or deleted. */
-const stored = (summary: string, answer: TSchema, query?: TObject): RouteDoc => ({
+const stored = (summary: string, response: TSchema, query?: TObject): RouteDoc => ({
   tag,
   summary,
   ...(query === undefined ? {} : { query }),
-  answer: json(answer),
+  response: json(response),
   errors: [400, 503],
 });
 
@@ -50,27 +50,24 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/vector_store/{id}/search',
-    access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreSearch(ports, readInputSearch),
     doc: {
       ...embeds,
       summary: 'The items nearest in meaning to a text, best first',
       body: json(SearchRequest),
-      answer: json(SearchPage),
+      response: json(SearchPage),
     },
   },
   {
     method: 'GET',
     path: '/vector_store/{id}/items/{itemid}',
-    access: 'key',
     pipeline: vectorStoreItem(ports),
     doc: stored('One item of a vector store', VectorStoreItem),
   },
   {
     method: 'PATCH',
     path: '/vector_store/{id}/items/{itemid}',
-    access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreItemUpdate(ports),
     doc: {
@@ -78,20 +75,18 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
       summary: 'A new description of an item, which search finds it by from now on',
       body: json(UpdateItem),
       status: 202,
-      answer: json(VectorStoreItem),
+      response: json(VectorStoreItem),
     },
   },
   {
     method: 'DELETE',
     path: '/vector_store/{id}/items/{itemid}',
-    access: 'key',
     pipeline: vectorStoreItemDelete(ports),
     doc: { tag, summary: 'An item deleted', status: 204, errors: [400, 503] },
   },
   {
     method: 'GET',
     path: '/vector_store/{id}/items',
-    access: 'key',
     pipeline: vectorStoreItems(ports),
     doc: stored('Items of a vector store', VectorStoreItemList, ItemPageQuery),
   },
@@ -99,29 +94,26 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'POST',
     path: '/vector_stores/{id}/search',
-    access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreSearch(ports, readQuerySearch),
     doc: {
       ...embeds,
       summary: 'The same search with the field names of the OpenAI API',
       body: json(SearchQueryRequest),
-      answer: json(SearchPage),
+      response: json(SearchPage),
     },
   },
   {
     method: 'POST',
     path: '/chat/completions/RAG',
-    access: 'key',
-    // Images, sound and documents come as base64.
-    bodyLimit: 128 * 1024 * 1024,
+    bodyLimit: mediaBodyLimit,
     pipeline: chatCompletionsRag(ports),
     doc: {
       tag: 'Chat',
       summary: 'A chat completion whose model is given items of a vector store that fit the conversation',
       body: json(RagRequest),
-      answer: { ...json(RagCompletion), 'text/event-stream': RagChunk },
-      errors: [400, 404, 413, 429, 502, 503, 504],
+      response: { ...json(RagCompletion), 'text/event-stream': RagChunk },
+      errors: generationErrors,
     },
   },
 ];
@@ -130,7 +122,6 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
   {
     method: 'POST',
     path,
-    access: 'key',
     bodyLimit: jsonLimit,
     pipeline: vectorStoreCreate(ports),
     doc: {
@@ -138,64 +129,57 @@ const commonRoutes = (ports: Ports, path: string): readonly Route[] => [
       summary: 'A new vector store',
       body: json(CreateVectorStore),
       status: 201,
-      answer: json(VectorStore),
+      response: json(VectorStore),
       errors: [400, 404, 413, 503],
     },
   },
   {
     method: 'GET',
     path,
-    access: 'key',
     pipeline: vectorStoreList(ports),
     doc: stored("The subscription's vector stores", VectorStoreList, PageQuery),
   },
   {
     method: 'GET',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: vectorStoreGet(ports),
     doc: stored('One vector store', VectorStore),
   },
   {
     method: 'DELETE',
     path: `${path}/{id}`,
-    access: 'key',
     pipeline: vectorStoreDelete(ports),
     doc: stored('A vector store deleted with everything in it', VectorStoreDeleted),
   },
   {
     method: 'POST',
     path: `${path}/{id}/files`,
-    access: 'key',
     bodyLimit: maxForm,
     pipeline: vectorStoreAddFile(ports),
     doc: {
       tag,
-      summary: 'A file read, split into items, embedded and added; large ones after the answer',
+      summary: 'A file read, split into items, embedded and added; large ones after the response',
       body: { 'multipart/form-data': AddFileForm },
       status: 201,
-      answer: json(VectorStoreFile),
+      response: json(VectorStoreFile),
       errors: [400, 413, 503],
     },
   },
   {
     method: 'GET',
     path: `${path}/{id}/files`,
-    access: 'key',
     pipeline: vectorStoreFiles(ports),
     doc: stored('Files of a vector store', VectorStoreFileList, PageQuery),
   },
   {
     method: 'GET',
     path: `${path}/{id}/files/{fileid}`,
-    access: 'key',
     pipeline: vectorStoreFile(ports),
     doc: stored('One file of a vector store', VectorStoreFile),
   },
   {
     method: 'DELETE',
     path: `${path}/{id}/files/{fileid}`,
-    access: 'key',
     pipeline: vectorStoreFileDelete(ports),
     doc: stored('A file deleted with its items', VectorStoreFileDeleted),
   },

@@ -1,9 +1,9 @@
 /** POST /vector_store/{id}/search: the items nearest to a text, best first. OpenAI's clients call it `query`. */
 import { from, map, type Observable } from 'rxjs';
 import { type SearchPage, SearchQueryRequest, SearchRequest } from '../../schemas/vector-store.ts';
-import { fail } from '../../src/errors.ts';
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
 import { validate } from '../core/validate.ts';
@@ -47,7 +47,7 @@ export const readInputSearch = (body: JsonObject): Search => {
 export const readQuerySearch = (body: JsonObject): Search => {
   const { query, max_num_results, score_threshold, ranking_options, filters } = searchQueryRequest(body);
   if (filters !== undefined)
-    throw fail('invalid_request', 'filters is not supported: items cannot be searched by attributes');
+    throw invalid('filters is not supported: items cannot be searched by attributes');
   const texts =
     typeof query === 'string'
       ? [filled(query, 'query')]
@@ -60,7 +60,7 @@ export const readQuerySearch = (body: JsonObject): Search => {
 };
 
 const filled = (text: string, field: string): string => {
-  if (text.trim() === '') throw fail('invalid_request', `${field} must not be empty`);
+  if (text.trim() === '') throw invalid(`${field} must not be empty`);
   return text;
 };
 

@@ -15,10 +15,10 @@ import {
 import type { Ports } from '../../src/ports/ports.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import { compose } from '../core/compose.ts';
+import { listJson, readPage } from '../core/page.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { listJson, readPage } from './page.ts';
 import { vectorStoreJson } from './shapes.ts';
 
 const createVectorStore = validate(CreateVectorStore);

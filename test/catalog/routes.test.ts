@@ -14,7 +14,7 @@ import { health, type Watched } from '../../pipelines/account/health.ts';
 import { readPage } from '../../pipelines/models/query.ts';
 import { routes } from '../../pipelines/routes.ts';
 import type { Health } from '../../schemas/health.ts';
-import { MessagesModelList, ModelAnswer, ModelEntry, ModelList } from '../../schemas/model-entry.ts';
+import { MessagesModelList, ModelEntry, ModelList, ModelResponse } from '../../schemas/model-entry.ts';
 import { MusicJob } from '../../schemas/music.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { ApiError, type ErrorKind, fail } from '../../src/errors.ts';
@@ -69,7 +69,7 @@ interface Said<Body> {
 
 type List = Static<typeof ModelList>;
 type MessagesList = Static<typeof MessagesModelList>;
-type One = Static<typeof ModelAnswer>;
+type One = Static<typeof ModelResponse>;
 
 interface OpenApi {
   readonly info: { readonly version: string };
@@ -239,7 +239,7 @@ t.test('routes', async (t) => {
     ] as const) {
       const said = await get<One>(`/model/${path}`);
       t.same([said.status, said.body.data.id], [200, id], path);
-      t.ok(Value.Check(ModelAnswer, said.body));
+      t.ok(Value.Check(ModelResponse, said.body));
     }
     for (const [path, name] of [
       ['acme/nothing', 'acme/nothing'],

@@ -5,9 +5,10 @@ import { lastValueFrom, type Observer, toArray } from 'rxjs';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import type { Completion } from '../../pipelines/chat/completion-json.ts';
-import { ChatChunks, chatStreamHead } from '../../pipelines/chat/frame-stream.ts';
-import { ChatWhole } from '../../pipelines/chat/frame-whole.ts';
+import { ChatWhole } from '../../pipelines/chat/frame.ts';
+import { ChatChunks } from '../../pipelines/chat/frame-stream.ts';
 import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
+import { eventStreamHead } from '../../pipelines/core/frame.ts';
 import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
@@ -30,7 +31,7 @@ const completion = (change: Partial<Completion> = {}): Completion => ({
 const framed = (parts: readonly Parts[], form: Completion): Promise<Reply[]> =>
   lastValueFrom(
     settled(parts).pipe(
-      framing((next: Observer<Reply>) => new StreamFrame(next, chatStreamHead, new ChatChunks(form))),
+      framing((next: Observer<Reply>) => new StreamFrame(next, eventStreamHead, new ChatChunks(form))),
       toArray(),
     ),
   );

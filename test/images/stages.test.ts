@@ -92,7 +92,7 @@ t.test('a large body whose chunks throw is cut off', async (t) => {
     throw new Error('boom');
   }
   const seen: unknown[] = [];
-  of({ kind: 'paced', pieces: pieces() } as const)
+  of({ kind: 'paced', chunks: pieces() } as const)
     .pipe(lift(writePaced, { exchange: exchange() }))
     .subscribe({
       next: ({ kind }) => seen.push(kind),

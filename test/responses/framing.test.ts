@@ -14,9 +14,10 @@ import {
 } from 'rxjs';
 import t from 'tap';
 import { StreamFrame } from '../../pipelines/conversation/frame-stream.ts';
+import { eventStreamHead } from '../../pipelines/core/frame.ts';
 import { responsesEcho } from '../../pipelines/responses/echo.ts';
-import { ResponseEvents, responsesStreamHead } from '../../pipelines/responses/frame-stream.ts';
-import { ResponsesWhole } from '../../pipelines/responses/frame-whole.ts';
+import { ResponsesWhole } from '../../pipelines/responses/frame.ts';
+import { ResponseEvents } from '../../pipelines/responses/frame-stream.ts';
 import { responseForm } from '../../pipelines/responses/response-json.ts';
 import { responses } from '../../pipelines/responses/responses.ts';
 import type { OutputItem, Response } from '../../schemas/responses.ts';
@@ -51,8 +52,7 @@ const framed = (parts: readonly Parts[], logprobs?: boolean): Promise<Reply[]> =
   lastValueFrom(
     settled(parts).pipe(
       framing(
-        (next: Observer<Reply>) =>
-          new StreamFrame(next, responsesStreamHead, new ResponseEvents(form(logprobs))),
+        (next: Observer<Reply>) => new StreamFrame(next, eventStreamHead, new ResponseEvents(form(logprobs))),
       ),
       toArray(),
     ),

@@ -1,4 +1,4 @@
-/** A schema in; a function out that removes the nulls clients send for optional fields they leave unset. */
+/** Removes nulls that clients send for optional fields they leave unset. */
 import {
   alternatives,
   discriminator,

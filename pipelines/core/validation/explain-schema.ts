@@ -1,4 +1,4 @@
-/** Words the first error of a request: the field by its path, and what it must be. */
+/** Renders the first validation error of a request: the path of the field and what it must be. */
 import type { JsonSchema } from '../../../src/json-schema.ts';
 import { type Path, SchemaExplainer } from '../../../src/schema-errors.ts';
 

@@ -1,9 +1,8 @@
-/** Reads the page that a list is asked for, and renders the list: a 400 names the parameter. */
-import { fail } from '../../src/errors.ts';
+/** Reads which page of a list is requested, and renders it: a 400 names the parameter. */
 import type { Exchange } from '../../src/ports/exchange.ts';
 import type { RecordPage } from '../../src/ports/vector-stores.ts';
 import type { ItemPage } from '../../src/ports/vectors.ts';
-import { readLimit } from '../core/page-query.ts';
+import { invalid } from './checks.ts';
 
 const usualLimit = 20;
 const mostLimit = 100;
@@ -12,7 +11,7 @@ const mostLimit = 100;
 export const readPage = (exchange: Pick<Exchange, 'query'>): RecordPage => {
   const query = new URLSearchParams(exchange.query);
   return {
-    limit: readLimit(query, usualLimit, mostLimit),
+    limit: readLimit(query),
     order: readOrder(query, 'desc'),
     ...cursor(query, 'after'),
     ...cursor(query, 'before'),
@@ -21,7 +20,7 @@ export const readPage = (exchange: Pick<Exchange, 'query'>): RecordPage => {
 
 export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
   const query = new URLSearchParams(exchange.query);
-  const limit = readLimit(query, usualLimit, mostLimit);
+  const limit = readLimit(query);
   const { file_id: file } = cursor(query, 'file_id');
   return {
     limit,
@@ -31,9 +30,22 @@ export const readItemPage = (exchange: Pick<Exchange, 'query'>): ItemPage => {
   };
 };
 
+export const readLimit = (query: URLSearchParams, usual = usualLimit, most = mostLimit): number => {
+  const text = query.get('limit');
+  const limit = text === null ? usual : /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > most) throw invalid(`limit must be an integer from 1 to ${most}`);
+  return limit;
+};
+
+export const readOffset = (query: URLSearchParams): number => {
+  const text = query.get('offset') ?? '0';
+  if (!/^\d{1,15}$/.test(text)) throw invalid('offset must be an integer of at least 0');
+  return Number(text);
+};
+
 const readOrder = (query: URLSearchParams, usual: 'asc' | 'desc'): 'asc' | 'desc' => {
   const order = query.get('order') ?? usual;
-  if (order !== 'asc' && order !== 'desc') throw fail('invalid_request', 'order must be asc or desc');
+  if (order !== 'asc' && order !== 'desc') throw invalid('order must be asc or desc');
   return order;
 };
 
@@ -43,12 +55,12 @@ const cursor = <Name extends string>(
   name: Name,
 ): { readonly [name in Name]?: string } => {
   const id = query.get(name) ?? '';
-  if (id.length > 100) throw fail('invalid_request', `${name} must be an id out of the list`);
+  if (id.length > 100) throw invalid(`${name} must be an id out of the list`);
   return id === '' ? {} : ({ [name]: id } as { readonly [name in Name]: string });
 };
 
-/** One entry more than asked for means that there are more; it stands on the side that the page goes on to. */
-export const listJson = <Entry extends { readonly id: string }>(
+/** One entry more than requested means that there are more; it is at the end that the page continues at. */
+export const listJson = <Entry extends { readonly id?: unknown }>(
   entries: readonly Entry[],
   { limit, after, before }: Pick<RecordPage, 'limit' | 'after' | 'before'>,
 ) => {

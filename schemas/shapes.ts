@@ -1,0 +1,37 @@
+/** Kinds of schemas and fields that several files share. */
+import Type, { type TProperties, type TSchema } from 'typebox';
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+export const Count = Type.Integer({ minimum: 0 });
+
+/** An object of the OpenAPI document that is written once and referred to by its title. */
+export const Titled = <Fields extends TProperties>(title: string, fields: Fields) =>
+  Type.Object(fields, { title });
+
+/** An object that may have no other fields. */
+export const Closed = <Fields extends TProperties>(fields: Fields) =>
+  Type.Object(fields, { additionalProperties: false });
+
+/** Fields of a page of records. */
+export const listFields = <T extends TSchema>(entry: T) => ({
+  object: Type.Literal('list'),
+  data: Type.Array(entry),
+  first_id: Nullable(Type.String()),
+  last_id: Nullable(Type.String()),
+  has_more: Type.Boolean(),
+});
+
+/** Fields of a response to DELETE. */
+export const deletedFields = <Name extends string>(object: Name) => ({
+  id: Type.String(),
+  object: Type.Literal(object),
+  deleted: Type.Literal(true),
+});
+
+/** Fields of other services' clients: accepted and ignored. */
+export const ignoredFields = {
+  user: Type.Optional(Type.Unknown()),
+  session_id: Type.Optional(Type.Unknown()),
+  trace: Type.Optional(Type.Unknown()),
+};

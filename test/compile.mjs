@@ -1,6 +1,6 @@
 /**
- * The sources in; `build/` out, made anew: everything compiled, and beside it links to all other files, so that a path
- * from a test leads to the same file as from its source. `npm test` runs what is there: no test process compiles.
+ * Rebuilds `build/`: everything compiled, with links to all other files beside it.
+ * So a path from a test leads to the same file as from its source. `npm test` runs the result: no test process compiles.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What a failure is called in, the body of its answer out, on every route but the messages route; and as the openai client throws it. */
+/** The expected error envelope of every route except messages, and as the openai client throws it. */
 import type { Test } from 'tap';
 import { thrownBy } from './thrown-by.ts';
 

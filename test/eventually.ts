@@ -1,4 +1,4 @@
-/** Something to look at in; what it shows once there is something to see out, or a failure that says what there was not. */
+/** Polls until a value is truthy, and fails with a description after a bound. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** How many times longer than elsewhere everything may take: an emulated processor asks for some. */

@@ -1,4 +1,4 @@
-/** A whole gateway for a test: the real parts in this process, on a free port, with a folder and a key of its own. */
+/** Starts a whole gateway in the test process, with its own port, folder and key. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
-/** Asked for by name where the other does not load: nobody is then warned, and suites may count warnings. */
+/** Chosen by name where uWebSockets.js does not load, so no warning is logged: suites may count warnings. */
 const edge: Readonly<Record<string, string>> = servers[0].skip === false ? {} : { SLUICE_EDGE: 'node' };
 
 const key = 'sk-test-0123456789abcdef0123456789abcdef';

@@ -1,7 +1,7 @@
 /**
- * Names of suites in, or none for all (`test/*.test.ts`); each run compiled and in a process of its own, a line a suite
- * and what failed out. tap runs single suites; its runner follows every module of every process, for coverage, which
- * costs more than most suites do.
+ * Runs the named suites, or all (`test/*.test.ts`), compiled and each in its own process.
+ * tap runs single suites; its runner instruments every module of every process for coverage, which costs more than
+ * most suites do.
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';

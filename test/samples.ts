@@ -1,4 +1,4 @@
-/** A model and a call to start from: tests say only what matters to them. */
+/** A sample model and call, of which tests change what matters to them. */
 import type { Model } from '../schemas/catalog.ts';
 import type { ChatCall, ChatMessage } from '../src/ports/chat.ts';
 

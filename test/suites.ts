@@ -1,6 +1,7 @@
 /**
- * An entry beside a folder in; every suite of that folder run, in this one process: starting a process that loads the
- * whole house costs more than most suites do. Each suite still runs alone: `npx tap test/chat/flow.test.ts`.
+ * Runs every suite of a folder in one process.
+ * Starting a process that loads the whole gateway takes longer than most suites. Each suite also runs alone:
+ * `npx tap test/chat/flow.test.ts`.
  */
 import { readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

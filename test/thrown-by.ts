@@ -1,4 +1,4 @@
-/** A call that must fail in, what it threw out. */
+/** Returns what a failing call threw. */
 
 export const thrownBy = async (call: PromiseLike<unknown>): Promise<unknown> => {
   try {

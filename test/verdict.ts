@@ -1,9 +1,9 @@
-/** What a test process printed in; what is to be said of it out: checks counted, failures with their reasons, or why it cannot be believed. */
+/** Parses the TAP output of a test process: counts, failures, or why it is invalid. */
 
 export interface Verdict {
   readonly passed: number;
   readonly skipped: number;
-  /** Lines for whoever has to look into it; none when all is well. */
+  /** Lines that explain the failure; none on success. */
   readonly complaints: readonly string[];
 }
 

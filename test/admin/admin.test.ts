@@ -1,4 +1,4 @@
-/** The operator's port: metrics that tell what happened, probes that mean something. */
+/** Tests metrics and probes on the admin port. */
 import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
@@ -50,7 +50,7 @@ t.test('metrics and probes of a gateway', async (t) => {
   t.notMatch(text, gateway.key, 'no secret is shown');
 });
 
-t.test('a taken port is one clear sentence', async (t) => {
+t.test('a port in use gives a one-line error', async (t) => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   t.teardown(() => taken.close());
@@ -60,7 +60,7 @@ t.test('a taken port is one clear sentence', async (t) => {
   });
 });
 
-t.test('a histogram counts each bound once and all below it', async (t) => {
+t.test('histogram buckets are cumulative', async (t) => {
   const histogram = new Histogram();
   for (const milliseconds of [0, 1, 1.5, 300_001]) histogram.observe(milliseconds);
   const samples = histogram.samples('wait', {});
@@ -69,7 +69,7 @@ t.test('a histogram counts each bound once and all below it', async (t) => {
   t.equal(samples.at(-1)?.value, 4);
 });
 
-t.test('an event loop that was kept busy was late', async (t) => {
+t.test('event loop lag is measured', async (t) => {
   const { late, close } = watchEventLoop();
   t.teardown(close);
   for (const end = performance.now() + 100; performance.now() < end; );
@@ -78,7 +78,7 @@ t.test('an event loop that was kept busy was late', async (t) => {
   t.equal(at('0.05'), 0, 'no sooner than after the 80 ms it had to wait');
 });
 
-t.test('pairs of route and model are bounded', async (t) => {
+t.test('the number of route and model pairs is bounded', async (t) => {
   const operations = new Operations();
   for (let n = 0; n < 1000; n++) operations.add(usageEvent({ model: `m/${n}` }));
   const ended = operations.ended();
@@ -89,7 +89,7 @@ t.test('pairs of route and model are bounded', async (t) => {
   );
 });
 
-t.test('the text escapes what it must, and keeps families of several processes together', async (t) => {
+t.test('label values are escaped, and metric families of several processes are merged', async (t) => {
   const family = (value: number) => [
     { name: 'up', help: 'Up.', type: 'gauge' as const, samples: [{ labels: { at: 'a"b\\c\nd' }, value }] },
   ];

@@ -1,4 +1,4 @@
-/** A collector of traces for tests: takes what the OpenTelemetry protocol says a client sends over HTTP as JSON, and nothing else. */
+/** A trace collector for tests: accepts OTLP over HTTP with JSON and rejects everything else. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

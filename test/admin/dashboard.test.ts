@@ -1,4 +1,4 @@
-/** The dashboard, the alerts and the guide: every metric they name is there, and every metric that is there is in the guide. */
+/** Checks that dashboard, alerts and guide name only metrics that exist, and that the guide names all. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -71,7 +71,7 @@ const alerts: unknown = parse(read('prometheus-alerts.yml'));
 if (!alertsShape.Check(alerts)) throw new Error(JSON.stringify(alertsShape.Errors(alerts)));
 const rules = alerts.groups.flatMap((group) => group.rules);
 
-t.test('the dashboard is one', async (t) => {
+t.test('the dashboard is valid', async (t) => {
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length, 'ids are unique');
   const taken = new Map<string, string>();
   for (const { title, gridPos } of panels) {
@@ -91,7 +91,7 @@ t.test('the dashboard is one', async (t) => {
     t.ok(name?.startsWith('__') || variables.has(name ?? ''), `$${name} is known`);
 });
 
-t.test('every panel says what it shows', async (t) => {
+t.test('every panel has a description', async (t) => {
   for (const { type, title, description } of panels)
     t.equal(description === undefined, type === 'row', `${title} is explained`);
 });
@@ -113,7 +113,7 @@ t.test('alerts', async (t) => {
   }
 });
 
-t.test('names are those of the metrics', async (t) => {
+t.test('dashboard and alerts use existing metric names', async (t) => {
   const gateway = await startGateway({
     env: { SLUICE_ADMIN_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' },
   });

@@ -1,4 +1,4 @@
-/** What a gateway holds and what its replicas do, as its metrics tell it while it happens. */
+/** Tests the gauges of in-flight requests, buffers and replicas while requests run. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
@@ -42,7 +42,7 @@ const responses = (route: string, method: string, status: number): string =>
 
 for (const { name: edge, skip } of servers)
   t.test(`on ${edge}`, { skip }, async (t) => {
-    const engine = await startScriptedEngine((visit) => visit.answer());
+    const engine = await startScriptedEngine((request) => request.answer());
     t.teardown(() => engine.close());
     const gateway = await startGateway({
       env: { SLUICE_ADMIN_PORT: '0', SLUICE_EDGE: edge },
@@ -56,7 +56,7 @@ models:
     t.teardown(() => gateway.stop());
     const replica = `{engine="pool",replica="${engine.url}"}`;
 
-    t.test('answers are counted by route and status, and only by those there are', async (t) => {
+    t.test('responses are counted by route and status, and only by known ones', async (t) => {
       const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
       const ask = async (path: string, init: RequestInit = {}): Promise<void> => {
         await (await fetch(gateway.url + path, init)).text();
@@ -85,7 +85,7 @@ models:
       );
     });
 
-    t.test('a body that is on its way, and a client that leaves before it is answered', async (t) => {
+    t.test('bytes of an unfinished body, and a client that disconnects before the response', async (t) => {
       const text = body({ padding: 'x'.repeat(20_000) });
       const socket = await send(gateway, text.slice(0, 15_000), text.length);
       t.ok(
@@ -106,15 +106,15 @@ models:
       );
     });
 
-    t.test('a reader that does not read, and one that waits behind it', async (t) => {
+    t.test('a paused reader, and one that waits behind it', async (t) => {
       const words = token('word '.repeat(12_000));
-      engine.script = async (visit) => {
-        visit.streamHead();
+      engine.script = async (request) => {
+        request.streamHead();
         // More than all sockets on the way take; the connection ends with the client.
-        while (!visit.socket.destroyed) {
-          visit.chunk(words);
-          if (visit.socket.writableNeedDrain)
-            await Promise.race([once(visit.socket, 'drain').catch(() => undefined), visit.gone]);
+        while (!request.socket.destroyed) {
+          request.chunk(words);
+          if (request.socket.writableNeedDrain)
+            await Promise.race([once(request.socket, 'drain').catch(() => undefined), request.gone]);
         }
       };
       const slow = await send(gateway, body());
@@ -147,8 +147,8 @@ models:
       );
     });
 
-    t.test('a replica that is ejected', async (t) => {
-      engine.script = (visit) => visit.reset();
+    t.test('an ejected replica is reported', async (t) => {
+      engine.script = (request) => request.reset();
       t.equal((await metricsOf(gateway)).get(`sluice_replica_up${replica}`), 1);
       for (let n = 0; n < 3; n++) {
         const socket = await send(gateway, body());

@@ -1,4 +1,4 @@
-/** Probes and metrics of processes that answer no clients; questions that take too long. */
+/** Tests probes and metrics of processes that serve no clients, and checks that time out. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ const get = async (url: string): Promise<{ status: number; text: string }> => {
 const folder = mkdtempSync(join(tmpdir(), 'sluice-admin-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
-t.test('readiness asks all at once, and waits for none too long', async (t) => {
+t.test('readiness checks run in parallel and time out', async (t) => {
   const readiness = createReadiness(
     {
       fine: () => Promise.resolve(),
@@ -64,7 +64,7 @@ t.test('engines that models need', async (t) => {
   });
   const chat = (engine: string): Needing => ({ kind: 'chat', engine });
 
-  t.test('a gateway is ready while one may answer', async (t) => {
+  t.test('a gateway is ready while one engine is available', async (t) => {
     const asked = (health: 'ok' | 'down', resting: readonly boolean[], models = ['pool']) =>
       createReadiness(gatewayChecks(parts(health, resting, models.map(chat)))).unready();
     t.strictSame(await asked('ok', [false, true]), [starting]);
@@ -74,7 +74,7 @@ t.test('engines that models need', async (t) => {
     t.strictSame(await asked('down', [true], []), [starting], 'no models, no engines');
   });
 
-  t.test('to a worker only those of videos and songs are', async (t) => {
+  t.test('a worker needs only video and music engines', async (t) => {
     const asked = (...models: readonly Needing[]) =>
       createReadiness(workerChecks(parts('down', [true], models))).unready();
     const down = [starting, 'engines: all are down'];
@@ -84,13 +84,13 @@ t.test('engines that models need', async (t) => {
   });
 });
 
-t.test('a process beside a gateway has the port only where it was chosen', async (t) => {
+t.test('a process beside a gateway has an admin port only if configured', async (t) => {
   t.match(loadConfig({}).admin, { port: 9787, chosen: false });
   t.match(loadConfig({ SLUICE_ADMIN_PORT: '9000' }).admin, { port: 9000, chosen: true });
   await t.rejects(startBilling(loadConfig({}), log), { message: /^KAFKA_BROKERS is not set: / });
 });
 
-t.test('billing, while Kafka is away', async (t) => {
+t.test('billing while Kafka is unavailable', async (t) => {
   const config = loadConfig({ SLUICE_DATA: folder, KAFKA_BROKERS: '127.0.0.1:1', SLUICE_ADMIN_PORT: '0' });
   const billing = await startBilling(config, log);
   t.strictSame(await get(`${billing.adminUrl}/livez`), { status: 200, text: 'ok\n' });
@@ -128,7 +128,7 @@ t.test('a worker', { skip: redisMissing({ own: true }) ?? false }, async (t) => 
   await worker.stop();
 });
 
-t.test('how far billing is behind', { skip: kafkaMissing() ?? false }, async (t) => {
+t.test('consumer lag of billing', { skip: kafkaMissing() ?? false }, async (t) => {
   const kafka = await startKafka();
   t.teardown(() => kafka.stop());
   const config = loadConfig({

@@ -1,4 +1,4 @@
-/** Traces: what a client says reaches engines and the log; what is recorded reaches a collector, and never costs a request. */
+/** Tests trace propagation to engines and logs, and export to a collector that never delays requests. */
 
 import * as fc from 'fast-check';
 import { pino } from 'pino';
@@ -17,7 +17,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
 const traceparent = `00-${traceId}-${parentId}-01`;
 
-t.test('the header of a parent', async (t) => {
+t.test('the traceparent header', async (t) => {
   t.strictSame(readParent(traceparent), { traceId, spanId: parentId, flags: 1 });
   t.strictSame(readParent(`cc-${traceId}-${parentId}-03-later.and.more`)?.flags, 3, 'a later version');
   for (const wrong of [
@@ -36,7 +36,7 @@ t.test('the header of a parent', async (t) => {
     t.equal(readParent(wrong), undefined, wrong);
 });
 
-t.test('the header of states', async (t) => {
+t.test('the tracestate header', async (t) => {
   t.equal(readState('rojo=00f067aa0ba902b7, congo=t61rcWkgMzE,'), 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE');
   t.equal(readState('fw529a3039@dt=FfAAAAE:1, *=1'), '', 'one bad member spoils all');
   t.equal(readState('a=1,a=2'), '', 'no key twice');
@@ -46,7 +46,7 @@ t.test('the header of states', async (t) => {
   t.equal(readState(long), long.slice(0, 2 * 203 + 1), 'the newest of what is too long');
 });
 
-t.test('whatever a client sends, the lines are whole', async (t) => {
+t.test('header lines stay valid whatever a client sends', async (t) => {
   const whole = /^traceparent: [\da-f-]{55}\r\n(tracestate: [\x20-\x7e]+\r\n)?$/;
   const property = fc.property(fc.string({ unit: 'binary' }), fc.string(), (more, state) =>
     [propagated(`01-${traceId}-${parentId}-ff-${more}`, state), propagated(more, state)].every(
@@ -87,8 +87,8 @@ const sent = (head: string, name: string): string | undefined =>
   new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim();
 
 for (const { name: edge, skip } of servers)
-  t.test(`without a collector a context is passed on, by ${edge}`, { skip }, async (t) => {
-    const engine = await startScriptedEngine((visit) => visit.answer());
+  t.test(`without a collector the trace context is propagated, on ${edge}`, { skip }, async (t) => {
+    const engine = await startScriptedEngine((request) => request.answer());
     t.teardown(() => engine.close());
     const gateway = await startGateway({ catalog: catalog(engine.url), env: { SLUICE_EDGE: edge } });
     t.teardown(() => gateway.stop());
@@ -96,7 +96,7 @@ for (const { name: edge, skip } of servers)
     await ask(gateway, { traceparent: 'garbage', tracestate: 'rojo=1' });
     await ask(gateway, {});
     t.strictSame(
-      engine.visits.map(({ head }) => [
+      engine.requests.map(({ head }) => [
         sent(head, 'traceparent'),
         sent(head, 'tracestate'),
         sent(head, 'x-request-id') !== undefined,
@@ -119,9 +119,9 @@ for (const { name: edge, skip } of servers)
 t.test('spans of requests and engine calls', async (t) => {
   const collector = await startCollector();
   t.teardown(() => collector.close());
-  const engine = await startScriptedEngine((visit) => {
-    if (visit.body.includes('embed')) visit.json(500, { error: { message: 'canary-88' } });
-    else visit.answer();
+  const engine = await startScriptedEngine((request) => {
+    if (request.body.includes('embed')) request.json(500, { error: { message: 'canary-88' } });
+    else request.answer();
   });
   t.teardown(() => engine.close());
   const gateway = await startGateway({
@@ -185,7 +185,7 @@ t.test('spans of requests and engine calls', async (t) => {
   });
   t.ok(BigInt(client?.startTimeUnixNano ?? 0) >= BigInt(server?.startTimeUnixNano ?? 0));
   t.ok(BigInt(server?.endTimeUnixNano ?? 0) >= BigInt(client?.startTimeUnixNano ?? 0));
-  const heads = engine.visits.map(({ head }) => sent(head, 'traceparent'));
+  const heads = engine.requests.map(({ head }) => sent(head, 'traceparent'));
   t.equal(heads[0], `00-${traceId}-${client?.spanId}-01`, 'the engine is told the span of its call');
   t.equal(heads[1], `00-${traceId}-${parentId}-00`, 'what its parent does not record, we do not');
   t.equal(spans.filter((span) => span.traceId === traceId).length, 2);
@@ -219,7 +219,7 @@ const span = (): Span => {
   return made;
 };
 
-t.test('a collector that is slow, refuses or is away costs spans and nothing else', async (t) => {
+t.test('a slow, failing or unavailable collector loses spans and nothing else', async (t) => {
   const collector = await startCollector();
   const lines: unknown[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });

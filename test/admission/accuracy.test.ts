@@ -1,4 +1,4 @@
-/** Real gateways as processes of their own on one Redis, under overload: together they admit exactly what one would. */
+/** Tests that several gateway processes sharing Redis admit exactly as many requests as one under overload. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ const bootstrapKey = 'sk-test-0123456789abcdef0123456789abcdef';
 const windowMs = 3000;
 const concurrency = 4;
 const rate = 20;
-/** Seconds of steady overload; more for whoever has the time. */
+/** Seconds of steady overload; set more for a longer run. */
 const seconds = Number(process.env.SLUICE_TEST_OVERLOAD_SECONDS ?? 4);
 
 interface Answer {
@@ -164,7 +164,7 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
   // At the same time: each has a gate of its own.
   const histories = await Promise.all([twoBursts('one', 1), twoBursts('two', 2), twoBursts('four', 4)]);
   for (const { model, count, bursts, starts } of histories)
-    await t.test(`a burst, and another a window later, on ${count}: exactly the limits, twice`, async (t) => {
+    await t.test(`two bursts on ${count} gateways are admitted exactly up to the limits`, async (t) => {
       for (const { admitted, refused, slow } of bursts) {
         t.ok(slow ? admitted >= rate : admitted === rate, `${admitted} of 50 admitted`);
         t.equal(admitted + refused.length, 50);
@@ -176,7 +176,7 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
       t.match(engine.count(model), { running: 0, most: concurrency }, 'at once');
     });
 
-  await t.test('steady overload on four, and a subscription that asks for its own share only', async (t) => {
+  await t.test('steady overload does not affect a subscription within its limits', async (t) => {
     const stop = watchStarts('steady');
     const until = performance.now() + seconds * 1000;
     let good = 0;
@@ -207,7 +207,7 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
     t.strictSame([...new Set(statuses)], [200], 'the flood of one is not felt by the other');
   });
 
-  await t.test('kill -9: the slots of the dead come back', async (t) => {
+  await t.test('kill -9: slots of dead processes are freed', async (t) => {
     const holding = Array.from({ length: concurrency }, () =>
       ask(3, 'killed', 'hold').catch(() => undefined),
     );
@@ -220,7 +220,7 @@ ${['one', 'two', 'four', 'other', 'steady', 'killed']
     await Promise.all(holding);
   });
 
-  await t.test('nothing is left held or waiting', async (t) => {
+  await t.test('no slot is held and nothing waits at the end', async (t) => {
     for (const model of ['one', 'two', 'four', 'steady', 'killed'])
       for (const part of ['alive', 'queue']) {
         for (let look = 0; look < 200 && (await redis.exists(gateKey(model, part))) > 0; look++)

@@ -1,4 +1,4 @@
-/** An engine that counts: how many calls of each kind run at once, now and at most. */
+/** A test engine that counts concurrent calls of each kind, current and peak. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** Engines that are full: who waits, who comes next, who is refused. */
+/** Tests queueing for engines at capacity: who waits, who runs next, who is refused. */
 import fc from 'fast-check';
 import t from 'tap';
 import { createEngine, type RunningEngine } from '../../src/engines/engine.ts';
@@ -6,7 +6,11 @@ import { FairQueue } from '../../src/engines/fair-queue.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { chatOf, silent } from '../engines/collect.ts';
-import { type ScriptedEngine, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import {
+  type ReceivedRequest,
+  type ScriptedEngine,
+  startScriptedEngine,
+} from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
@@ -27,8 +31,8 @@ const call = (engine: RunningEngine, subscription: string, name: string) => {
   return { outcome, leave: () => running.unsubscribe() };
 };
 
-const nameOf = (visit: Visit): string => /name:([^;]+);/.exec(visit.body)?.[1] ?? '?';
-const names = (engine: ScriptedEngine): string => engine.visits.map(nameOf).join(' ');
+const nameOf = (request: ReceivedRequest): string => /name:([^;]+);/.exec(request.body)?.[1] ?? '?';
+const names = (engine: ScriptedEngine): string => engine.requests.map(nameOf).join(' ');
 
 const start = async (
   t: { teardown(callback: () => Promise<void>): void },
@@ -47,30 +51,30 @@ const start = async (
   return { engine, subject };
 };
 
-t.test('subscriptions take turns: a flood of one does not delay another by more than a turn', async (t) => {
+t.test('fair queueing: a flood of one subscription delays another by one call at most', async (t) => {
   const { engine, subject } = await start(t);
-  engine.script = (visit) => {
-    if (visit.number > 0) visit.answer();
+  engine.script = (request) => {
+    if (request.number > 0) request.answer();
   };
   const flood = Array.from({ length: 6 }, (_, index) => call(subject, 'sub_a', `a${index}`));
-  await engine.visit(0);
+  await engine.request(0);
   const others = ['b0', 'b1', 'c0'].map((name) => call(subject, `sub_${name[0]}`, name));
   const late = call(subject, 'sub_a', 'a6');
   flood[2]?.leave();
-  engine.visits[0]?.answer();
+  engine.requests[0]?.answer();
   await eventually(() => [...others, late].every(({ outcome }) => outcome.ended));
   t.equal(names(engine), 'a0 a1 b0 c0 a3 b1 a4 a5 a6', 'a2 had left');
 });
 
-t.test('a call that has waited for too long, or finds no place, is told when to come back', async (t) => {
+t.test('a call that waits too long or finds the queue full gets Retry-After', async (t) => {
   const { engine, subject } = await start(t, { queueLength: 2, waitMs: 300 });
-  engine.script = (visit) => {
-    if (visit.number === 0) visit.answer();
+  engine.script = (request) => {
+    if (request.number === 0) request.answer();
   };
   call(subject, 'sub_a', 'quick');
-  await eventually(() => engine.visits.length === 1);
+  await eventually(() => engine.requests.length === 1);
   const running = call(subject, 'sub_a', 'a0');
-  await engine.visit(1);
+  await engine.request(1);
   const [second, third, fourth] = ['a1', 'a2', 'a3'].map((name) => call(subject, 'sub_a', name));
   const busy = { kind: 'unavailable', status: 503, message: 'The model is busy, try again' };
   t.match(fourth?.outcome.error, { ...busy, headers: { 'retry-after': '1' } }, 'no place');
@@ -83,9 +87,9 @@ t.test('a call that has waited for too long, or finds no place, is told when to 
   t.equal(names(engine), 'quick a0');
 });
 
-t.test('when the last replica is ejected nobody waits for it', async (t) => {
+t.test('waiting calls fail when the last replica is ejected', async (t) => {
   const { engine, subject } = await start(t);
-  engine.script = (visit) => visit.reset();
+  engine.script = (request) => request.reset();
   // Two broken connections in a row, and the replica is ejected.
   await eventually(() => {
     const { outcome } = call(subject, 'sub_a', 'a');
@@ -101,7 +105,7 @@ t.test('any history of a queue: no call is lost, and subscriptions are served ro
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
       const queue = new FairQueue<{ subscription: string; rejected(): void; name: string }>(6);
-      /** By subscription, in the order of their turns. */
+      /** By subscription, in round-robin order. */
       const model: { subscription: string; names: string[] }[] = [];
       const remove = (name: string): void => {
         for (const each of model) each.names = each.names.filter((other) => other !== name);
@@ -147,7 +151,9 @@ t.test('any history of a queue: no call is lost, and subscriptions are served ro
 t.test(
   'at the gateway: a slot of the subscription is held while the engine fails, and no longer',
   async (t) => {
-    const engine = await startScriptedEngine((visit) => visit.json(500, { error: { message: 'broken' } }));
+    const engine = await startScriptedEngine((request) =>
+      request.json(500, { error: { message: 'broken' } }),
+    );
     const gateway = await startGateway({
       catalog: `
 engines:

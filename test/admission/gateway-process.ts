@@ -1,4 +1,4 @@
-/** A real gateway as a process of its own, with a window that tests can wait for; tells its address to whoever started it. */
+/** Runs a gateway as a child process with a short rate window, and prints its address. */
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/main.ts';

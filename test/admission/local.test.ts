@@ -1,4 +1,4 @@
-/** Admission within one process: the contract, and what holds for memory, stack and clocks. */
+/** Tests in-process admission: the contract, memory bounds, stack depth and clock changes. */
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -8,8 +8,8 @@ import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { StartWindow } from '../../src/adapters/admission/start-window.ts';
 import { leased } from '../../src/ports/admission.ts';
 import { admissionContract } from '../contracts/admission.ts';
+import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
-import { request, Visitor } from './visitor.ts';
 
 t.test('contract', async (t) => {
   await admissionContract(
@@ -23,18 +23,18 @@ t.test('contract', async (t) => {
   );
 });
 
-t.test('where there is room the lease comes synchronously', async (t) => {
+t.test('a free slot gives the lease synchronously', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
-  const visitor = new Visitor(admission, request());
-  t.strictSame(visitor.outcome, { kind: 'admitted', waited: 0 });
-  const next = new Visitor(admission, request());
-  visitor.release();
+  const client = new Client(admission, request());
+  t.strictSame(client.outcome, { kind: 'admitted', waited: 0 });
+  const next = new Client(admission, request());
+  client.release();
   t.match(next.outcome, { kind: 'admitted', position: 1 });
 });
 
 t.test(
-  'ten thousand subscriptions at ten models cost little while they count, and nothing afterwards',
+  'ten thousand subscriptions with ten models use little memory, and none after the window',
   async (t) => {
     setFlagsFromString('--expose-gc');
     const collectGarbage: () => void = runInNewContext('gc');
@@ -69,24 +69,24 @@ t.test(
   },
 );
 
-t.test('gates in use are kept while others go', async (t) => {
+t.test('gates in use are kept while idle ones are removed', async (t) => {
   const clock = new VirtualClock();
   const admission = createLocalAdmission({ clock, queueMs: 600_000 });
   t.teardown(() => admission.close());
-  const runner = new Visitor(admission, request({}, 'runs'));
-  const waiter = new Visitor(admission, request({}, 'runs'));
-  new Visitor(admission, request({}, 'gone')).release();
+  const runner = new Client(admission, request({}, 'runs'));
+  const waiter = new Client(admission, request({}, 'runs'));
+  new Client(admission, request({}, 'gone')).release();
   await clock.advance(65_000);
   t.equal(admission.gates(), 1);
   runner.release();
   t.match(waiter.outcome, { kind: 'admitted', waited: 65_000 });
 });
 
-t.test('a thousand that wait, and end as soon as they start, do not pile up on the stack', async (t) => {
+t.test('a thousand waiters that end at once do not overflow the stack', async (t) => {
   const admission = createLocalAdmission({ clock: new VirtualClock() });
   t.teardown(() => admission.close());
   const asked = request({ requests_per_minute: 5000 });
-  const first = new Visitor(admission, asked);
+  const first = new Client(admission, asked);
   const order: number[] = [];
   const depths = new Set<number>();
   const { stackTraceLimit } = Error;
@@ -107,20 +107,20 @@ t.test('a thousand that wait, and end as soon as they start, do not pile up on t
   t.match(admission.stats(), { running: 0, waiting: 0, admitted: 1001, waited: 1000 });
 });
 
-t.test('the wall clock may be set at will', async (t) => {
+t.test('changes of the wall clock have no effect', async (t) => {
   const admission = createLocalAdmission();
   t.teardown(() => admission.close());
   const asked = request({ concurrency: 5, requests_per_minute: 1 });
-  t.equal(await new Visitor(admission, asked).word(), 'admitted');
+  t.equal(await new Client(admission, asked).result(), 'admitted');
   const day = 86_400_000;
   for (const step of [day, -day]) {
     const now = Date.now;
     t.intercept(Date, 'now', { value: () => now() + step });
-    t.match(await new Visitor(admission, asked).settled(), { status: 429, retryAfter: 60 });
+    t.match(await new Client(admission, asked).settled(), { status: 429, retryAfter: 60 });
   }
 });
 
-t.test('the window is that of a plain list, however many start', async () => {
+t.test('the rate window equals a plain list, however many requests start', async () => {
   const step = fc.record({ pass: fc.nat(30), starts: fc.nat(40), limit: fc.integer({ min: 1, max: 120 }) });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

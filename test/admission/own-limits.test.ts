@@ -1,4 +1,4 @@
-/** Limits that a subscription has of its own: set by command, seen by a running gateway, and what it answers when they are reached. */
+/** Tests limits of a subscription: set by command, applied by a running gateway, reported when reached. */
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -12,7 +12,7 @@ import { startGateway } from '../gateway.ts';
 
 const usual = { concurrency: 10, requests_per_minute: 100 };
 
-t.test('the book', async (t) => {
+t.test('the limits book', async (t) => {
   const open = (t: Test) => {
     const state = openLibsqlState(join(t.testdir(), 'state.db'));
     t.teardown(() => state.close());
@@ -21,7 +21,7 @@ t.test('the book', async (t) => {
     return { state, limits: createLimitsManagement(state), log, lines };
   };
 
-  t.test('numbers for a model come before those for all, and those before the catalog', async (t) => {
+  t.test('limits of a model override limits for all models, which override the catalog', async (t) => {
     const { state, limits, log } = open(t);
     await limits.set('sub_a', undefined, { concurrency: 3 });
     await limits.set('sub_a', 'acme/one', { requests_per_minute: 7 });
@@ -35,7 +35,7 @@ t.test('the book', async (t) => {
     t.equal(book.of('sub_b', 'acme/one', usual), usual);
   });
 
-  t.test('refuses what cannot hold, and numbers for too many models', async (t) => {
+  t.test('refuses invalid limits, and limits for too many models', async (t) => {
     const { limits } = open(t);
     await t.rejects(limits.set('sub_a', undefined, { concurrency: 0 }), {
       status: 400,
@@ -52,47 +52,44 @@ t.test('the book', async (t) => {
     t.ok(await more.set('s', 'm0', { concurrency: 1 }));
   });
 
-  t.test(
-    'sees changes without reading it all each time, and keeps what it knew when it cannot',
-    async (t) => {
-      const { state, limits, log, lines } = open(t);
-      let reads = 0;
-      let broken = false;
-      const watched: State = {
-        ...state,
-        get: (kind, id) => (broken ? Promise.reject(new Error('gone')) : state.get(kind, id)),
-        list: (kind, query) => {
-          reads++;
-          return state.list(kind, query);
-        },
-      };
-      const book = await openLimitsBook(watched, { log, refreshMs: 10, most: 1 });
-      t.teardown(() => book.close());
-      const concurrency = () => book.of('sub_a', 'acme/one', usual).concurrency;
-      await limits.set('sub_a', undefined, { concurrency: 3 });
-      await eventually(() => concurrency() === 3);
-      const before = reads;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      t.ok(reads <= before + 1, 'a change is noticed by its notice');
-      broken = true;
-      await eventually(() => lines.length === 1);
-      t.equal(concurrency(), 3);
-      broken = false;
-      await limits.clear('sub_a', undefined);
-      await eventually(() => concurrency() === 10);
-      t.match(lines, [
-        { level: 40, msg: 'limits read failed; the cached ones stay' },
-        { level: 30, msg: 'limits recovered' },
-      ]);
-      await limits.set('sub_a', undefined, { concurrency: 3 });
-      await limits.set('sub_b', undefined, { concurrency: 3 });
-      await eventually(() => lines.length > 2);
-      t.match(lines[2], { level: 50, msg: /too many subscriptions with limits/ });
-    },
-  );
+  t.test('reads only changes, and keeps the last known limits when the store fails', async (t) => {
+    const { state, limits, log, lines } = open(t);
+    let reads = 0;
+    let broken = false;
+    const watched: State = {
+      ...state,
+      get: (kind, id) => (broken ? Promise.reject(new Error('gone')) : state.get(kind, id)),
+      list: (kind, query) => {
+        reads++;
+        return state.list(kind, query);
+      },
+    };
+    const book = await openLimitsBook(watched, { log, refreshMs: 10, most: 1 });
+    t.teardown(() => book.close());
+    const concurrency = () => book.of('sub_a', 'acme/one', usual).concurrency;
+    await limits.set('sub_a', undefined, { concurrency: 3 });
+    await eventually(() => concurrency() === 3);
+    const before = reads;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    t.ok(reads <= before + 1, 'a change is noticed by its notice');
+    broken = true;
+    await eventually(() => lines.length === 1);
+    t.equal(concurrency(), 3);
+    broken = false;
+    await limits.clear('sub_a', undefined);
+    await eventually(() => concurrency() === 10);
+    t.match(lines, [
+      { level: 40, msg: 'limits read failed; the cached ones stay' },
+      { level: 30, msg: 'limits recovered' },
+    ]);
+    await limits.set('sub_a', undefined, { concurrency: 3 });
+    await limits.set('sub_b', undefined, { concurrency: 3 });
+    await eventually(() => lines.length > 2);
+    t.match(lines[2], { level: 50, msg: /too many subscriptions with limits/ });
+  });
 });
 
-t.test('set while the gateway runs, obeyed within seconds', async (t) => {
+t.test('limits set while the gateway runs apply within seconds', async (t) => {
   const gateway = await startGateway();
   t.teardown(() => gateway.stop());
   const { SLUICE_DATA: formerData } = process.env;

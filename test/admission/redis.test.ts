@@ -1,4 +1,4 @@
-/** Admission shared through Redis: the contract, and what may happen to processes, messages, scripts, clocks and Redis itself. */
+/** Tests admission shared through Redis: the contract, and lost processes, messages, scripts, clocks and servers. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
@@ -9,8 +9,8 @@ import { loadConfig } from '../../src/config.ts';
 import { admissionContract } from '../contracts/admission.ts';
 import { eventually } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
+import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
-import { request, Visitor } from './visitor.ts';
 
 const skip = redisMissing();
 const skipOwn = redisMissing({ own: true });
@@ -51,7 +51,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     await service.stop();
   });
 
-  /** A process with a clock of its own; the scripts go by the clock of whoever calls. */
+  /** A process with a clock of its own; the scripts use the clock of the caller. */
   const process = async (t: Test, options: RedisAdmissionOptions & { readonly clock: VirtualClock }) => {
     const admission = createRedisAdmission(service.url, options);
     t.teardown(() => admission.close());
@@ -60,23 +60,23 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     const settle = async () => {
       for (let calls = 0; calls < 4; calls++) await admission.check();
     };
-    const visit = async (asked = request()): Promise<Visitor> => {
-      const visitor = new Visitor(admission, asked);
+    const send = async (asked = request()): Promise<Client> => {
+      const client = new Client(admission, asked);
       await settle();
-      return visitor;
+      return client;
     };
-    return { admission, settle, visit, pass: (ms: number) => options.clock.advance(ms, settle) };
+    return { admission, settle, send, pass: (ms: number) => options.clock.advance(ms, settle) };
   };
 
-  await t.test('state in Redis is bounded, and expires by itself', async (t) => {
+  await t.test('state in Redis is bounded and expires', async (t) => {
     const prefix = newPrefix();
-    const { visit, admission } = await process(t, { prefix, clock: new VirtualClock() });
+    const { send, admission } = await process(t, { prefix, clock: new VirtualClock() });
     const asked = request({ concurrency: 2, requests_per_minute: 5 });
     for (let count = 0; count < 8; count++) {
-      const visitor = await visit(asked);
-      visitor.lease?.release();
+      const client = await send(asked);
+      client.lease?.release();
     }
-    const waiting = [await visit(request({}, 'sub_2')), await visit(request({}, 'sub_2'))];
+    const waiting = [await send(request({}, 'sub_2')), await send(request({}, 'sub_2'))];
     const gate = (name: string, part: string) => `${prefix}admission:{5:${name}:acme/one}:${part}`;
     t.equal(await admin.llen(gate('sub_1', 'starts')), 5, 'no more than may count');
     const keys = (await admin.keys(`${prefix}*`)).sort();
@@ -101,39 +101,39 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.match(await waiting[1]?.settled(), { status: 503 });
   });
 
-  await t.test('one decision is one call', async (t) => {
-    const { visit } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
-    await visit();
+  await t.test('one decision takes one Redis call', async (t) => {
+    const { send } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
+    await send();
     const before = await calls(admin);
-    await visit();
-    await visit(request({}, 'sub_2'));
+    await send();
+    await send(request({}, 'sub_2'));
     const after = await calls(admin);
     t.equal(after.evalsha - before.evalsha, 2);
     t.equal(after.eval - before.eval, 0);
   });
 
-  await t.test('scripts that were flushed are sent again', async (t) => {
-    const { visit, settle } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
-    const first = await visit();
-    const second = await visit();
+  await t.test('flushed scripts are loaded again', async (t) => {
+    const { send, settle } = await process(t, { prefix: newPrefix(), clock: new VirtualClock() });
+    const first = await send();
+    const second = await send();
     await admin.script('FLUSH');
     first.release();
-    t.equal(await second.word(), 'admitted');
+    t.equal(await second.result(), 'admitted');
     await admin.script('FLUSH');
-    const third = new Visitor(
+    const third = new Client(
       (await process(t, { prefix: newPrefix(), clock: new VirtualClock() })).admission,
       request(),
     );
-    t.equal(await third.word(), 'admitted');
+    t.equal(await third.result(), 'admitted');
     second.release();
     await settle();
   });
 
-  await t.test('a message that was missed costs a moment, not the place', async (t) => {
+  await t.test('a missed message delays a waiter, which keeps its place in the queue', async (t) => {
     const clock = new VirtualClock();
-    const { visit, pass, settle } = await process(t, { prefix: newPrefix(), clock });
-    const first = await visit();
-    const second = await visit();
+    const { send, pass, settle } = await process(t, { prefix: newPrefix(), clock });
+    const first = await send();
+    const second = await send();
     await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
     first.release();
     await settle();
@@ -141,87 +141,84 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.match(await second.settled(), { kind: 'admitted', position: 1 });
   });
 
-  await t.test('the slots and places of a dead process come back in time', async (t) => {
+  await t.test('slots and queue places of a dead process expire', async (t) => {
     const prefix = newPrefix();
     const dying = await process(t, { prefix, clock: new VirtualClock(), ttlMs: 12_000 });
     const clock = new VirtualClock();
     const living = await process(t, { prefix, clock, ttlMs: 12_000 });
     const asked = request({ concurrency: 2 });
-    await dying.visit(asked);
-    const kept = await living.visit(asked);
-    const dead = await dying.visit(asked);
-    const waiting = await living.visit(asked);
-    // The clock of the first stands still from here on, so it renews nothing.
+    await dying.send(asked);
+    const kept = await living.send(asked);
+    const dead = await dying.send(asked);
+    const waiting = await living.send(asked);
+    // The clock of the first stops here, so it renews nothing.
     await living.pass(8000);
     t.equal(waiting.outcome, undefined, 'not before its time');
     await living.pass(4000);
     t.match(await waiting.settled(), { kind: 'admitted', position: 2 });
     t.equal(dead.outcome, undefined, 'the dead one that stood before it was passed over');
-    t.match(await living.visit(asked), { outcome: undefined });
+    t.match(await living.send(asked), { outcome: undefined });
     t.equal(kept.lease?.waited, 0);
   });
 
-  await t.test('one that was only thought dead counts again, and nobody starts above the cap', async (t) => {
+  await t.test('a process wrongly presumed dead is counted again, and the cap holds', async (t) => {
     const prefix = newPrefix();
     const clock = new VirtualClock();
     const sleeping = await process(t, { prefix, clock, ttlMs: 12_000 });
     const other = await process(t, { prefix, clock: new VirtualClock(1_020_000), ttlMs: 12_000 });
-    const slept = await sleeping.visit();
-    const early = await other.visit();
-    t.equal(await early.word(), 'admitted', 'its slot was taken for free');
+    const slept = await sleeping.send();
+    const early = await other.send();
+    t.equal(await early.result(), 'admitted', 'its slot was taken for free');
     clock.step(20_000);
     await sleeping.pass(3000);
     early.release();
-    const next = await other.visit();
+    const next = await other.send();
     t.equal(next.outcome, undefined, 'but it runs, and counts');
     slept.release();
     await sleeping.settle();
-    t.equal(await next.word(), 'admitted');
+    t.equal(await next.result(), 'admitted');
   });
 
-  await t.test(
-    'the clock of the server is set back: nothing is forgotten early, or kept too long',
-    async (t) => {
-      const clock = new SkewedClock(10_000_000);
-      const { visit, pass } = await process(t, { prefix: newPrefix(), clock });
-      const asked = request({ concurrency: 5, requests_per_minute: 2 });
-      const [first] = [await visit(asked), await visit(asked)];
-      clock.skew = -3_600_000;
-      t.equal(await (await visit(asked)).word(), '429 60');
-      await pass(minute - 1);
-      t.equal(await (await visit(asked)).word(), '429 1');
-      await pass(1);
-      t.equal(await (await visit(asked)).word(), 'admitted');
-      first?.release();
-    },
-  );
+  await t.test('server clock set back: nothing expires early or late', async (t) => {
+    const clock = new SkewedClock(10_000_000);
+    const { send, pass } = await process(t, { prefix: newPrefix(), clock });
+    const asked = request({ concurrency: 5, requests_per_minute: 2 });
+    const [first] = [await send(asked), await send(asked)];
+    clock.skew = -3_600_000;
+    t.equal(await (await send(asked)).result(), '429 60');
+    await pass(minute - 1);
+    t.equal(await (await send(asked)).result(), '429 1');
+    await pass(1);
+    t.equal(await (await send(asked)).result(), 'admitted');
+    first?.release();
+  });
 
-  await t.test('the clock of the server is set forward: what runs still counts', async (t) => {
+  await t.test('server clock set forward: running requests still count', async (t) => {
     const clock = new SkewedClock();
-    const { visit, pass } = await process(t, { prefix: newPrefix(), clock });
-    const first = await visit();
-    const second = await visit();
+    const { send, pass } = await process(t, { prefix: newPrefix(), clock });
+    const first = await send();
+    const second = await send();
     clock.skew = 3_600_000;
     await pass(3000);
     t.equal(second.outcome, undefined);
     first.release();
-    t.equal(await second.word(), 'admitted');
+    t.equal(await second.result(), 'admitted');
   });
 
-  await t.test('replicas with different numbers go by those of the latest request', async (t) => {
+  await t.test('replicas with different limits apply those of the latest request', async (t) => {
     const prefix = newPrefix();
     const clock = new VirtualClock();
     const small = await process(t, { prefix, clock });
     const large = await process(t, { prefix, clock });
     const few = request({ concurrency: 1, requests_per_minute: 10 });
     const many = request({ concurrency: 3, requests_per_minute: 10 });
-    const running = [await large.visit(many), await large.visit(many)];
-    const waits = await small.visit(few);
+    const running = [await large.send(many), await large.send(many)];
+    const waits = await small.send(few);
     t.equal(waits.outcome, undefined, 'two run, and it was told one');
-    const third = await large.visit(many);
-    t.equal(await waits.word(), 'admitted', 'the latest said three');
+    const third = await large.send(many);
+    t.equal(await waits.result(), 'admitted', 'the latest said three');
     t.equal(third.outcome, undefined, 'never more than the larger number');
-    await small.visit(few);
+    await small.send(few);
     running[0]?.release();
     await large.settle();
     t.equal(third.outcome, undefined, 'the latest said one');
@@ -229,7 +226,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
   });
 });
 
-t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
+t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t) => {
   /** Two processes in real time, quick to notice and to renew. */
   const start = async (t: Test, fallback: 'refuse' | 'local') => {
     const log: { level: number; msg: string }[] = [];
@@ -249,13 +246,13 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     return { service, replicas, log };
   };
 
-  await t.test('a restart in the middle is survived by slots, places and the window', async (t) => {
+  await t.test('slots, queue places and the window survive a restart', async (t) => {
     for (const fallback of ['refuse', 'local'] as const) {
       const { service, replicas } = await start(t, fallback);
       const asked = request({ concurrency: 2, requests_per_minute: 4 });
-      const runners = replicas.map((replica) => new Visitor(replica, asked));
-      for (const runner of runners) t.equal(await runner.word(), 'admitted');
-      const waiter = new Visitor(replicas[0], asked);
+      const runners = replicas.map((replica) => new Client(replica, asked));
+      for (const runner of runners) t.equal(await runner.result(), 'admitted');
+      const waiter = new Client(replicas[0], asked);
       await replicas[0].check();
       t.equal(replicas[0].stats().waiting, 1);
       await service.restart();
@@ -270,17 +267,17 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
       runners[1]?.release();
       t.match(await waiter.settled(), { kind: 'admitted', position: 1 });
       runners[0]?.release();
-      t.equal(await new Visitor(replicas[1], asked).word(), 'admitted');
-      const fifth = new Visitor(replicas[1], request({ concurrency: 9, requests_per_minute: 4 }));
+      t.equal(await new Client(replicas[1], asked).result(), 'admitted');
+      const fifth = new Client(replicas[1], request({ concurrency: 9, requests_per_minute: 4 }));
       t.match(await fifth.settled(), { status: 429 }, 'four have started');
     }
   });
 
-  await t.test('away and told to refuse: 503, and back again', async (t) => {
+  await t.test('unavailable with fallback refuse: 503 until it recovers', async (t) => {
     const { service, replicas, log } = await start(t, 'refuse');
     const [one, other] = replicas;
     service.process?.kill('SIGSTOP');
-    t.match(await new Visitor(one, request()).settled(), {
+    t.match(await new Client(one, request()).settled(), {
       status: 503,
       message: 'Requests cannot be admitted at the moment',
       retryAfter: 1,
@@ -288,41 +285,41 @@ t.test('a server that goes away', { skip: skipOwn ?? false }, async (t) => {
     t.match(one.stats(), { shared: false, running: 0, waiting: 0 });
     service.process?.kill('SIGCONT');
     await eventually(async () => replicas.every((replica) => replica.stats().shared));
-    t.equal(await new Visitor(one, request()).word(), 'admitted');
-    t.match(await new Visitor(other, request({ requests_per_minute: 1 })).settled(), { status: 429 });
+    t.equal(await new Client(one, request()).result(), 'admitted');
+    t.match(await new Client(other, request({ requests_per_minute: 1 })).settled(), { status: 429 });
     t.match(log, [
       { level: 40, msg: 'Redis unavailable: admission is not shared', fallback: 'refuse' },
       { level: 30, msg: 'Redis recovered: admission is shared again' },
     ]);
   });
 
-  await t.test('away and told to go on: each by its share, and all together when it is back', async (t) => {
+  await t.test('unavailable with fallback local: each process applies its share', async (t) => {
     const { service, replicas, log } = await start(t, 'local');
     const [one, other] = replicas;
     const asked = request({ concurrency: 4, requests_per_minute: 8 });
-    const before = new Visitor(one, asked);
-    t.equal(await before.word(), 'admitted');
+    const before = new Client(one, asked);
+    t.equal(await before.result(), 'admitted');
     service.process?.kill('SIGKILL');
-    const visitors = [1, 2, 3].map(() => new Visitor(one, asked));
-    t.equal(await visitors[0]?.word(), 'admitted', 'half of four, and one runs already');
+    const clients = [1, 2, 3].map(() => new Client(one, asked));
+    t.equal(await clients[0]?.result(), 'admitted', 'half of four, and one runs already');
     await eventually(async () => one.stats().waiting === 2);
     t.match(one.stats(), { shared: false, replicas: 2, running: 2, waiting: 2 });
     before.release();
-    t.match(await visitors[1]?.settled(), { kind: 'admitted', position: 1 });
-    const elsewhere = [1, 2].map(() => new Visitor(other, asked));
-    for (const each of elsewhere) t.equal(await each.word(), 'admitted');
+    t.match(await clients[1]?.settled(), { kind: 'admitted', position: 1 });
+    const elsewhere = [1, 2].map(() => new Client(other, asked));
+    for (const each of elsewhere) t.equal(await each.result(), 'admitted');
 
     await service.restart();
     await eventually(async () => replicas.every((replica) => replica.stats().shared));
     for (const replica of replicas) await replica.check();
     t.match(one.stats(), { running: 2, waiting: 1 }, 'four run, the other two elsewhere');
     elsewhere[0]?.release();
-    t.match(await visitors[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
-    for (const each of [...visitors, elsewhere[1]]) each?.release();
-    t.equal(await new Visitor(one, asked).word(), 'admitted');
-    t.equal(await new Visitor(other, asked).word(), 'admitted');
+    t.match(await clients[2]?.settled(), { kind: 'admitted' }, 'one that waited alone waited with all');
+    for (const each of [...clients, elsewhere[1]]) each?.release();
+    t.equal(await new Client(one, asked).result(), 'admitted');
+    t.equal(await new Client(other, asked).result(), 'admitted');
     t.match(
-      await new Visitor(one, asked).settled(),
+      await new Client(one, asked).settled(),
       { status: 429 },
       'eight have started, four of them unheard of',
     );

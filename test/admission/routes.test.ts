@@ -1,4 +1,4 @@
-/** The rate window on every route that uses a model of another kind than chat: the first request may run, the next is a 429 that says how long to wait. */
+/** Tests the rate limit on every route except chat: one request runs, the next gets 429. */
 import t from 'tap';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
 import { envelope } from '../envelope.ts';

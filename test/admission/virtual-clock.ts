@@ -1,4 +1,4 @@
-/** Time that passes only when a test says so. */
+/** A virtual clock that advances only when a test says so. */
 import type { Clock } from '../../src/adapters/admission/clock.ts';
 
 interface Timer {

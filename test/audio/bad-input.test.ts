@@ -1,4 +1,4 @@
-/** Requests for sound that cannot be served: each refused with one envelope whose message names the field. */
+/** Tests that invalid audio requests are refused with an error that names the field. */
 import t from 'tap';
 import { bytesOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, film, tone, wave } from './sounds.ts';
@@ -162,7 +162,7 @@ t.test('speech', async (t) => {
   t.equal((await post('/audio/speech', '{"model":')).status, 400, 'half a body');
 });
 
-t.test('every language form is taken', async (t) => {
+t.test('every form of a language code is accepted', async (t) => {
   for (const language of ['auto', 'Auto', 'en', 'DE', 'English', 'german', null])
     t.equal(
       (await bytesOf(await post('/audio/speech', { model: 'sluice/speech', input: 'Hi', language }))).length >

@@ -1,4 +1,4 @@
-/** Speech and transcription through the clients people use: openai, @openrouter/sdk and the AI SDK. */
+/** Tests speech and transcription through openai, @openrouter/sdk and the AI SDK. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter } from '@openrouter/sdk';
 import { experimental_generateSpeech as generateSpeech, experimental_transcribe as transcribe } from 'ai';

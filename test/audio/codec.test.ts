@@ -1,4 +1,4 @@
-/** The codec: what files really are, the same in other formats, and every bound it keeps. */
+/** Tests the audio codec: format detection, conversion and resource limits. */
 import { fork } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -127,14 +127,14 @@ t.test('files that are not what they say', async (t) => {
   t.same(folders(), [], 'no file is left behind');
 });
 
-/** The number of samples stands in the last 36 bits before the checksum of the first block. */
+/** The number of samples is in the last 36 bits before the checksum of the first block. */
 const lyingFlac = (flac: Buffer): Buffer => {
   const lying = Buffer.from(flac);
   lying.fill(0xff, 8 + 14, 8 + 18);
   return lying;
 };
 
-t.test('any bytes are refused or told, and nothing else happens', async (t) => {
+t.test('any bytes are either refused or identified', async (t) => {
   const heads = [
     'RIFF....WAVEfmt ',
     'fLaC',
@@ -193,9 +193,9 @@ t.test('conversion', async (t) => {
 });
 
 t.test('playlists in disguise reach neither files nor the network', async (t) => {
-  let visits = 0;
+  let requests = 0;
   const server = createServer((_request, response) => {
-    visits++;
+    requests++;
     response.end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -212,7 +212,7 @@ t.test('playlists in disguise reach neither files nor the network', async (t) =>
       damaged,
     );
   }
-  t.equal(visits, 0);
+  t.equal(requests, 0);
 });
 
 t.test('bounds', async (t) => {
@@ -331,7 +331,7 @@ t.test('output waits for backpressure, input for the process', async (t) => {
   t.equal(sent, 400);
 });
 
-t.test('a process may be over before a busy loop has seen its pipes', async (t) => {
+t.test('a process may exit before a busy event loop reads its pipes', async (t) => {
   const busy = setInterval(() => {
     const until = performance.now() + 60;
     while (performance.now() < until);
@@ -355,7 +355,7 @@ t.test('a process may be over before a busy loop has seen its pipes', async (t) 
   );
 });
 
-t.test('whatever is killed, nothing is left behind', async (t) => {
+t.test('a killed conversion leaves nothing behind', async (t) => {
   const own = createCodec();
   const broken = t.rejects(all(own.convert(NEVER, soundless, new Backpressure())), {
     name: 'ProcessFailure',
@@ -381,7 +381,7 @@ t.test('whatever is killed, nothing is left behind', async (t) => {
   t.same(homes(folder), []);
 });
 
-t.test('a program that is not there, or has lost its mode', async (t) => {
+t.test('a program that is missing or not executable', async (t) => {
   const absent = createCodec({ path: '/nonexistent/ffmpeg' });
   const thrown = await thrownBy(absent.probe(await tone(1)));
   t.match(thrown, { status: 500, message: 'Sound and video cannot be processed on this server' });

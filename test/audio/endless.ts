@@ -1,4 +1,4 @@
-/** A process that converts to a file for as long as it lives, and so hears nothing of pipes that close. */
+/** A child process that writes its output file forever and ignores closed pipes. */
 import { createCodec } from '../../src/codec/codec.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 

@@ -1,4 +1,4 @@
-/** Engines of sound over HTTP: the simulator as a server, servers that answer by hand, and another gateway; what they are asked, what becomes of it, what they do wrong. */
+/** Tests audio engines over HTTP: the simulator, scripted servers and another gateway, with their faults. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -22,7 +22,7 @@ interface Seen {
   readonly body: Buffer;
 }
 
-/** A server that answers as it is told; what it was asked is kept. */
+/** A scripted server that records its requests. */
 let answer: (response: ServerResponse, seen: Seen) => void = (response) => response.end();
 const seen: Seen[] = [];
 let left = 0;
@@ -89,7 +89,7 @@ const sendSound =
   (response: ServerResponse) =>
     response.writeHead(200, { 'content-type': type }).end(bytes);
 
-t.test('speech of the simulator, in whatever format it comes', async (t) => {
+t.test('speech of the simulator in every format', async (t) => {
   const plain = await bytesOf(await speak({ model: 'sim/pcm', input, response_format: 'pcm' }));
   t.ok(loudness(await samplesOf(wave(plain))) > 0.02);
   t.match(asked.at(-1)?.body, { model: 'sim/pcm', input, voice: 'ada', response_format: 'pcm' });
@@ -109,7 +109,7 @@ t.test('speech of the simulator, in whatever format it comes', async (t) => {
   t.notOk(JSON.stringify(asked.at(-1)?.body).includes('speed'));
 });
 
-t.test('what an engine is asked', async (t) => {
+t.test('the request that an engine gets', async (t) => {
   answer = sendSound(samples);
   const tuned = {
     instructions: 'Calm',
@@ -181,7 +181,7 @@ t.test('what an engine is asked', async (t) => {
   });
 });
 
-t.test('samples of another rate, and reads that cut samples in two', async (t) => {
+t.test('samples of another rate, and reads that split samples', async (t) => {
   answer = sendSound((await samplesAt(16_000)).subarray(0, 32_000));
   const slow = await bytesOf(await speak({ model: 'hand/slow-rate', input, response_format: 'pcm' }));
   t.ok(Math.abs(slow.length - 48_000) < 500, 'a second is a second');
@@ -211,7 +211,7 @@ const samplesAt = async (rate: number): Promise<Uint8Array> => {
   return sine;
 };
 
-t.test('what engines of speech do wrong', async (t) => {
+t.test('faults of speech engines', async (t) => {
   const json = (status: number, body: unknown) => (response: ServerResponse) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   const cut = (response: ServerResponse) => {

@@ -1,4 +1,4 @@
-/** A gateway whose usage events are in view, and the ways clients send sound to it and get it back. */
+/** A gateway that records usage events, with helpers to send and receive audio. */
 import { startPosting } from '../embeddings/posting.ts';
 import type { GatewayOptions } from '../gateway.ts';
 

@@ -1,4 +1,4 @@
-/** Sounds for tests: made by hand or by the codec, measured, and damaged in every usual way. */
+/** Creates, measures and damages audio samples for tests. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseBuffer } from 'music-metadata';
 import { lastValueFrom, toArray } from 'rxjs';
@@ -117,7 +117,7 @@ export const described = async (bytes: Buffer, mediaType: string) => {
   };
 };
 
-/** Processes that this one has started, or those have, and that still run; Linux tells. */
+/** Running descendants of this process, from /proc (Linux only). */
 const descendants = () => {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

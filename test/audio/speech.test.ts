@@ -1,4 +1,4 @@
-/** Speech at a real socket, spoken by the simulator: formats measured, speed, voices, streams, faults, bills. */
+/** Tests the speech route over a real socket: formats, speed, voices, streams, faults and billing. */
 import { tap } from 'rxjs';
 import t from 'tap';
 import type { Backpressure } from '../../src/ports/backpressure.ts';
@@ -55,7 +55,7 @@ t.test('formats', async (t) => {
   await usual.body?.cancel();
 });
 
-t.test('raw samples tell nothing of usage', async (t) => {
+t.test('raw samples carry no usage', async (t) => {
   const response = await speak({ input, response_format: 'pcm' });
   t.equal(response.headers.get('content-type'), 'audio/pcm;rate=24000;channels=1');
   t.same(headersOf(response), { 'x-usage-seconds': null, 'x-usage-cost': null });
@@ -193,7 +193,7 @@ t.test('usage events', async (t) => {
     });
 });
 
-t.test('who leaves pays for what was made, and nothing goes on', async (t) => {
+t.test('a client that disconnects pays for what was generated, and the engine stops', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const response = await speak(
@@ -213,7 +213,7 @@ t.test('who leaves pays for what was made, and nothing goes on', async (t) => {
 });
 
 t.test(
-  'who leaves while a file is made takes the process along',
+  'a disconnect during conversion ends the process',
   { skip: process.platform !== 'linux' },
   async (t) => {
     const leaving = new AbortController();
@@ -227,7 +227,7 @@ t.test(
   },
 );
 
-t.test('a slow reader holds the engine back', async (t) => {
+t.test('backpressure of a slow reader pauses the engine', async (t) => {
   const { engines } = gateway.ports;
   const original = engines.of;
   let backpressure: Backpressure | undefined;
@@ -289,7 +289,7 @@ t.test('voices', async (t) => {
     }
 });
 
-t.test('options of a provider', async (t) => {
+t.test('provider options', async (t) => {
   for (const options of [
     { speed: 2 },
     { sluice: { speed: 2 } },
@@ -303,7 +303,7 @@ t.test('options of a provider', async (t) => {
   t.ok(Math.abs((await codec.probe(await bytesOf(own))).seconds - seconds) < 0.1, 'the field itself wins');
 });
 
-t.test('every script can be heard', async (t) => {
+t.test('every script can be spoken', async (t) => {
   for (const text of [
     'こんにちは、世界。',
     'Здравствуй, мир!',

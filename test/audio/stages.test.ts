@@ -1,4 +1,4 @@
-/** The stages and helpers that speech and transcription are made of, one at a time: what they emit, and what they hold on to. */
+/** Unit tests of the speech and transcription stages: what they emit and what they hold. */
 import fc from 'fast-check';
 import { concat, type Observable, of, Subject, throwError } from 'rxjs';
 import t from 'tap';
@@ -21,7 +21,7 @@ import { Fingerprint, SpeechMemory } from '../../src/simulator/speech/memory.ts'
 import { resample } from '../../src/simulator/speech/resample.ts';
 import { sayable, speechSentences } from '../../src/simulator/speech/sentences.ts';
 import { type Clock, Ticker } from '../../src/simulator/ticker.ts';
-import { caller, exchange, house, lease, model, run, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, harness, lease, model, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
 import { pitch } from './sounds.ts';
 
@@ -207,8 +207,8 @@ t.test('a stage that throws', async (t) => {
     const bad = Object.defineProperties({}, { samples: { get: boom }, text: { get: boom } });
     const parts = concat(of(...first, bad), new Subject<never>());
     const voiced = { model: model({ voices: ['ada'] }), variant: undefined };
-    const { ports, leases, events } = house(undefined, {
-      catalog: { ...house().ports.catalog, resolve: () => voiced },
+    const { ports, leases, events } = harness(undefined, {
+      catalog: { ...harness().ports.catalog, resolve: () => voiced },
       engines: { of: () => ({ [operation]: () => parts }), health: () => ({}), close: async () => undefined },
       codec: {
         probe: async () => ({ container: 'wav', hasVideo: false, hasAudio: true, seconds: 1 }),
@@ -336,7 +336,7 @@ t.test('playPieces', async (t) => {
   t.equal(stopped, 1, 'who makes the pieces hears of it');
 });
 
-t.test('sentences', async (t) => {
+t.test('error messages', async (t) => {
   t.same(speechSentences('One. Two!\nThree'), ['One.', 'Two!', 'Three']);
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 2000 }), async (text) => {

@@ -1,4 +1,4 @@
-/** Transcription at a real socket, heard by the simulator: both kinds of body, formats, streams, faults, bills, and our own speech come back. */
+/** Tests the transcription route over a real socket: bodies, formats, streams, faults and billing. */
 import t from 'tap';
 import { eventually } from '../eventually.ts';
 import { bytesOf, eventsOf, fileOf, startSounding } from './sound-gateway.ts';
@@ -79,7 +79,7 @@ t.test('text', async (t) => {
   t.equal(await form.text(), about(2));
 });
 
-t.test('every format, told by its bytes', async (t) => {
+t.test('every format is detected by its bytes', async (t) => {
   for (const container of containers) {
     const sound = await tone(3, container);
     const right = (await (await transcribe(sound, container)).json()) as { text: string };
@@ -163,7 +163,7 @@ t.test('usage events', async (t) => {
   t.equal(events.length, before, 'what was never asked of an engine is no event');
 });
 
-t.test('who leaves', async (t) => {
+t.test('a client that disconnects', async (t) => {
   const sound = await tone(3);
   for (const [prompt, cost] of [
     ['/sim first=60s', '0'],
@@ -187,7 +187,7 @@ t.test('who leaves', async (t) => {
   }
 });
 
-t.test('our own speech comes back', async (t) => {
+t.test('our own speech is transcribed', async (t) => {
   const input = 'Sluices let water through, one gate at a time; "steady" = calm # always.\nEven on Sundays!';
   const heard = async (bytes: Buffer, format: string) =>
     ((await (await transcribe(bytes, format)).json()) as { text: string }).text;
@@ -226,7 +226,7 @@ t.test('our own speech comes back', async (t) => {
   t.equal(await heard(await tone(4), 'wav'), about(4), 'a tone is no speech');
 });
 
-t.test('25 MB as base64 hold up nobody', async (t) => {
+t.test('25 MB of base64 do not block the event loop', async (t) => {
   const sound = wave(new Uint8Array(25 * 1024 * 1024 - 44), { rate: 48_000 });
   const chat = post('/chat/completions', {
     model: 'sluice/chat',

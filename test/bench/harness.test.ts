@@ -1,4 +1,4 @@
-/** The benchmark's own parts: a histogram that is right, knobs that survive a JSON body, and one short run through the floor. */
+/** Tests the benchmark harness: histograms, knobs in JSON bodies and one short run. */
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t from 'tap';
@@ -63,7 +63,7 @@ t.test('ratios are paired by round before the median is taken', async (t) => {
 });
 
 const linux = process.platform === 'linux';
-t.test('processor time of children is counted once they have ended', { skip: !linux }, async (t) => {
+t.test('CPU time of children is counted once they have ended', { skip: !linux }, async (t) => {
   const before = sampleCpu([process.pid]);
   execFileSync(process.execPath, ['-e', 'while (process.cpuUsage().user < 200_000);'], {
     env: { ...process.env, NODE_OPTIONS: '' },

@@ -1,4 +1,4 @@
-/** The routes of the benchmark: none of the gateway's is left out, each row is answered as it expects, and what is not is told. */
+/** Tests the route benchmark: every gateway route has a row, and failures are reported. */
 import t from 'tap';
 import type { Target } from '../../bench/load/request.ts';
 import { runRoute } from '../../bench/load/route.ts';
@@ -44,11 +44,11 @@ t.test('the routes, one gateway before another', async (t) => {
     t.same(left, []);
   });
 
-  t.test('names tell rows apart', async (t) => {
+  t.test('rows have distinct names', async (t) => {
     t.equal(new Set(rows.map(({ name }) => name)).size, rows.length);
   });
 
-  t.test('each is answered as it expects', async (t) => {
+  t.test('each route gives the expected response', async (t) => {
     for (const row of rows) {
       const { metrics, errors } = await once(row);
       t.same(errors, {}, row.name);

@@ -1,4 +1,4 @@
-/** The JSON of an event says all that the event says, whatever its names look like. */
+/** Tests that the JSON of a usage event contains every field, whatever the names contain. */
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -17,7 +17,7 @@ t.test('every field is there', async (t) => {
   );
 });
 
-t.test('it reads as the event', async (t) => {
+t.test('the JSON parses to the event', async (t) => {
   fc.assert(
     fc.property(anyUsageEvent, (event) =>
       isDeepStrictEqual(JSON.parse(eventJson(event)), JSON.parse(JSON.stringify(event))),
@@ -28,7 +28,7 @@ t.test('it reads as the event', async (t) => {
   t.equal(eventJson(event), JSON.stringify(event), 'to the letter');
 });
 
-t.test('a text in quotes is what JSON makes of it', async (t) => {
+t.test('quoted text equals JSON.stringify', async (t) => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => quoted(text) === JSON.stringify(text)),
     { numRuns: 500, endOnFailure: true },

@@ -1,4 +1,4 @@
-/** The Events port in process and on Kafka; usage on its way through Kafka: read, set aside, shared, and never lost. */
+/** Tests the Events port in process and on Kafka: usage is consumed, shared, dead-lettered, never lost. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -62,14 +62,14 @@ t.test('in process: contract', (t) =>
   }),
 );
 
-t.test('Kafka that is not there', async (t) => {
+t.test('unavailable Kafka', async (t) => {
   const events = createKafkaEvents(settingsFor('127.0.0.1:1'), log);
   const sentence = { message: /^Kafka at 127\.0\.0\.1:1 cannot be used: .*ECONNREFUSED.*\.$/ };
   await t.rejects(events.check(), sentence);
   await t.rejects(events.publish('usage', messagesOf(newEvents(1))), sentence);
   await events.close();
 
-  await t.test('a gateway starts without it, says so, serves, and keeps the usage', async (t) => {
+  await t.test('a gateway starts without it, logs so, serves and journals the usage', async (t) => {
     const gateway = await startGateway({ env: { KAFKA_BROKERS: '127.0.0.1:1' } });
     t.teardown(() => gateway.stop());
     t.ok(
@@ -104,7 +104,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     }),
   );
 
-  await t.test('what cannot be used is set aside with the reason; the rest is counted', async (t) => {
+  await t.test('invalid events are dead-lettered with the reason; the rest is counted', async (t) => {
     const settings = newSettings();
     const events = createKafkaEvents(settings, log);
     await events.check();
@@ -176,7 +176,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     await events.close();
   });
 
-  await t.test('while the ledger is away nothing is committed; later all is counted once', async (t) => {
+  await t.test('nothing is committed while the ledger is unavailable; all is counted once', async (t) => {
     const settings = newSettings();
     const events = createKafkaEvents(settings, log);
     const sent = newEvents(50);
@@ -204,7 +204,7 @@ t.test('Kafka', { skip: kafkaMissing() ?? false }, async (t) => {
     await events.close();
   });
 
-  await t.test('readers that come and go share the work; every event counts once', async (t) => {
+  await t.test('consumers that join and leave share the work; every event counts once', async (t) => {
     const settings = newSettings();
     const events = createKafkaEvents(settings, log);
     const ledger = newLedger(t);

@@ -1,4 +1,4 @@
-/** Usage at the socket and on the command line: GET /usage, `sluice usage`, and a gateway whose disk is full. */
+/** Tests GET /usage, `sluice usage` and a gateway whose disk is full. */
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ const shipped = (gateway: TestGateway, requests: number): Promise<true> =>
     return body.data[0]?.requests === requests;
   }, `${requests} in the ledger`);
 
-t.test('usage of the own subscription, in totals and request by request', async (t) => {
+t.test("usage of the caller's subscription, in totals and by request", async (t) => {
   const gateway = await startGateway();
   t.teardown(() => gateway.stop());
   for (const tokens of [3, 4, 5]) t.equal((await chat(gateway, `/sim tokens=${tokens}\nhi`)).status, 200);
@@ -123,7 +123,7 @@ t.test('usage of the own subscription, in totals and request by request', async 
     'another subscription sees nothing of it',
   );
 
-  await t.test('what is wrong is named', async (t) => {
+  await t.test('errors name the invalid parameter', async (t) => {
     const wrong: Record<string, RegExp> = {
       'from=yesterday': /^from must be a date/,
       'from=2026-02-30': /^from must be a date/,
@@ -187,7 +187,7 @@ t.test('usage of the own subscription, in totals and request by request', async 
     t.match(broken.out, /^ledger +missing +1$/m);
   });
 
-  await t.test('while the ledger is away, 503; requests go on', async (t) => {
+  await t.test('while the ledger is unavailable /usage is 503 and requests are served', async (t) => {
     const { ledger } = gateway.ports;
     const { totals } = ledger;
     const closed = openLibsqlLedger(join(gateway.folder, 'closed.db'));

@@ -1,4 +1,4 @@
-/** Run as a process: records 500 events into a journal that cannot be shipped, prints a line once all are kept, and waits to be killed. */
+/** A child process that journals 500 events, prints a line when they are durable, then waits. */
 import { pino } from 'pino';
 import { forkJoin } from 'rxjs';
 import { openUsageLog } from '../../src/billing/usage-log.ts';

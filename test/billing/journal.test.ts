@@ -1,3 +1,4 @@
+/** Tests the usage journal: durability, torn lines, segments, sync policies and bounds. */
 import assert from 'node:assert/strict';
 import {
   appendFileSync,
@@ -48,7 +49,7 @@ const readAll = (folder: string, batchBytes?: number): { events: string[]; damag
   throw new Error('the journal has no end');
 };
 
-t.test('what was appended is read back in order, across restarts and segments', async (t) => {
+t.test('appended events are read in order, across restarts and segments', async (t) => {
   const folder = t.testdir();
   const written = Array.from({ length: 200 }, (_, i) => JSON.stringify({ i, text: 'ü'.repeat(i % 7) }));
   const first = open(folder, { segmentBytes: 1000 });
@@ -62,7 +63,7 @@ t.test('what was appended is read back in order, across restarts and segments', 
   t.same(readAll(folder, 50), { events: written, damaged: 0 }, 'also in small batches');
 });
 
-t.test('a tail torn at any byte loses only the line it tore', async (t) => {
+t.test('a tail torn at any byte loses only the torn line', async (t) => {
   const written = ['{"a":1}', '{"b":"zwölf"}', '{"c":[1,2,3]}'];
   const whole = Buffer.from(written.map(encodeLine).join(''));
   const lineEnds = written.map((_, i) =>
@@ -86,7 +87,7 @@ t.test('a tail torn at any byte loses only the line it tore', async (t) => {
   }
 });
 
-t.test('a line altered in the middle is set aside, its neighbours are read', async (t) => {
+t.test('a corrupt line is dead-lettered, its neighbours are read', async (t) => {
   const folder = t.testdir();
   const journal = open(folder);
   await append(journal, ['{"n":1}', '{"n":2}', '{"n":3}']);
@@ -119,12 +120,12 @@ t.test(
   },
 );
 
-t.test('every policy of syncing keeps what it acknowledged, in order, across segments', async (t) => {
+t.test('every sync policy keeps acknowledged events, in order, across segments', async (t) => {
   const written = Array.from({ length: 300 }, (_, n) => JSON.stringify({ n }));
   for (const sync of ['none', 'always', { intervalMs: 1 }] as const) {
     const folder = t.testdir();
     const journal = open(folder, { sync, segmentBytes: 500 });
-    // Several turns of the loop while a sync is under way.
+    // Several ticks of the event loop while a sync is under way.
     const kept: Promise<unknown>[] = [];
     for (let i = 0; i < 200; i += 10) {
       kept.push(append(journal, written.slice(i, i + 10)));
@@ -200,7 +201,7 @@ t.test('lines of any length, many at once', async (t) => {
   t.equal(encodeLine('{"a":1}'), '561bacaf {"a":1}\n');
 });
 
-t.test('a line reads back exactly, and no single altered byte passes', async (t) => {
+t.test('a line is read back exactly, and any altered byte is detected', async (t) => {
   fc.assert(
     fc.property(fc.json(), fc.nat(), fc.integer({ min: 1, max: 255 }), (json, position, change) => {
       const line = Buffer.from(encodeLine(json)).subarray(0, -1);
@@ -213,7 +214,7 @@ t.test('a line reads back exactly, and no single altered byte passes', async (t)
   t.pass();
 });
 
-t.test('what was just written is at hand from any place a reader got to', async (t) => {
+t.test('recent writes are available from any reader position', async (t) => {
   await fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 5 }), { maxLength: 20 }),
@@ -258,7 +259,7 @@ t.test('what was just written is at hand from any place a reader got to', async 
   t.same(recent.from({ segment: 2, offset: 0 }, 100)?.next, { segment: 2, offset: 10 });
 });
 
-t.test('old writes give way to new ones', async (t) => {
+t.test('old writes are evicted by new ones', async (t) => {
   const recent = new Recent<number>();
   const megabyte = 1024 * 1024;
   for (let count = 0; count < 20; count++)

@@ -1,4 +1,4 @@
-/** The Ledger port on SQLite and on ClickHouse. */
+/** Tests the Ledger port on SQLite and on ClickHouse. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -25,7 +25,7 @@ t.test('SQLite', async (t) => {
     await ledgerContract(t, () => openLibsqlLedger(file));
   });
 
-  await t.test('ids that were counted before a restart are not counted again', async (t) => {
+  await t.test('ids counted before a restart are not counted again', async (t) => {
     const file = join(t.testdir(), 'ledger.db');
     const before = [usageEvent(), usageEvent()];
     const earlier = openLibsqlLedger(file);
@@ -43,7 +43,7 @@ t.test('SQLite', async (t) => {
     await ledger.close();
   });
 
-  await t.test('a batch of many transactions is counted once, and kept as its JSON came', async (t) => {
+  await t.test('a batch of many transactions is counted once and stored unchanged', async (t) => {
     const ledger = openLibsqlLedger(join(t.testdir(), 'ledger.db'));
     const events = Array.from({ length: 1300 }, (_, index) =>
       usageEvent({ time: 1_700_000_000_000 + index * 500, subscription: `sub_${index % 3}` }),
@@ -59,7 +59,7 @@ t.test('SQLite', async (t) => {
     await ledger.close();
   });
 
-  await t.test('old events go, with their sums, whole days at a time', async (t) => {
+  await t.test('old events and their sums are deleted by whole days', async (t) => {
     const file = join(t.testdir(), 'ledger.db');
     const now = Date.now();
     const events = [40, 31, 29, 0].map((age) => usageEvent({ time: now - age * day }));
@@ -82,7 +82,7 @@ t.test('SQLite', async (t) => {
   });
 });
 
-t.test('ClickHouse that is not there', async (t) => {
+t.test('unavailable ClickHouse', async (t) => {
   const ledger = openClickHouseLedger('http://user:secret@127.0.0.1:1/usage');
   await t.rejects(ledger.check(), {
     message: 'ClickHouse at 127.0.0.1:1 cannot be used: connect ECONNREFUSED 127.0.0.1:1.',
@@ -108,7 +108,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
     return (await answer.json<unknown[]>())[0]?.[0];
   };
 
-  await t.test('processes that start together make one schema', async (t) => {
+  await t.test('processes that start together create one schema', async (t) => {
     const together = Array.from({ length: 4 }, () => openClickHouseLedger(url));
     await Promise.all(together.map((ledger) => ledger.check()));
     await Promise.all(together.map((ledger) => ledger.close()));
@@ -172,7 +172,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
     await ledger.close();
   });
 
-  await t.test('copies that have not been merged are there, and do not count', async (t) => {
+  await t.test('unmerged duplicates do not count', async (t) => {
     const ledger = openClickHouseLedger(url);
     const events = Array.from({ length: 10 }, () => usageEvent({ subscription: 'sub_copies' }));
     await client.command({ query: 'SYSTEM STOP MERGES sluice_usage' });
@@ -205,7 +205,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
   });
 
   const restartable = clickHouseMissing({ own: true });
-  await t.test('what was inserted outlives a kill', { skip: restartable ?? false }, async (t) => {
+  await t.test('inserted rows survive a kill', { skip: restartable ?? false }, async (t) => {
     const ledger = openClickHouseLedger(url);
     const event = usageEvent({ subscription: 'sub_kill' });
     await ledger.insert([event]);
@@ -216,7 +216,7 @@ t.test('ClickHouse', { skip: clickHouseMissing() ?? false }, async (t) => {
     await ledger.close();
   });
 
-  await t.test('tables of a newer version are left alone', async (t) => {
+  await t.test('tables of a newer version are not changed', async (t) => {
     await client.command({ query: 'INSERT INTO sluice_schema (version) VALUES (99)' });
     const ledger = openClickHouseLedger(url);
     await t.rejects(ledger.check(), {

@@ -1,4 +1,4 @@
-/** Changes events behind the ledger's back, as a damaged disk or a wrong hand would. */
+/** Alters stored usage events directly, as disk corruption or tampering would. */
 import Database from 'libsql';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 

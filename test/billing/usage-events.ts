@@ -1,4 +1,4 @@
-/** Usage events for tests: valid ones, each with an id of its own and all else as asked; and any that there may be. */
+/** Builds valid usage events for tests, and arbitrary ones for property tests. */
 import * as fc from 'fast-check';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { requestIds } from '../../src/http/request-id.ts';

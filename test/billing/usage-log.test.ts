@@ -1,3 +1,4 @@
+/** Tests that recorded usage reaches the ledger through outages, crashes and full journals. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -55,7 +56,7 @@ t.test('recorded events reach the ledger, and the journal is gone after a clean 
   await ledger.close();
 });
 
-t.test('while the other side is away nothing is lost, and a later start ships it', async (t) => {
+t.test('while the broker is unavailable nothing is lost, and a later start ships it', async (t) => {
   const folder = t.testdir();
   const { events, taken, state } = scriptedEvents();
   const recorded = [usageEvent(), usageEvent()];
@@ -73,7 +74,7 @@ t.test('while the other side is away nothing is lost, and a later start ships it
   t.same(readdirSync(folder), []);
 });
 
-t.test('a journal in use is left alone by another start', async (t) => {
+t.test('a journal in use is not taken over by another start', async (t) => {
   const folder = t.testdir();
   const { events, taken } = scriptedEvents();
   const child = writerProcess(folder);
@@ -91,7 +92,7 @@ t.test('a journal in use is left alone by another start', async (t) => {
   await third.close();
 });
 
-t.test('a running process takes over the journal of one that dies', async (t) => {
+t.test('a running process takes over the journal of a dead one', async (t) => {
   const folder = t.testdir();
   const { events, taken } = scriptedEvents();
   const running = openUsageLog({ folder, events, sync: 'none', log, adoptMs: 20 });
@@ -105,7 +106,7 @@ t.test('a running process takes over the journal of one that dies', async (t) =>
   t.same(readdirSync(folder), []);
 });
 
-t.test('usage that nobody takes fills the journal to its bound: then new work is refused', async (t) => {
+t.test('usage that cannot be shipped fills the journal to its bound, then new work is refused', async (t) => {
   const folder = t.testdir();
   const { events, taken, state } = scriptedEvents();
   state.down = true;
@@ -133,7 +134,7 @@ t.test('usage that nobody takes fills the journal to its bound: then new work is
   await usage.close();
 });
 
-t.test('what can never be counted is set aside and holds nothing up', async (t) => {
+t.test('events that can never be counted are dead-lettered and block nothing', async (t) => {
   const folder = t.testdir();
   const ledger = openLibsqlLedger(join(folder, 'ledger.db'));
   const rejectedFile = join(folder, 'rejected.log');

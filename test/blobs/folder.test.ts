@@ -1,4 +1,4 @@
-/** The Blobs port on a folder. */
+/** Tests the Blobs port on a folder. */
 import { chmodSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -19,7 +19,7 @@ t.test('contract', async (t) => {
   t.strictSame(readdirSync(join(folder, 'writing')), [], 'no temporary file is left');
 });
 
-t.test('the sweep removes what expired, at its time, and nothing else', async (t) => {
+t.test('the sweep removes only expired blobs', async (t) => {
   const folder = join(t.testdir(), 'blobs');
   const layout = folderLayout(folder);
   const blobs = await openFolderBlobs({ folder, log, link });
@@ -47,7 +47,7 @@ t.test('the sweep removes what expired, at its time, and nothing else', async (t
   t.strictSame(readdirSync(layout.expiring), []);
 });
 
-t.test('files that lost their writer go after a day', async (t) => {
+t.test('files of interrupted writes are removed after a day', async (t) => {
   const folder = join(t.testdir(), 'blobs');
   const layout = folderLayout(folder);
   await (await openFolderBlobs({ folder, log, link })).close();
@@ -59,7 +59,7 @@ t.test('files that lost their writer go after a day', async (t) => {
   t.strictSame(readdirSync(layout.writing), ['new']);
 });
 
-t.test('a file that was cut counts as none', async (t) => {
+t.test('a truncated file counts as missing', async (t) => {
   const folder = join(t.testdir(), 'blobs');
   const blobs = await openFolderBlobs({ folder, log, link });
   t.teardown(() => blobs.close());
@@ -74,7 +74,7 @@ t.test('a file that was cut counts as none', async (t) => {
   }
 });
 
-t.test('a folder that is lost answers 503', async (t) => {
+t.test('a missing folder gives 503', async (t) => {
   const folder = join(t.testdir(), 'blobs');
   const blobs = await openFolderBlobs({ folder, log, link });
   t.teardown(() => blobs.close());

@@ -1,4 +1,4 @@
-/** Links to files: who may follow them, for how long, and what comes back. */
+/** Tests signed links to files: access, expiry, ranges and methods. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -40,7 +40,7 @@ t.test('a link', async (t) => {
   await blobs.put(name, bytes, { mediaType: 'image/png' });
   const link = await blobs.link(name, 3600);
 
-  t.test('is absolute, and brings the file without a key', async (t) => {
+  t.test('is absolute and gives the file without a key', async (t) => {
     t.match(link, new RegExp(`^${gateway.url}/blobs/${name}\\?expires=\\d+&signature=[\\w-]{43}$`));
     const response = await fetch(link);
     t.equal(response.status, 200);
@@ -55,7 +55,7 @@ t.test('a link', async (t) => {
     t.ok(Buffer.from(await response.arrayBuffer()).equals(bytes));
   });
 
-  t.test('brings a range, or says that there is none', async (t) => {
+  t.test('gives a range, or 416', async (t) => {
     const part = await fetch(link, { headers: { range: 'bytes=1000-1999' } });
     t.equal(part.status, 206);
     t.equal(part.headers.get('content-range'), 'bytes 1000-1999/300000');
@@ -67,7 +67,7 @@ t.test('a link', async (t) => {
     t.match(await none.json(), { error: { code: 416, type: 'invalid_request_error' } });
   });
 
-  t.test('HEAD tells type and length', async (t) => {
+  t.test('HEAD gives type and length', async (t) => {
     const response = await fetch(link, { method: 'HEAD', headers: { range: 'bytes=0-9' } });
     t.equal(response.status, 200);
     t.equal(response.headers.get('content-length'), '300000');
@@ -120,7 +120,7 @@ t.test('a link', async (t) => {
     );
   });
 
-  t.test('ends with its time, and with the file', async (t) => {
+  t.test('expires with its time, and with the file', async (t) => {
     t.match(await refused(t, await blobs.link(name, 0)), /its time is over/);
     t.match(await refused(t, await blobs.link(name, -5)), /its time is over/);
     await blobs.put('gone.txt', Buffer.from('x'), { mediaType: 'text/plain' });
@@ -130,7 +130,7 @@ t.test('a link', async (t) => {
     t.match(await refused(t, gone), /There is no such file/);
   });
 
-  t.test('takes no other method', async (t) => {
+  t.test('accepts no other method', async (t) => {
     const response = await fetch(link, { method: 'POST' });
     t.equal(response.status, 405);
     t.equal(response.headers.get('allow'), 'GET, HEAD, OPTIONS');

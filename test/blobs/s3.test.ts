@@ -1,4 +1,4 @@
-/** The Blobs port on S3: the contract on a real store, and how it meets stores that are slow, busy or gone. */
+/** Tests the Blobs port on S3: the contract, and stores that are slow, busy or unavailable. */
 import { randomBytes } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -43,7 +43,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
 
   await t.test('contract', (t) => blobsContract(t, async () => openS3Blobs(settings, log)));
 
-  await t.test('an upload in parts that is left is taken back', async (t) => {
+  await t.test('an abandoned multipart upload is aborted', async (t) => {
     const blobs = openS3Blobs(settings, log);
     t.teardown(() => blobs.close());
     const bytes = new Subject<Buffer>();
@@ -56,7 +56,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
     t.equal(await blobs.stat('left'), undefined);
   });
 
-  await t.test('a link brings the blob without a key, in time and unaltered', async (t) => {
+  await t.test('a link gives the blob without a key, until it expires or is altered', async (t) => {
     const blobs = openS3Blobs(settings, log);
     t.teardown(() => blobs.close());
     const bytes = randomBytes(100_000);
@@ -87,7 +87,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
     t.equal(await eventually(over), 403, 'its time is over');
   });
 
-  await t.test('the sweep removes what expired, at its time, and nothing else', async (t) => {
+  await t.test('the sweep removes only expired blobs', async (t) => {
     const blobs = openS3Blobs(settings, log);
     t.teardown(() => blobs.close());
     const now = Date.now();
@@ -116,7 +116,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
     );
   });
 
-  await t.test('a gateway keeps its files there', async (t) => {
+  await t.test('a gateway stores its files in S3', async (t) => {
     const gateway = await startGateway({
       env: {
         S3_ENDPOINT: settings.endpoint,
@@ -131,7 +131,7 @@ t.test('on a real store', { skip: s3Missing() ?? false }, async (t) => {
     t.equal(await (await fetch(await gateway.ports.blobs.link('gateway/a.png', 60))).text(), 'here');
   });
 
-  await t.test('a wrong key or bucket is told at the start, in one sentence', async (t) => {
+  await t.test('a wrong key or bucket fails the start with a one-line error', async (t) => {
     const { host } = new URL(settings.endpoint);
     const opening = (change: Partial<S3Settings>) =>
       openS3Blobs({ ...settings, ...change }, log)
@@ -182,7 +182,7 @@ const refuse = (response: ServerResponse, status: number, code: string): void =>
 };
 const away = fail('unavailable', 'The store of files cannot answer now');
 
-t.test('a store that is busy is asked again, a few times', async (t) => {
+t.test('requests to a busy store are retried a few times', async (t) => {
   let asked = 0;
   const sizes: number[] = [];
   const { blobs } = await play(t, async (request, response) => {
@@ -199,7 +199,7 @@ t.test('a store that is busy is asked again, a few times', async (t) => {
   t.equal(asked, -97);
 });
 
-t.test('a store that breaks connections, refuses or is gone', async (t) => {
+t.test('a store that breaks connections, refuses or is unavailable', async (t) => {
   const { blobs } = await play(t, (request) => request.socket.destroy());
   await t.rejects(blobs.put('a', Buffer.from('x'), png), away);
   await t.rejects(blobs.check(), { message: /^S3 at 127\.0\.0\.1:\d+ cannot be reached$/ });
@@ -214,7 +214,7 @@ t.test('a store that breaks connections, refuses or is gone', async (t) => {
 
 const around = { state: undefined as never, log, publicUrl: () => '' };
 
-t.test('an upload whose part fails is given up and taken back', async (t) => {
+t.test('an upload with a failed part is aborted', async (t) => {
   const requests: string[] = [];
   const news = new EventEmitter();
   const takenBack = once(news, 'DELETE');
@@ -244,7 +244,7 @@ t.test('an upload whose part fails is given up and taken back', async (t) => {
   ]);
 });
 
-t.test('an upload that fails at its end, though it said 200', async (t) => {
+t.test('an upload that fails on completion in spite of status 200', async (t) => {
   const { blobs } = await play(t, async (request, response) => {
     await readAll(request);
     const { searchParams } = new URL(request.url ?? '', 'http://x');
@@ -260,7 +260,7 @@ t.test('an upload that fails at its end, though it said 200', async (t) => {
   await t.rejects(lastValueFrom(written), away);
 });
 
-t.test('a reader that goes ends the download', async (t) => {
+t.test('a reader that unsubscribes ends the download', async (t) => {
   const gone = new Promise<void>((resolve) => {
     void play(t, (_request, response) => {
       response.on('close', resolve);
@@ -273,7 +273,7 @@ t.test('a reader that goes ends the download', async (t) => {
   await gone;
 });
 
-t.test('links are made for the address that clients use', async (t) => {
+t.test('links use the public address', async (t) => {
   const { blobs, settings } = await play(t, () => undefined);
   t.match(
     await blobs.link('a/b.png', 3600),

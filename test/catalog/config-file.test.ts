@@ -1,4 +1,4 @@
-/** `sluice.yaml`: good files give the catalog they describe, bad ones say where and what, in one sentence. */
+/** Tests `sluice.yaml`: valid files give their catalog, invalid ones a one-line error with its position. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
@@ -20,7 +20,7 @@ const problemsOf = (run: () => unknown): readonly string[] => {
 
 const parse = (text: string) => parseCatalog(text, 'sluice.yaml', '/etc/sluice');
 
-/** A row that is right but for what a test puts in; its fields stand on line 3 and after. */
+/** A valid row with the fields of the test; they start on line 3. */
 const chat = (...fields: string[]): string =>
   [
     'models:',
@@ -308,12 +308,12 @@ t.test('the message is the first problem and the number of others', async (t) =>
   });
 });
 
-t.test('at most twenty problems are told', async (t) => {
+t.test('at most twenty problems are reported', async (t) => {
   const text = `models:\n${Array.from({ length: 40 }, (_, i) => `  m${i}: { engine: none }`).join('\n')}`;
   t.equal(problemsOf(() => parse(text)).length, 20);
 });
 
-t.test('a flood of unknown fields is told of too', async (t) => {
+t.test('a flood of unknown fields is reported as well', async (t) => {
   const text = `models: {}\n${Array.from({ length: 40 }, (_, i) => `x${i}: 1`).join('\n')}`;
   t.equal(problemsOf(() => parse(text))[0], 'sluice.yaml:2:1 x0 is not a known field');
 });
@@ -352,7 +352,7 @@ t.test('aliases and merges work within bounds and keep their positions', async (
   );
 });
 
-t.test('nesting without end is refused, not crashed on', async (t) => {
+t.test('endless nesting is refused without a crash', async (t) => {
   t.equal(problemsOf(() => parse(`models: ${'['.repeat(20_000)}`)).length, 1);
 });
 
@@ -431,7 +431,7 @@ served_list: lists/served.txt
   ]);
 });
 
-t.test('what the engines refuse stays out', async (t) => {
+t.test('rows that the engines refuse are not loaded', async (t) => {
   const file = join(t.testdir({ 'sluice.yaml': chat() }), 'sluice.yaml');
   const opened = openCatalog({
     file,
@@ -449,7 +449,7 @@ t.test('what the engines refuse stays out', async (t) => {
   t.equal(opened.catalog.list().length, 1);
 });
 
-t.test('the example file is a good one', async (t) => {
+t.test('the example file is valid', async (t) => {
   const example = loadCatalogFile(new URL('../../sluice.example.yaml', import.meta.url).pathname);
   t.ok(example.models.length > 0);
 });

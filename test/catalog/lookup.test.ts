@@ -1,4 +1,4 @@
-/** The Catalog port: which model a name leads to, what each kind's entry says, and what happens when files go missing. */
+/** Tests the Catalog port: name resolution, entries of each kind and missing files. */
 import fc from 'fast-check';
 import t from 'tap';
 import Value from 'typebox/value';
@@ -187,7 +187,7 @@ t.test(
   },
 );
 
-t.test('no name, however wild, does anything but find a model or answer 404', async (t) => {
+t.test('any name either finds a model or gives 404', async (t) => {
   const catalog = createCatalog(config());
   const anyName = fc.property(fc.string(), fc.string(), (author, slug) => {
     catalog.findPublic(author, slug);
@@ -197,7 +197,7 @@ t.test('no name, however wild, does anything but find a model or answer 404', as
   t.doesNotThrow(() => fc.assert(anyName, { numRuns: 500 }));
 });
 
-t.test('replace, and what is lost meanwhile', async (t) => {
+t.test('replace, and files that are lost meanwhile', async (t) => {
   const catalog = createCatalog(config());
   const status = (run: () => unknown): number => {
     try {

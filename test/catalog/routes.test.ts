@@ -1,4 +1,4 @@
-/** The catalog's routes at the socket: filters, paging, names, formats, failures, and what the SDKs make of them. */
+/** Tests the catalog routes over a real socket: filters, paging, names, formats, failures and SDKs. */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Anthropic from '@anthropic-ai/sdk';
@@ -466,7 +466,7 @@ t.test('routes', async (t) => {
   });
 });
 
-t.test('the default catalog is read by every SDK', async (t) => {
+t.test('every SDK reads the default catalog', async (t) => {
   const gateway = await startGateway();
   t.teardown(() => gateway.stop());
   const expected = defaultCatalog.models.map((model) => model.id);
@@ -487,7 +487,7 @@ t.test('the default catalog is read by every SDK', async (t) => {
   );
 });
 
-t.test('health says what is wrong', async (t) => {
+t.test('health reports what is wrong', async (t) => {
   const needing = (...engines: string[]) => engines.map((engine) => ({ engine }));
   const fine: Watched = {
     catalog: { list: () => [], inService: () => needing('a', 'b') },
@@ -649,7 +649,7 @@ t.test('reload', async (t) => {
   t.same(await ids(), [], 'nothing deployed is no failure');
 });
 
-t.test('without its file everything that was served goes on', async (t) => {
+t.test('without its file the loaded catalog is still served', async (t) => {
   const gateway = await startGateway({
     catalog: `
 models:

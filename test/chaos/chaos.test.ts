@@ -1,4 +1,4 @@
-/** Short runs of chaos: the embedded stores, then Kafka and ClickHouse. The long one is `npm run chaos`. */
+/** Runs short chaos tests on the embedded stores, then on Kafka and ClickHouse. */
 import t from 'tap';
 import { usageEvent } from '../billing/usage-events.ts';
 import { createModelLedger } from '../contracts/ledger-model.ts';
@@ -18,7 +18,7 @@ const short: Omit<ChaosOptions, 'services' | 'kills' | 'milliseconds'> = {
   settle: patiently(30_000),
 };
 
-t.test('the verdict sees what is wrong', async (t) => {
+t.test('the verdict detects every fault', async (t) => {
   const price = { prompt: '0.0000001', completion: '0.0000002' };
   const ledger = createModelLedger();
   const completed = (id: string, tokens = 5): Sight => ({

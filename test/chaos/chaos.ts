@@ -1,4 +1,4 @@
-/** A seed and a time in; gateways under load while everything is killed and restarted at random, and the verdict, out. */
+/** Runs gateways under load while processes are killed and restarted at random, then checks the billing. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { differs, type Report } from '../../src/billing/verify.ts';
 import { Random } from '../../src/simulator/random.ts';

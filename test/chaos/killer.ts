@@ -1,4 +1,4 @@
-/** Processes in; one after the other killed and started again, at times and in an order that the seed decides, out. */
+/** Kills and restarts processes at times and in an order that the seed decides. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/random.ts';
 import type { Victim } from './stack.ts';
@@ -11,7 +11,7 @@ export interface Killer {
 }
 
 export interface KillerOptions {
-  /** Milliseconds between kills, and until a victim comes back: at least and at most. */
+  /** Milliseconds between kills, and until a victim restarts: minimum and maximum. */
   readonly pause: readonly [number, number];
   readonly absence: readonly [number, number];
 }
@@ -51,7 +51,7 @@ export const startKiller = (victims: readonly Victim[], random: Random, options:
   };
 
   const running = run();
-  running.catch(() => undefined); // told by stop
+  running.catch(() => undefined); // reported by stop
   return {
     kills,
     stop: async () => {

@@ -1,4 +1,4 @@
-/** Gateways in; clients that ask, read, leave and ask again out, and what each of them saw of its request. */
+/** Clients that send requests, read, disconnect and retry, and record what each response was. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Random } from '../../src/simulator/random.ts';
 import type { Stack } from './stack.ts';
@@ -27,7 +27,7 @@ export const startLoad = (stack: Stack, random: Random, clients: number): Load =
     while (!stopped) {
       const sight = await ask(stack, dice);
       sights.push(sight);
-      // A gateway that is down refuses at once: nobody asks it in a tight loop.
+      // A gateway that is down refuses at once: do not retry in a tight loop.
       if (sight.id === undefined) await delay(200);
     }
   };

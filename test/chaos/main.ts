@@ -1,4 +1,4 @@
-/** `npm run chaos -- --minutes 2 --seed 7`: runs it, prints what came out, exit code 1 when anything was lost or counted twice. */
+/** `npm run chaos -- --minutes 2 --seed 7`: exits with 1 when usage is lost or counted twice. */
 import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
 import { clickHouseMissing } from '../services/clickhouse.ts';

@@ -1,4 +1,4 @@
-/** What a chaos run runs on: gateways as real processes, with the embedded stores, or with Kafka, ClickHouse and readers of their own. */
+/** Starts the gateways and services of a chaos run as real processes. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

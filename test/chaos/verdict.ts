@@ -1,4 +1,4 @@
-/** What clients saw and what the ledger has in; what is missing, counted twice or wrong out. */
+/** Compares what clients saw with the ledger: missing, duplicate and wrong usage. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { costOf } from '../../src/billing/cost.ts';
 import type { Ledger } from '../../src/ports/ledger.ts';

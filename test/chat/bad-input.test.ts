@@ -1,6 +1,6 @@
-/** Everything wrong with a chat request is a 400 (or 404, 413) whose message names the field, and reaches no engine. */
+/** Tests that invalid chat requests get an error that names the field and reach no engine. */
 import t from 'tap';
-import { house, refusal } from './hand-made.ts';
+import { harness, refusal } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const ask = (fields: object) => ({ messages: [user], ...fields });
@@ -394,8 +394,8 @@ function nested(levels: number): object {
     : { ...closed, properties: { deeper: nested(levels - 1) }, required: ['deeper'] };
 }
 
-t.test(`${cases.length} ways to get it wrong`, async (t) => {
-  const at = house();
+t.test(`${cases.length} invalid requests are refused`, async (t) => {
+  const at = harness();
   for (const [body, expected] of cases)
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
   t.equal(at.calls.length, 0, 'no engine was called');
@@ -403,7 +403,7 @@ t.test(`${cases.length} ways to get it wrong`, async (t) => {
   t.same(at.events, [], 'nothing was billed');
 });
 
-t.test('what looks wrong but is not', async (t) => {
+t.test('unusual but valid requests are accepted', async (t) => {
   const fine: readonly unknown[] = [
     ask({
       unknown: { field: [1] },

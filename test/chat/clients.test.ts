@@ -1,4 +1,4 @@
-/** The chat route through the clients people use, at a real socket, answered by the simulator. */
+/** Tests the chat route through client SDKs over a real socket, served by the simulator. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';

@@ -1,4 +1,4 @@
-/** What flows and what does not, at real sockets: clients that leave, readers that stop, engines that break, a gateway behind a gateway. */
+/** Tests disconnects, backpressure, broken engines and chained gateways over real sockets. */
 import { once } from 'node:events';
 import { type IncomingMessage, request, type ServerResponse } from 'node:http';
 import OpenAI from 'openai';
@@ -28,7 +28,7 @@ const post = async (gateway: TestGateway, body: object) => {
   return { status: response.statusCode, text };
 };
 
-t.test('a client that leaves', async (t) => {
+t.test('a client that disconnects', async (t) => {
   /** Calls at the engine, and how many of them it saw closed. */
   const atEngine = { open: 0, closed: 0 };
   let answer = (response: ServerResponse): void => void response;
@@ -57,7 +57,7 @@ t.test('a client that leaves', async (t) => {
     return events.at(-1);
   };
 
-  t.test('in the middle of a stream pays for what was generated', async (t) => {
+  t.test('in the middle of a stream pays for the generated tokens', async (t) => {
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(sse.text('Hello') + sse.text(' you'));
@@ -86,14 +86,14 @@ t.test('a client that leaves', async (t) => {
     t.match(await leaves(t, sent, 2), { outcome: 'cancelled', generated_tokens: 0, cost: '0' });
   });
 
-  t.test('while a whole answer is being made', async (t) => {
+  t.test('while a whole response is generated', async (t) => {
     answer = () => {};
     const sent = open(gateway, {});
     await eventually(() => atEngine.open === 3, 'the engine is called');
     t.match(await leaves(t, sent, 3), { outcome: 'cancelled', delivered_tokens: 0, cost: '0' });
   });
 
-  t.test('while it waits its turn reaches no engine', async (t) => {
+  t.test('while it is queued reaches no engine', async (t) => {
     const first = open(gateway, {});
     await eventually(() => atEngine.open === 4, 'the first holds the only slot');
     const second = open(gateway, {});
@@ -114,7 +114,7 @@ t.test('a client that leaves', async (t) => {
   });
 });
 
-t.test('a reader that stops holds the engine back', async (t) => {
+t.test('a paused reader pauses the engine', async (t) => {
   const piece = sse.text('x'.repeat(1000));
   const pieces = 60_000;
   let written = 0;
@@ -172,7 +172,7 @@ t.test('a reader that stops holds the engine back', async (t) => {
   t.match(events, [{ outcome: 'completed', quantities: { prompt_tokens: 5, completion_tokens: 2 } }]);
 });
 
-t.test('engines that break', async (t) => {
+t.test('broken engines', async (t) => {
   let answer = (response: ServerResponse): void => void response;
   const engine = await startEngine((response) => answer(response));
   const { gateway, events, held } = await watchedGateway(engine.url);
@@ -273,7 +273,7 @@ t.test('engines that break', async (t) => {
   });
 });
 
-t.test('a stream that outlasts the patience of a gateway that stops is told so', async (t) => {
+t.test('a stream that exceeds the drain time of a stopping gateway gets an error', async (t) => {
   let closed = 0;
   const engine = await startEngine((response) => {
     response.on('close', () => {
@@ -323,7 +323,7 @@ t.test('a stream that outlasts the patience of a gateway that stops is told so',
   }
 });
 
-t.test('a Sluice in front of a Sluice answers as the one behind it', async (t) => {
+t.test('chained gateways respond as one does', async (t) => {
   const behind = await startGateway();
   const { gateway, events } = await watchedGateway(behind.url, {
     engine: `, headers: { authorization: 'Bearer ${behind.key}' }`,

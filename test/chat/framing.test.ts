@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes chunks that a strict reader accepts and that add up to the whole answer. */
+/** Property tests: any legal sequence of parts becomes chunks that add up to the whole response. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { lastValueFrom, type Observer, toArray } from 'rxjs';
@@ -13,7 +13,7 @@ import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, framing, settled, text, usage } from './hand-made.ts';
+import { finish, framing, settled, text, usage } from './fixtures.ts';
 
 const isChunk = Compile(ChatChunk);
 const isCompletion = Compile(ChatCompletion);
@@ -206,7 +206,7 @@ const sequence: fc.Arbitrary<{ parts: Parts[]; choices: number }> = fc
     return { parts, choices: answers.length };
   });
 
-t.test('chunks add up to the whole answer', async () => {
+t.test('chunks add up to the whole response', async () => {
   await fc.assert(
     fc.asyncProperty(
       sequence,
@@ -229,7 +229,7 @@ t.test('chunks add up to the whole answer', async () => {
   );
 });
 
-t.test('text that came as bytes is written as such, and reads the same', async (t) => {
+t.test('text received as bytes is written as bytes and reads the same', async (t) => {
   const said = (choice: number, words: string): Part => ({ ...text(words), choice });
   const asBytes = (part: Part): Part =>
     part.type === 'text' ? { ...part, bytes: Buffer.from(part.text) } : part;
@@ -330,7 +330,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
   ]);
 });
 
-t.test('an engine that says nothing of the end still gives a whole answer', async (t) => {
+t.test('an engine without a finish reason still gives a whole response', async (t) => {
   const chunks = chunksOf(await framed([[text('a')], [usage(1, 1)]], completion({ choices: 2 })));
   t.same(
     chunks.flatMap((chunk) => chunk.choices.map((choice) => choice.finish_reason)),

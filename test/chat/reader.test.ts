@@ -1,23 +1,23 @@
-/** What a chat request means to an engine: the call that the reader, the context and the thinking rules make of it. */
+/** Tests how a chat request becomes an engine call: reader, context and reasoning rules. */
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { plainCall } from '../samples.ts';
-import { ask, ballast, callMadeBy, type House, house, withBytes } from './hand-made.ts';
+import { ask, ballast, callMadeBy, type Harness, harness, withBytes } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 
-const callOf = (body: object, at: House = house()): Promise<ChatCall> =>
+const callOf = (body: object, at: Harness = harness()): Promise<ChatCall> =>
   callMadeBy(ask({ messages: [user], ...body }, at), at);
 
 const plain = plainCall();
 
-t.test('the least a client can say', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plain);
-  const { calls } = house();
+  const { calls } = harness();
   t.same(calls, []);
 });
 
-t.test('everything a client can say', async (t) => {
+t.test('a request with every field', async (t) => {
   const schema = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const call = await callOf({
     model: 'mock/thinker',
@@ -127,7 +127,7 @@ t.test('everything a client can say', async (t) => {
   });
 });
 
-t.test('a seed of any 64 bits is one that engines take', async (t) => {
+t.test('any 64-bit seed is mapped to one that engines accept', async (t) => {
   const seed = async (value: number) => (await callOf({ seed: value })).sampling.seed;
   for (const small of [0, -7, 2 ** 53 - 1, 1 - 2 ** 53]) t.equal(await seed(small), small);
   t.equal(await seed(Number('9223372036854775807')), 2 ** 52, 'the largest, as JSON reads it');
@@ -143,7 +143,7 @@ t.test('base64 in a schema stays text, however large the request', async (t) => 
       tools: [{ type: 'function', function: { name: 'look', parameters: schema } }],
       response_format: { type: 'json_schema', json_schema: { name: 'out', schema } },
     },
-    withBytes(house()),
+    withBytes(harness()),
   );
   t.strictSame(call.tools, [{ name: 'look', parameters: schema }]);
   t.strictSame(call.format, { type: 'json_schema', name: 'out', schema });
@@ -181,7 +181,7 @@ t.test('media becomes data, documents become text', async (t) => {
   ]);
 });
 
-t.test('a final assistant message is carried on', async (t) => {
+t.test('a final assistant message is continued', async (t) => {
   const messages = [
     user,
     {
@@ -262,7 +262,7 @@ t.test(':express derives a budget where budgets are kept', async (t) => {
 });
 
 t.test('the completion limit fits the window', async (t) => {
-  const limit = async (body: object, at = house()) => (await callOf(body, at)).maxTokens;
+  const limit = async (body: object, at = harness()) => (await callOf(body, at)).maxTokens;
   t.equal(await limit({ max_tokens: 5 }), 5);
   t.equal(await limit({ max_tokens: 5, max_completion_tokens: 6 }), 6);
   t.equal(
@@ -273,16 +273,16 @@ t.test('the completion limit fits the window', async (t) => {
   t.equal(await limit({ model: 'mock/small' }), 256 - 8 - 32, 'window − prompt − 32');
   t.equal(await limit({ model: 'mock/small', max_completion_tokens: 100 }), 100);
 
-  const large = house();
+  const large = harness();
   const long = [{ role: 'user', content: 'word '.repeat(100_000) }];
   t.equal(await limit({ messages: long }, large), 131_072 - 125_000 - 7 - 32);
   t.equal(large.counted.length, 1, 'large prompts are counted off the loop');
 
-  const fits = house();
+  const fits = harness();
   t.equal(await limit({ messages: [{ role: 'user', content: 'ä'.repeat(40_000) }] }, fits), 32_768);
   t.equal(fits.counted.length, 0, 'the byte bound was enough');
 
-  const tools = house();
+  const tools = harness();
   const big = { type: 'object', description: 'x'.repeat(120_000) };
   await limit({ tools: [{ type: 'function', function: { name: 'f', parameters: big } }] }, tools);
   t.equal(tools.counted.length, 1, 'schemas of tools count');
@@ -296,7 +296,7 @@ t.test('special tokens in a prompt are text like any other', async (t) => {
   t.ok(call.maxTokens < 256 - 8 - 32);
 });
 
-t.test('the answer carries the model it was given by', async (t) => {
+t.test('the response names the model that served it', async (t) => {
   const [reply] = await ask({ messages: [user] });
   t.match(reply?.kind === 'whole' && JSON.parse(String(reply.body)), {
     model: 'mock/chat',

@@ -1,4 +1,4 @@
-/** The stages one by one, in marbles: what comes out, when, and when their sources are let go. */
+/** Marble tests of the chat stages: values, timing and subscriptions. */
 import { concatMap, defer, lastValueFrom, NEVER, Observable, of, pipe, tap, throwError } from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import t, { type Test } from 'tap';
@@ -23,14 +23,14 @@ import {
   caller,
   exchange,
   finish,
-  house,
+  harness,
   lease,
   model,
   models,
   run,
   text,
   usage,
-} from './hand-made.ts';
+} from './fixtures.ts';
 
 const marbles = (t: Test, run: (helpers: RunHelpers, now: () => number) => void): void => {
   const scheduler = new TestScheduler((actual, expected) => t.strictSame(actual, expected));
@@ -59,13 +59,13 @@ const values: Record<string, Parts> = {
 t.test('compose: steps', async (t) => {
   const said = (word: string): Reply => ({ kind: 'bytes', bytes: word });
   const add = (letter: string) => (word: string) => word + letter;
-  /** Each letter a step; the one in the middle as told. */
+  /** Each letter is a step; the middle one is given. */
   const route = (
     first: (exchange: Exchange) => Observable<string>,
     middle: (word: string, request: KeyedRequest) => string | Observable<string>,
   ) => compose(first, add('b'), add('c'), middle, add('e'), add('f'), (word: string) => of(said(word)));
 
-  t.test('one after the other, each told of its request', async (t) => {
+  t.test('steps run in order with the context of their request', async (t) => {
     const told: KeyedRequest[] = [];
     const pipeline = route(
       ({ id }) => of(id),
@@ -89,7 +89,7 @@ t.test('compose: steps', async (t) => {
     t.ok(told[1]?.exchange === two && told[1].caller === other);
   });
 
-  t.test('a step that takes its time is waited for, and let go with the reader', async (t) =>
+  t.test('an asynchronous step is awaited, and unsubscribed with the reader', async (t) =>
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const body = cold('-(a|)');
       const later = cold('--(d|)');
@@ -104,7 +104,7 @@ t.test('compose: steps', async (t) => {
     }),
   );
 
-  t.test('what a step throws ends the way', async (t) => {
+  t.test('an error in a step ends the run', async (t) => {
     const thrown = (): never => {
       throw broken;
     };
@@ -120,7 +120,7 @@ t.test('compose: steps', async (t) => {
       await t.rejects(lastValueFrom(run(pipeline, exchange())), broken);
   });
 
-  t.test('a body without an end says nothing', async (t) =>
+  t.test('an unfinished body emits nothing', async (t) =>
     marbles(t, ({ cold, expectObservable }) => {
       const pipeline = route(() => cold('-|'), add('d'));
       expectObservable(run(pipeline, exchange())).toBe('-|');
@@ -202,7 +202,7 @@ t.test('settle', async (t) => {
 });
 
 t.test('resolveModel', async (t) => {
-  const { catalog } = house().ports;
+  const { catalog } = harness().ports;
   marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
     const body = { model: 'mock/thinker:express', other: 1 };
     const request = cold('--(b|)', { b: body });
@@ -227,7 +227,7 @@ t.test('admit', async (t) => {
   const request = () => ({ exchange: exchange(), caller });
   const task = { model: model() };
   const admission = (grant: Lease | Observable<Lease>, asked: unknown[] = []) => ({
-    ...house().ports.admission,
+    ...harness().ports.admission,
     admit: (request: unknown) => {
       asked.push(request);
       return grant;
@@ -276,7 +276,7 @@ t.test('admit', async (t) => {
     });
   }
 
-  t.test('leaving the queue starts nothing', async (t) =>
+  t.test('a request that leaves the queue starts nothing', async (t) =>
     marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
       const waiting = cold<Lease>('-----l', { l: lease() });
       const work = cold('a|');
@@ -298,7 +298,7 @@ t.test('admit', async (t) => {
     }),
   );
 
-  t.test('a slot given at once is held as long', async (t) => {
+  t.test('a slot granted synchronously is held as long', async (t) => {
     const granted = lease();
     marbles(t, ({ cold, expectObservable, expectSubscriptions, flush }) => {
       const work = cold('a--b|');
@@ -325,7 +325,7 @@ t.test('admit', async (t) => {
     ['at once', (granted: Lease) => granted],
     ['later', (granted: Lease) => of(granted)],
   ] as const) {
-    t.test(`a slot that comes ${when} is given back when the rest cannot even start`, async (t) => {
+    t.test(`a slot granted ${when} is released when the rest cannot start`, async (t) => {
       const granted = lease();
       marbles(t, ({ expectObservable }) => {
         const run = (): never => {
@@ -339,7 +339,7 @@ t.test('admit', async (t) => {
     });
   }
 
-  t.test('a refusal passes', async (t) =>
+  t.test('a refusal is passed on', async (t) =>
     marbles(t, ({ expectObservable }) => {
       const refused = admission(throwError(() => fail('rate_limited', 'Too many')));
       expectObservable(
@@ -363,7 +363,7 @@ const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefine
 
 t.test('callEngine', async (t) => {
   t.test('hands the call and the reader’s backpressure to the engine of the model', async (t) => {
-    const at = house();
+    const at = harness();
     const asking = exchange();
     marbles(t, ({ expectObservable }) => {
       expectObservable(
@@ -386,14 +386,14 @@ t.test('callEngine', async (t) => {
       },
     ]);
   });
-  t.test('calls nobody while usage cannot be kept', async (t) => {
+  t.test('calls no engine while usage cannot be recorded', async (t) => {
     const closed: UsageLog = {
-      ...house().ports.usage,
+      ...harness().ports.usage,
       ensureOpen: () => {
         throw full;
       },
     };
-    const at = house();
+    const at = harness();
     marbles(t, ({ expectObservable }) => {
       expectObservable(
         of(task).pipe(lift(callEngine({ ...at.ports, usage: closed }, 'chat'), admitted(task))),
@@ -437,7 +437,7 @@ t.test('countTokens and record', async (t) => {
   interface Row {
     readonly name: string;
     readonly source: string;
-    /** How long a recording takes; at once unless told. */
+    /** How long recording takes; synchronous by default. */
     readonly recording?: string;
     readonly expected: string;
     readonly subscribed: string;
@@ -545,9 +545,9 @@ t.test('countTokens and record', async (t) => {
       event: { outcome: 'completed', ...tokens(10, 4) },
     },
   ];
-  t.test('an engine that does not stop is stopped, and fails', async (t) => {
+  t.test('an engine that exceeds the token limit is stopped with a failure', async (t) => {
     const big: SettledParts = [text('x'.repeat(1024 * 1024))];
-    const { ports, events } = house();
+    const { ports, events } = harness();
     let passed = 0;
     const source = new Observable<SettledParts>((subscriber) => {
       for (let count = 0; count < 100 && !subscriber.closed; count++) subscriber.next(big);
@@ -568,7 +568,7 @@ t.test('countTokens and record', async (t) => {
       const events: UsageEvent[] = [];
       marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
         const log: UsageLog = {
-          ...house().ports.usage,
+          ...harness().ports.usage,
           record: (event) =>
             defer(() => {
               events.push(event);

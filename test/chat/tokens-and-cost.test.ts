@@ -1,4 +1,4 @@
-/** Tokens are counted without stalling on strange text; money is exact to the last digit. */
+/** Tests token counting on unusual text in bounded time, and exact cost arithmetic. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
@@ -24,7 +24,7 @@ t.test('never more tokens than bytes', async () => {
   );
 });
 
-t.test('text without a break counts in the time of its length', async (t) => {
+t.test('text without breaks is counted in linear time', async (t) => {
   // Merged as one word each of these would take minutes.
   const million = 1_000_000;
   t.equal(await countTokens([' '.repeat(million)], 'Other'), 7813);
@@ -103,7 +103,7 @@ t.test('each kind of token has its price', async (t) => {
   );
 });
 
-t.test('tokens cost what their quantities times prices are, however large or fine', async () => {
+t.test('cost is the exact product of quantities and prices, however large or fine', async () => {
   const price = fc
     .tuple(fc.bigInt({ min: 0n, max: 10n ** 22n }), fc.integer({ min: 0, max: 20 }))
     .map(([units, scale]) => formatScaled({ units, scale }));

@@ -1,4 +1,4 @@
-/** A gateway for the flow tests: in front of an engine that the test plays itself, with its slots and usage events in view. */
+/** A gateway in front of a scripted engine that records slots and usage events. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defer, finalize, map } from 'rxjs';

@@ -1,4 +1,4 @@
-/** The `sluice` command as a process of its own, beside others on the same store, and what it says to wrong words. */
+/** Tests the `sluice` command as a process: shared stores, concurrent starts and invalid arguments. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ t.test('help and version at every level', async (t) => {
   });
 });
 
-t.test('wrong words are told in one line, exit code 2', async (t) => {
+t.test('invalid arguments give a one-line error and exit code 2', async (t) => {
   const which = 'say which key: KEY, or --subscription with --name or --all';
   const wrong: [string, string][] = [
     ['frobnicate', 'sluice: there is no command "frobnicate"; sluice --help lists them'],
@@ -96,7 +96,7 @@ t.test('wrong words are told in one line, exit code 2', async (t) => {
     t.strictSame(await said(t, ...words.split(' ')), { code: 2, out: '', err: `${err}\n` }, words);
 });
 
-t.test('keys and subscriptions on one file, beside a process that has them in use', async (t) => {
+t.test('keys and subscriptions in a file that another process uses', async (t) => {
   const environment = { SLUICE_DATA: join(t.testdir(), 'data') };
   const call = (...words: string[]) => sluice(environment, ...words);
   const parsed = async (...words: string[]) => JSON.parse((await call(...words, '--json')).out);
@@ -164,7 +164,7 @@ t.test('keys and subscriptions on one file, beside a process that has them in us
   t.match(await parsed('subscriptions', 'list'), [{ id, name: 'Acme & Söhne', status: 'closed' }]);
 });
 
-t.test('what fails is told in one line, exit code 1', async (t) => {
+t.test('failures give a one-line error and exit code 1', async (t) => {
   const folder = t.testdir({ file: '', text: { 'state.db': 'no database '.repeat(500) } });
   const data = { SLUICE_DATA: join(folder, 'data') };
   const cases: [Record<string, string>, string, RegExp][] = [
@@ -207,7 +207,7 @@ t.test('processes that start together on a new file all succeed', async (t) => {
   t.strictSame(found.map(({ name }) => name).sort(), names);
 });
 
-t.test('the simulator runs until it is told to stop', async (t) => {
+t.test('the simulator runs until it is stopped', async (t) => {
   const child = spawn(process.execPath, [main, 'simulate', '--port', '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,4 +1,4 @@
-/** Admission at its simplest: arrays searched from end to end, one gate, times in milliseconds. */
+/** The reference model of admission: plain arrays and times in milliseconds. */
 import type { Limits } from '../../src/ports/admission.ts';
 
 export interface ModelRules {
@@ -57,7 +57,7 @@ export class ModelGate {
     this.#serve(now);
   }
 
-  leave(name: string): void {
+  disconnect(name: string): void {
     this.#line = this.#line.filter((each) => each.name !== name);
   }
 

@@ -1,4 +1,4 @@
-/** What every Blobs adapter must do. `open` gives a connection to one and the same store each time it is called. */
+/** The contract suite of Blobs adapters. `open` connects to the same store each time. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { firstValueFrom, lastValueFrom, Observable, of, Subject, toArray } from 'rxjs';
@@ -21,7 +21,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   const readAll = async (name: string, range?: ByteRange): Promise<Buffer> =>
     Buffer.concat(await firstValueFrom(blobs.read(name, new Backpressure(), range).pipe(toArray())));
 
-  t.test('bytes are kept under a name, replaced, and removed', async (t) => {
+  t.test('bytes are stored under a name, replaced and removed', async (t) => {
     const name = newName();
     t.equal(await blobs.stat(name), undefined);
     await t.rejects(readAll(name), missing);
@@ -51,7 +51,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.equal((await readAll(name, { start: 4, end: 4 })).toString(), '');
   });
 
-  t.test('nothing is a blob too', async (t) => {
+  t.test('an empty blob is a blob', async (t) => {
     const [put, written] = [newName(), newName()];
     await blobs.put(put, Buffer.alloc(0), png);
     await lastValueFrom(blobs.write(written, of(), { ...png, backpressure: new Backpressure() }));
@@ -61,7 +61,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     }
   });
 
-  t.test('a stream of any length arrives whole, its source held back', async (t) => {
+  t.test('a stream of any length arrives whole, with backpressure on its source', async (t) => {
     const name = newName();
     const source = new PacedSource(13_000_003, 50_000);
     const info = await lastValueFrom(
@@ -77,7 +77,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.ok(middle.equals(read.subarray(6_000_000, 6_000_100)));
   });
 
-  t.test('there is nothing under the name until every byte is there', async (t) => {
+  t.test('a blob appears only when it is complete', async (t) => {
     const name = newName();
     const bytes = new Subject<Buffer>();
     const written = lastValueFrom(blobs.write(name, bytes, { ...png, backpressure: new Backpressure() }));
@@ -99,7 +99,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.equal(await blobs.stat(name), undefined);
   });
 
-  t.test('who leaves takes the source along and leaves nothing', async (t) => {
+  t.test('unsubscribing ends the source and leaves nothing', async (t) => {
     const name = newName();
     const bytes = new Subject<Buffer>();
     const subscription = blobs.write(name, bytes, { ...png, backpressure: new Backpressure() }).subscribe();
@@ -110,7 +110,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.equal(await blobs.stat(name), undefined);
   });
 
-  t.test('a reader that pauses gets no more until it goes on', async (t) => {
+  t.test('a paused reader gets nothing until it resumes', async (t) => {
     const name = newName();
     const bytes = randomBytes(3_000_000);
     await blobs.put(name, bytes, png);
@@ -133,14 +133,14 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.ok(Buffer.concat(got).equals(bytes));
   });
 
-  t.test('a reader may leave in the middle', async (t) => {
+  t.test('a reader may unsubscribe in the middle', async (t) => {
     const name = newName();
     await blobs.put(name, randomBytes(1_000_000), png);
     const piece = await firstValueFrom(blobs.read(name, new Backpressure()));
     t.ok(piece.length > 0);
   });
 
-  t.test('what has expired is not there', async (t) => {
+  t.test('an expired blob does not exist', async (t) => {
     const [past, future] = [newName(), newName()];
     await blobs.put(past, Buffer.from('old'), { ...png, expiresAt: Date.now() - 1000 });
     await blobs.put(future, Buffer.from('new'), { ...png, expiresAt: Date.now() + 60_000 });
@@ -149,7 +149,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
     t.strictSame(await blobs.stat(future), { mediaType: 'image/png', size: 3 });
   });
 
-  t.test('a name that could leave its place is refused', async (t) => {
+  t.test('a name that could escape its folder is refused', async (t) => {
     const bad = [
       '',
       '/',
@@ -179,7 +179,7 @@ export const blobsContract = async (t: Test, open: () => Promise<Blobs>): Promis
   });
 };
 
-/** A source that obeys backpressure, turn by turn, and remembers what it sent. */
+/** A source with backpressure that emits once per tick and records what it sent. */
 class PacedSource implements Pausable {
   readonly backpressure = new Backpressure();
   readonly size: number;

@@ -1,4 +1,4 @@
-/** What the HTTP edge promises, whichever server it runs on. */
+/** The contract suite of the HTTP edge, run on every server. */
 import type { Test } from 'tap';
 import { bodies } from './edge/bodies.ts';
 import { endings } from './edge/endings.ts';

@@ -1,4 +1,4 @@
-/** What every Events adapter must do. `open` gives a connection whose usage ends up with `receive`, sooner or later. */
+/** The contract suite of Events adapters. `open` connects so that published usage reaches `receive`. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { EventMessage, Events, Receiver } from '../../src/ports/events.ts';
@@ -29,7 +29,7 @@ export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> =
     value: JSON.stringify({ mark, key, number, text: 'ü🎵\u0000"\\\n' }),
   });
 
-  await t.test('what was published arrives, in order per key, unchanged', async (t) => {
+  await t.test('published messages arrive unchanged, in order per key', async (t) => {
     const keys = ['a', 'b', 'ключ 🎵', ''];
     const messages = Array.from({ length: 200 }, (_, n) => message(keys[n % 4] ?? '', 'order', n));
     for (let i = 0; i < messages.length; i += 50) await events.publish('usage', messages.slice(i, i + 50));
@@ -40,7 +40,7 @@ export const eventsContract = async (t: Test, open: OpenEvents): Promise<void> =
     }
   });
 
-  await t.test('publications at the same time and large ones all arrive', async (t) => {
+  await t.test('concurrent and large publications all arrive', async (t) => {
     const many = Array.from({ length: 3000 }, (_, n) => ({
       key: `k${n % 7}`,
       value: JSON.stringify({ mark: 'large', n, filler: 'x'.repeat(500) }),

@@ -1,4 +1,4 @@
-/** A ledger of a few lines: what the real ones must agree with. */
+/** The reference model of the ledger, in memory. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { add, formatScaled, type Scaled, toScaled } from '../../src/decimal.ts';
 import type { Ledger, UsageFilter, UsageGroup } from '../../src/ports/ledger.ts';

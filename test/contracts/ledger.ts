@@ -1,4 +1,4 @@
-/** What every Ledger adapter must do. `open` gives a connection to one and the same, at first empty, ledger each time it is called. */
+/** The contract suite of Ledger adapters. `open` connects to the same ledger, empty at first. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Test } from 'tap';
@@ -23,7 +23,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
   const eventsOf = (subscription: string, overrides: readonly Partial<UsageEvent>[]) =>
     overrides.map((each) => usageEvent({ subscription, ...each }));
 
-  await t.test('events come back whole, oldest first, page by page', async (t) => {
+  await t.test('events are listed whole, oldest first, by page', async (t) => {
     const subscription = newOwner();
     const other = usageEvent({ subscription: newOwner(), time: noon });
     const [late, early, tieB, tieA] = eventsOf(subscription, [
@@ -59,7 +59,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     );
   });
 
-  await t.test('an event counts once, however often it comes', async (t) => {
+  await t.test('an event counts once, however often it is delivered', async (t) => {
     const subscription = newOwner();
     const events = eventsOf(subscription, [{ time: noon }, { time: noon + 1 }, { time: noon + 40 * day }]);
     const [first, second] = events as [UsageEvent, UsageEvent];
@@ -89,7 +89,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     t.strictSame(await ledger.find([]), []);
   });
 
-  await t.test('totals by every group, sorted, paged, without what failed', async (t) => {
+  await t.test('totals by every group, sorted, paged, without failures', async (t) => {
     const subscription = newOwner();
     await ledger.insert(
       eventsOf(subscription, [
@@ -180,7 +180,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     t.equal((await ledger.find(events)).length, odd.length);
   });
 
-  await t.test('any history ends as in a simple model', async () => {
+  await t.test('any history agrees with the model', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(batch, { minLength: 1, maxLength: 4 }),
@@ -205,7 +205,7 @@ export const ledgerContract = async (t: Test, open: () => Ledger, { histories = 
     );
   });
 
-  await t.test('a closed connection is of no use', async (t) => {
+  await t.test('a closed connection rejects calls', async (t) => {
     const closed = open();
     await closed.check();
     await closed.close();

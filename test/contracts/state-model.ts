@@ -1,4 +1,4 @@
-/** The State port in its simplest form: a list in memory, for comparing the real ones with. */
+/** The reference model of the State port: a list in memory. */
 import type { NewRecord, RecordIndex, State, StoredRecord } from '../../src/ports/state.ts';
 
 interface Entry {

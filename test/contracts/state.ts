@@ -1,4 +1,4 @@
-/** What every State adapter must do. `open` gives a connection to one and the same store each time it is called. */
+/** The contract suite of State adapters. `open` connects to the same store each time. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Test } from 'tap';
@@ -158,7 +158,7 @@ export const stateContract = async (t: Test, open: () => State): Promise<void> =
     for (const other of others.slice(1)) await other.close();
   });
 
-  t.test('another connection sees what was written, and a new one after it was closed', async (t) => {
+  t.test('writes are visible to other connections, and after reopening', async (t) => {
     const kind = newKind();
     const first = open();
     await first.create(kind, { id: 'kept', owner: 'o', value: 1, index: { group: 'g', due: 5 } });
@@ -214,7 +214,7 @@ export const stateContract = async (t: Test, open: () => State): Promise<void> =
     t.equal(await state.get(oddKind, "' OR 1=1 --"), undefined);
   });
 
-  t.test('any history of calls ends as in a simple model', async () => {
+  t.test('any history of calls agrees with the model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 10, maxLength: 60 }), async (calls) => {
         const kind = newKind();

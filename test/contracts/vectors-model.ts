@@ -1,4 +1,4 @@
-/** The Vectors port in its simplest form: lists in memory, for comparing the real ones with. */
+/** The reference model of the Vectors port: lists in memory. */
 import { fail } from '../../src/errors.ts';
 import type { Hit, Item, Point, Vectors } from '../../src/ports/vectors.ts';
 

@@ -1,4 +1,4 @@
-/** What every Vectors adapter must do. `open` gives a connection to one and the same store each time it is called. */
+/** The contract suite of Vectors adapters. `open` connects to the same store each time. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Test } from 'tap';
@@ -23,7 +23,7 @@ export const vectorsContract = async (
     return store;
   };
 
-  t.test('a file is found from its publication on, whole', async (t) => {
+  t.test('a file is found whole, once it is published', async (t) => {
     const store = await newStore();
     const [one, two] = [newPoint('a', [1, 0, 0, 0]), newPoint('b', [1, 1, 0, 0], { index: 1 })];
     await vectors.upsert(store, [one, two]);
@@ -51,7 +51,7 @@ export const vectorsContract = async (
     t.equal(await vectors.count(store), 3, 'a file without points has nothing to publish');
   });
 
-  t.test('what is removed is gone, and what is described is found by it', async (t) => {
+  t.test('removed items are gone, and updated items are found by their new text', async (t) => {
     const store = await newStore();
     await vectors.upsert(store, [
       newPoint('a', [1, 0, 0, 0]),
@@ -95,7 +95,7 @@ export const vectorsContract = async (
     t.strictSame(await sights(vectors, store, 'b'), nothing, 'a new one of the same name is empty');
   });
 
-  t.test('stores and their dimensions are apart', async (t) => {
+  t.test('stores and their dimensions are isolated', async (t) => {
     const [small, large, none] = [await newStore(3), await newStore(300), await newStore()];
     await vectors.create(small, 3);
     const ones = Array<number>(300).fill(1);
@@ -148,7 +148,7 @@ export const vectorsContract = async (
     t.strictSame(await found({ limit: 100, file: 'file-0', minimum: 0.9 }), []);
   });
 
-  t.test('lists by creation, place and id, a page at a time, both ways', async (t) => {
+  t.test('lists by creation, position and id, by page, in both directions', async (t) => {
     const store = await newStore();
     // Many in one millisecond, some in the same place too.
     const points = Array.from({ length: 45 }, (_, index) =>
@@ -186,7 +186,7 @@ export const vectorsContract = async (
     t.strictSame(await vectors.list(store, { limit: 9, order: 'asc', file: 'nothing' }), []);
   });
 
-  t.test('another connection sees what was written, and a new one after it was closed', async (t) => {
+  t.test('writes are visible to other connections, and after reopening', async (t) => {
     const store = await newStore();
     const first = open();
     await first.upsert(store, [newPoint('a', [1, 0, 0, 0]), newPoint('b', [0, 1, 0, 0])]);
@@ -308,7 +308,7 @@ export const vectorsContract = async (
     for (const other of others.slice(1)) await other.close();
   });
 
-  t.test('any history of calls ends as in a simple model', async () => {
+  t.test('any history of calls agrees with the model', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(call, { minLength: 10, maxLength: 30 }), async (calls) => {
         const store = await newStore();

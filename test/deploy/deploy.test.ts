@@ -1,4 +1,4 @@
-/** docker-compose.yml and the Dockerfile: valid by Compose's schema, and in step with the code they start. */
+/** Checks docker-compose.yml and the Dockerfile against Compose's schema and the code they start. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -56,7 +56,7 @@ const goDurations = (_: string, value: unknown): unknown =>
     ? { type: 'string', pattern: '^(\\d+(us|ms|s|m|h))+$' }
     : value;
 
-t.test('it is what Compose takes', async (t) => {
+t.test('it is valid for Compose', async (t) => {
   // Compose's own, as its linter carries it.
   const schema = read('node_modules/dclint/schemas/compose.schema.json');
   const validator = Schema.Compile(JSON.parse(schema, goDurations));
@@ -122,8 +122,8 @@ t.test('our services: settings that are read, commands that exist', async (t) =>
   t.match(compose.configs.front.content, `gateway:${env.PORT} port ${configs.gateway?.admin?.port}`);
 });
 
-t.test('every service: restarted, looked after, pinned, kept', async (t) => {
-  // Their reasons stand beside them.
+t.test('every service has a restart policy, health check, pinned image and volume', async (t) => {
+  // Their reasons are beside them.
   const withoutHealth = services.filter(([, { healthcheck }]) => healthcheck?.disable).map(([name]) => name);
   t.strictSame(withoutHealth, ['bucket']);
   for (const [name, service] of services) {
@@ -155,13 +155,13 @@ t.test('every service: restarted, looked after, pinned, kept', async (t) => {
   t.match(named('redis').command?.join(' '), '--appendonly yes');
 });
 
-t.test('the front is what HAProxy takes', { skip: !hasHaproxy && 'no haproxy on PATH' }, async (t) => {
+t.test('the HAProxy configuration is valid', { skip: !hasHaproxy && 'no haproxy on PATH' }, async (t) => {
   const file = join(t.testdir({ 'haproxy.cfg': compose.configs.front.content }), 'haproxy.cfg');
   const { status, stderr } = spawnSync('haproxy', ['-c', '-f', file], { encoding: 'utf8', timeout: 20_000 });
   t.equal(status, 0, stderr);
 });
 
-t.test('its passwords stand nowhere else', async (t) => {
+t.test('its passwords appear nowhere else', async (t) => {
   const passwords = ['sluice-minio', 'sluice:sluice@'];
   const folders = ['src', 'pipelines', 'schemas', 'docs', 'examples', 'bench', 'bin'];
   const files = [

@@ -1,4 +1,4 @@
-/** The text of a Dockerfile in; its stages out, each as a list of instructions. */
+/** Parses a Dockerfile into stages, each a list of instructions. */
 export interface Instruction {
   readonly word: string;
   readonly rest: string;

@@ -1,4 +1,4 @@
-/** Embeddings at a real socket, answered by the simulator: forms, encodings, lengths, instructions, bills, and the clients people use. */
+/** Tests the embeddings route over a real socket: inputs, encodings, dimensions, billing and SDKs. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';
@@ -36,7 +36,7 @@ const nested = 'sluice/nested';
 const instruction = 'Instruct: Find what answers\nQuery: ';
 const isResponse = Compile(EmbeddingsResponse);
 
-t.test('an answer', async (t) => {
+t.test('a response', async (t) => {
   const said = await post('/embeddings', { model, input: ['Tides rise', 'Bread rises'] });
   t.equal(said.status, 200);
   t.ok(isResponse.Check(said.body), JSON.stringify(isResponse.Errors(said.body)));
@@ -72,7 +72,7 @@ t.test('an answer', async (t) => {
   });
 });
 
-t.test('one text or several, texts or token ids, say the same', async (t) => {
+t.test('one text or several, as text or token ids, give the same vectors', async (t) => {
   // "hello world" in the vocabulary of most clients.
   const forms = ['hello world', ['hello world'], [15339, 1917], [[15339, 1917]]];
   const answers = await Promise.all(
@@ -85,7 +85,7 @@ t.test('one text or several, texts or token ids, say the same', async (t) => {
   t.equal(two.body.usage.prompt_tokens, 3, 'ids are tokens');
 });
 
-t.test('base64 is the same numbers', async (t) => {
+t.test('base64 encodes the same numbers', async (t) => {
   const input = ['The moon pulls on the sea', '一二三', '!?'];
   for (const fields of [{ model }, { model: nested }, { model: nested, dimensions: 100 }]) {
     const floats = vectorsOf(await post('/embeddings', { ...fields, input, encoding_format: 'float' }));
@@ -123,7 +123,7 @@ t.test('dimensions cut and renormalise', async (t) => {
   );
 });
 
-t.test('a query gets the instruction of a model that has one, and pays for it', async (t) => {
+t.test('a query gets the instruction of its model, and its tokens are billed', async (t) => {
   const asked = async (fields: object) => {
     const { body } = await post('/embeddings', { model: nested, encoding_format: 'base64', ...fields });
     return body.usage.prompt_tokens;
@@ -143,7 +143,7 @@ t.test('a query gets the instruction of a model that has one, and pays for it', 
   t.equal(await asked({ model, input, input_type: 'query' }), 4, 'a model without one');
 });
 
-t.test('what is like what', async (t) => {
+t.test('similar texts have similar vectors', async (t) => {
   const documents = [
     'The Moon pulls on the oceans, and twice a day the tide rises and falls.',
     'A sourdough starter is flour and water in which wild yeast grows.',
@@ -172,7 +172,7 @@ t.test('what is like what', async (t) => {
   t.same(upper, lower, 'case and accents make no difference');
 });
 
-t.test('an input that is too long is cut, not refused', async (t) => {
+t.test('an input that is too long is truncated', async (t) => {
   const long = Array.from({ length: 600 }, (_, index) => `word${index}`);
   const first = long.slice(0, 256).join(' ');
   const input = [long.join(' '), first, 'short', long.join(' ')];
@@ -211,7 +211,7 @@ t.test('2048 inputs', async (t) => {
   t.match(events.at(-2), { quantities: { inputs: 2048 }, outcome: 'completed' });
 });
 
-t.test('what is wrong with a request is named', async (t) => {
+t.test('errors name the invalid field', async (t) => {
   const forms = 'input must be a string, an array of strings or token ids';
   const ask = (fields: object) => ({ model, input: 'Hi', ...fields });
   const cases: readonly (readonly [body: unknown, says: string])[] = [
@@ -323,7 +323,7 @@ t.test('failures of the engine', async (t) => {
   );
 });
 
-t.test('a client that leaves', async (t) => {
+t.test('a client that disconnects', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/embeddings', { model, input: '/sim first=1m\nHi' }, leaving.signal);
@@ -339,7 +339,7 @@ t.test('a client that leaves', async (t) => {
   });
 });
 
-t.test('the list of embedding models is what is served', async (t) => {
+t.test('the list of embedding models contains what is served', async (t) => {
   const response = await fetch(`${gateway.url}/embeddings/models`);
   const { data } = (await response.json()) as {
     data: { id: string; context_length: number; pricing: { prompt: string }; architecture: unknown }[];

@@ -1,4 +1,4 @@
-/** Embedding engines over HTTP and their habits: batches, order, sizes, encodings, broken answers, a gateway behind a gateway. */
+/** Tests embedding engines over HTTP: batches, order, sizes, encodings, broken responses and chained gateways. */
 import { deepEqual, equal } from 'node:assert/strict';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
@@ -6,7 +6,7 @@ import { convertVector } from '../../src/engines/convert-vector.ts';
 import { JsonPicker, type Pick } from '../../src/engines/json-picker.ts';
 import { countTokens } from '../../src/tokens/count.ts';
 import { writeVector } from '../../src/vectors.ts';
-import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { type ReceivedRequest, type Script, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 import { embeddingsOf, startPosting, type Vectors, vectorsOf } from './posting.ts';
 
@@ -16,8 +16,8 @@ interface Asked {
   readonly encoding_format: string;
 }
 
-const asked = ({ body }: Visit): Asked => JSON.parse(body);
-/** A vector that tells its input: how long it is, and what it begins with. */
+const asked = ({ body }: ReceivedRequest): Asked => JSON.parse(body);
+/** A vector that encodes the length and the beginning of its input. */
 const vectorOf = (input: string | readonly number[]): number[] => {
   const first = typeof input === 'string' ? input.charCodeAt(0) : (input[0] ?? 0);
   return [input.length / 1024, first / 4096, 0.1, -1e-7];
@@ -32,14 +32,14 @@ const items = ({ input, encoding_format }: Asked) =>
     embedding: encoding_format === 'base64' ? encoded(vectorOf(each)) : vectorOf(each),
   }));
 /** As vLLM answers. */
-const answer: Script = (visit) => {
-  const { input, model } = asked(visit);
-  visit.json(200, {
+const answer: Script = (request) => {
+  const { input, model } = asked(request);
+  request.json(200, {
     id: 'embd-1',
     object: 'list',
     created: 1,
     model,
-    data: items(asked(visit)),
+    data: items(asked(request)),
     usage: { prompt_tokens: 7 * input.length, total_tokens: 7 * input.length, completion_tokens: 0 },
   });
 };
@@ -74,7 +74,7 @@ const near = (t: Test, found: readonly (readonly number[])[], inputs: readonly s
 const inputs = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${index} is a number`);
 
-t.test('picking values out of JSON that comes in pieces', async (t) => {
+t.test('extracting values from chunked JSON', async (t) => {
   const json = fc.json({ maxDepth: 4 });
   t.doesNotThrow(() =>
     fc.assert(
@@ -188,7 +188,7 @@ t.test('vectors in both encodings', async (t) => {
   );
 });
 
-t.test('what an engine is asked', async (t) => {
+t.test('the request that an engine gets', async (t) => {
   const { ask, far, gateway } = await start(
     t,
     answer,
@@ -197,7 +197,7 @@ t.test('what an engine is asked', async (t) => {
   await ask(['Hello', 'you'], { encoding_format: 'base64', user: 'u', input_type: 'query' });
   await ask([[1, 2], [3]]);
   await ask('Hello', { dimensions: 2 });
-  const [first, ...others] = far.visits.map((visit) => JSON.parse(visit.body));
+  const [first, ...others] = far.requests.map((request) => JSON.parse(request.body));
   t.same(first, {
     model: 'near',
     input: ['Hello', 'you'],
@@ -212,8 +212,8 @@ t.test('what an engine is asked', async (t) => {
     ],
     'token ids as they are; what will be read is asked for as base64',
   );
-  t.match(far.visits[0]?.head, /^POST \/v1\/embeddings HTTP/);
-  t.match(far.visits[0]?.head, /x-request-id: req_/);
+  t.match(far.requests[0]?.head, /^POST \/v1\/embeddings HTTP/);
+  t.match(far.requests[0]?.head, /x-request-id: req_/);
   t.equal(gateway.logLines.filter(({ level }) => level >= 40).length, 0);
 });
 
@@ -221,15 +221,15 @@ t.test('batches', async (t) => {
   let running = 0;
   let most = 0;
   let last = 0;
-  const waiting: Visit[] = [];
+  const waiting: ReceivedRequest[] = [];
   /** Answers come in the wrong order, and only when as many calls are there as there will be. */
   const { ask, far, events } = await start(
     t,
-    (visit) => {
+    (request) => {
       running++;
       most = Math.max(most, running);
-      waiting.push(visit);
-      const isLast = far.visits.length === last;
+      waiting.push(request);
+      const isLast = far.requests.length === last;
       if (running < 8 && !isLast) return;
       for (const each of waiting.splice(0).reverse()) {
         running--;
@@ -240,16 +240,16 @@ t.test('batches', async (t) => {
   );
   const texts = inputs(95);
   for (const encoding_format of ['float', 'base64']) {
-    const from = far.visits.length;
+    const from = far.requests.length;
     last = from + 10;
     const said = await ask(texts, { encoding_format });
     near(t, vectorsOf(said), texts, 'in input order');
     t.equal(said.body.usage.prompt_tokens, 7 * 95);
     t.equal(events.at(-1)?.cost, '0.000665');
     t.same(
-      far.visits
+      far.requests
         .slice(from)
-        .map((visit) => asked(visit).input.length)
+        .map((request) => asked(request).input.length)
         .sort((one, other) => other - one),
       [10, 10, 10, 10, 10, 10, 10, 10, 10, 5],
     );
@@ -257,12 +257,12 @@ t.test('batches', async (t) => {
   t.equal(most, 8, 'at once');
 });
 
-t.test('batches where the row does not say', async (t) => {
+t.test('batches when the row sets no size', async (t) => {
   const { ask, far } = await start(t, answer, '{ dimensions: 4 }', 1_000_000);
   const sizes = (from: number) =>
-    far.visits
+    far.requests
       .slice(from)
-      .map((visit) => asked(visit).input.length)
+      .map((request) => asked(request).input.length)
       .sort((one, other) => one - other);
   t.equal((await ask(inputs(300))).status, 200);
   t.same(sizes(0), [44, 128, 128]);
@@ -271,95 +271,101 @@ t.test('batches where the row does not say', async (t) => {
   t.same(sizes(3), [2, 4, 4], 'half a megabyte at most');
 });
 
-t.test('habits of engines', async (t) => {
+t.test('variants of engines', async (t) => {
   const { ask, far, events } = await start(t);
   const texts = ['Hello there', 'a', '日本語 text', 'The quick brown fox jumps over the lazy dog'];
   const ownCount = await countTokens(texts, 'o200k_base');
   const usage = { prompt_tokens: 21, total_tokens: 21 };
-  const plain = (visit: Visit) =>
+  const plain = (request: ReceivedRequest) =>
     texts
-      .map((text, index) => ({ index, embedding: vectorOf(text), visit }))
-      .map(({ visit: _, ...item }) => item);
+      .map((text, index) => ({ index, embedding: vectorOf(text), request }))
+      .map(({ request: _, ...item }) => item);
   const habits: readonly (readonly [name: string, tokens: number, script: Script])[] = [
     ['as vLLM', 28, answer],
-    ['encoding ignored', 21, (visit) => visit.json(200, { data: plain(visit), usage })],
+    ['encoding ignored', 21, (request) => request.json(200, { data: plain(request), usage })],
     [
       'base64 always',
       21,
-      (visit) =>
-        visit.json(200, {
-          data: plain(visit).map(({ index, embedding }) => ({ index, embedding: encoded(embedding) })),
+      (request) =>
+        request.json(200, {
+          data: plain(request).map(({ index, embedding }) => ({ index, embedding: encoded(embedding) })),
           usage,
         }),
     ],
-    ['no usage', ownCount, (visit) => visit.json(200, { data: items(asked(visit)) })],
-    ['usage null', ownCount, (visit) => visit.json(200, { usage: null, data: items(asked(visit)) })],
+    ['no usage', ownCount, (request) => request.json(200, { data: items(asked(request)) })],
+    ['usage null', ownCount, (request) => request.json(200, { usage: null, data: items(asked(request)) })],
     [
       'usage of zero',
       ownCount,
-      (visit) => visit.json(200, { usage: { prompt_tokens: 0, total_tokens: 0 }, data: items(asked(visit)) }),
+      (request) =>
+        request.json(200, { usage: { prompt_tokens: 0, total_tokens: 0 }, data: items(asked(request)) }),
     ],
     [
       'only a total',
       21,
-      (visit) => visit.json(200, { usage: { total_tokens: 21 }, data: items(asked(visit)) }),
+      (request) => request.json(200, { usage: { total_tokens: 21 }, data: items(asked(request)) }),
     ],
     [
       'characters for tokens',
       ownCount,
-      (visit) =>
-        visit.json(200, { usage: { prompt_tokens: texts.join('').length }, data: items(asked(visit)) }),
+      (request) =>
+        request.json(200, { usage: { prompt_tokens: texts.join('').length }, data: items(asked(request)) }),
     ],
-    ['unordered', 21, (visit) => visit.json(200, { data: items(asked(visit)).reverse(), usage })],
+    ['unordered', 21, (request) => request.json(200, { data: items(asked(request)).reverse(), usage })],
     [
       'no numbers',
       21,
-      (visit) =>
-        visit.json(200, { data: items(asked(visit)).map(({ embedding }) => ({ embedding })), usage }),
+      (request) =>
+        request.json(200, { data: items(asked(request)).map(({ embedding }) => ({ embedding })), usage }),
     ],
     [
       'the number last',
       21,
-      (visit) =>
-        visit.json(200, {
+      (request) =>
+        request.json(200, {
           usage,
-          data: items(asked(visit)).map(({ index, embedding }) => ({ embedding, index })),
+          data: items(asked(request)).map(({ index, embedding }) => ({ embedding, index })),
         }),
     ],
     [
       'a list in a list',
       21,
-      (visit) =>
-        visit.json(200, {
-          data: plain(visit).map((item) => ({ ...item, embedding: [item.embedding] })),
+      (request) =>
+        request.json(200, {
+          data: plain(request).map((item) => ({ ...item, embedding: [item.embedding] })),
           usage,
         }),
     ],
-    ['written wide', 21, (visit) => visit.json(200, JSON.stringify({ data: plain(visit), usage }, null, 2))],
+    [
+      'written wide',
+      21,
+      (request) => request.json(200, JSON.stringify({ data: plain(request), usage }, null, 2)),
+    ],
     [
       'escaped slashes',
       21,
-      (visit) => visit.json(200, JSON.stringify({ data: items(asked(visit)), usage }).replaceAll('/', '\\/')),
+      (request) =>
+        request.json(200, JSON.stringify({ data: items(asked(request)), usage }).replaceAll('/', '\\/')),
     ],
     [
       'extra words',
       21,
-      (visit) =>
-        visit.json(200, {
+      (request) =>
+        request.json(200, {
           model: 'x',
           extra: { data: [1, { embedding: [9] }] },
-          data: items(asked(visit)).map((item) => ({ ...item, tokens: ['"]}'] })),
+          data: items(asked(request)).map((item) => ({ ...item, tokens: ['"]}'] })),
           usage,
         }),
     ],
     [
       'byte by byte',
       21,
-      async (visit) => {
-        visit.streamHead();
-        for (const byte of Buffer.from(JSON.stringify({ data: items(asked(visit)), usage })))
-          visit.chunk(Buffer.from([byte]));
-        visit.end();
+      async (request) => {
+        request.streamHead();
+        for (const byte of Buffer.from(JSON.stringify({ data: items(asked(request)), usage })))
+          request.chunk(Buffer.from([byte]));
+        request.end();
       },
     ],
   ];
@@ -376,19 +382,24 @@ t.test('habits of engines', async (t) => {
   }
 });
 
-t.test('answers that are none', async (t) => {
+t.test('invalid responses', async (t) => {
   const { ask, far, events } = await start(t);
   const unreadable = 'The engine sent an answer that cannot be read';
   const withVector =
     (json: string): Script =>
-    (visit) =>
-      visit.json(200, `{"data":[{"index":0,"embedding":${json}}]}`);
+    (request) =>
+      request.json(200, `{"data":[{"index":0,"embedding":${json}}]}`);
   const broken: readonly (readonly [name: string, status: number, message: string, script: Script])[] = [
-    ['too few', 502, unreadable, (visit) => visit.json(200, { data: [] })],
-    ['the same twice', 502, unreadable, (visit) => visit.json(200, { data: [{ index: 1, embedding: [1] }] })],
-    ['no data', 502, unreadable, (visit) => visit.json(200, {})],
-    ['no JSON', 502, unreadable, (visit) => visit.json(200, '<html></html>')],
-    ['half of it', 502, unreadable, (visit) => visit.json(200, '{"data":[{"index":0,"embedding":[0.1')],
+    ['too few', 502, unreadable, (request) => request.json(200, { data: [] })],
+    [
+      'the same twice',
+      502,
+      unreadable,
+      (request) => request.json(200, { data: [{ index: 1, embedding: [1] }] }),
+    ],
+    ['no data', 502, unreadable, (request) => request.json(200, {})],
+    ['no JSON', 502, unreadable, (request) => request.json(200, '<html></html>')],
+    ['half of it', 502, unreadable, (request) => request.json(200, '{"data":[{"index":0,"embedding":[0.1')],
     ['null', 502, unreadable, withVector('null')],
     ['empty', 502, unreadable, withVector('[]')],
     ['no numbers', 502, unreadable, withVector('[null,0.1]')],
@@ -400,24 +411,29 @@ t.test('answers that are none', async (t) => {
       'an error in a 200',
       400,
       'No such thing',
-      (visit) => visit.json(200, { object: 'error', message: 'No such thing', code: 400 }),
+      (request) => request.json(200, { object: 'error', message: 'No such thing', code: 400 }),
     ],
     [
       'an error object',
       503,
       'Too busy',
-      (visit) => visit.json(200, { error: { message: 'Too busy', code: 503 } }),
+      (request) => request.json(200, { error: { message: 'Too busy', code: 503 } }),
     ],
-    ['a refusal', 400, 'Not this one', (visit) => visit.json(400, { error: { message: 'Not this one' } })],
+    [
+      'a refusal',
+      400,
+      'Not this one',
+      (request) => request.json(400, { error: { message: 'Not this one' } }),
+    ],
     [
       'another',
       400,
       'validation error',
-      (visit) => visit.json(422, { message: 'validation error', type: 'validation', code: 422 }),
+      (request) => request.json(422, { message: 'validation error', type: 'validation', code: 422 }),
     ],
-    ['busy', 503, 'The model is busy, try again', (visit) => visit.json(429, {})],
-    ['gone', 502, 'The engine could not be reached', (visit) => visit.reset()],
-    ['at fault', 502, 'The engine could not answer', (visit) => visit.json(500, { error: 'oh' })],
+    ['busy', 503, 'The model is busy, try again', (request) => request.json(429, {})],
+    ['gone', 502, 'The engine could not be reached', (request) => request.reset()],
+    ['at fault', 502, 'The engine could not answer', (request) => request.json(500, { error: 'oh' })],
   ];
   for (const [name, status, message, script] of broken) {
     far.script = script;
@@ -428,17 +444,17 @@ t.test('answers that are none', async (t) => {
   }
 });
 
-t.test('an engine that takes less than it is sent', async (t) => {
+t.test('an engine that accepts less than it is sent', async (t) => {
   const { ask, far } = await start(t, answer, '{ dimensions: 4, batch: 64 }');
-  const refuse = (visit: Visit, status: number, message: string) =>
-    visit.json(status, { error: { message } });
+  const refuse = (request: ReceivedRequest, status: number, message: string) =>
+    request.json(status, { error: { message } });
   const texts = inputs(64);
 
   t.test('batches are halved', async (t) => {
-    far.script = (visit) =>
-      asked(visit).input.length > 10
-        ? refuse(visit, 422, `batch size ${asked(visit).input.length} > maximum allowed batch size 10`)
-        : answer(visit);
+    far.script = (request) =>
+      asked(request).input.length > 10
+        ? refuse(request, 422, `batch size ${asked(request).input.length} > maximum allowed batch size 10`)
+        : answer(request);
     const said = await ask(texts);
     near(t, vectorsOf(said), texts);
     t.equal(said.body.usage.prompt_tokens, 7 * 64, 'refused ones are not counted');
@@ -453,19 +469,19 @@ t.test('an engine that takes less than it is sent', async (t) => {
     [500, 'input is too large to process. increase the physical batch size'],
   ];
   for (const [status, message] of tooLong)
-    t.test(`long inputs are cut: ${status}`, async (t) => {
-      const from = far.visits.length;
-      far.script = (visit) =>
-        asked(visit).input.some((input) => input.length > 100)
-          ? refuse(visit, status, message)
-          : answer(visit);
+    t.test(`long inputs are truncated: ${status}`, async (t) => {
+      const from = far.requests.length;
+      far.script = (request) =>
+        asked(request).input.some((input) => input.length > 100)
+          ? refuse(request, status, message)
+          : answer(request);
       const long = `${'a'.repeat(110)}😀`.repeat(3);
       const mixed = [...texts.slice(0, 5), long, ...texts.slice(5, 9), 'b'.repeat(100)];
       const said = await ask(mixed);
       t.equal(said.status, 200);
-      const sent = far.visits
+      const sent = far.requests
         .slice(from)
-        .flatMap((visit) => asked(visit).input)
+        .flatMap((request) => asked(request).input)
         .filter((input) => input[0] === 'a');
       const last = sent.at(-1) ?? '';
       t.ok(last.length > 70 && last.length <= 100, `the long one is cut to ${last.length}`);
@@ -478,29 +494,29 @@ t.test('an engine that takes less than it is sent', async (t) => {
     });
 
   t.test('token ids too', async (t) => {
-    far.script = (visit) =>
-      asked(visit).input.some((input) => input.length > 100)
-        ? refuse(visit, 400, 'too many tokens')
-        : answer(visit);
+    far.script = (request) =>
+      asked(request).input.some((input) => input.length > 100)
+        ? refuse(request, 400, 'too many tokens')
+        : answer(request);
     const said = await ask([Array(300).fill(5), [7]]);
     t.equal(said.status, 200);
     t.equal(vectorsOf(said)[0]?.[0], 94 / 1024);
   });
 
-  t.test('but not for ever', async (t) => {
-    far.script = (visit) => refuse(visit, 400, 'too many tokens');
+  t.test('with a bounded number of retries', async (t) => {
+    far.script = (request) => refuse(request, 400, 'too many tokens');
     const said = await ask(['c'.repeat(200), 'd']);
     t.match(said, { status: 400, body: { error: { message: 'too many tokens' } } });
   });
 
-  t.test('an engine that is full of this very request gets the rest bit by bit', async (t) => {
+  t.test('an engine that this request saturates gets the rest in smaller batches', async (t) => {
     let running = 0;
-    far.script = async (visit) => {
-      if (running > 0) return visit.json(503, { error: { message: 'full' } });
+    far.script = async (request) => {
+      if (running > 0) return request.json(503, { error: { message: 'full' } });
       running++;
       await new Promise((resolve) => setTimeout(resolve, 20));
       running--;
-      answer(visit);
+      answer(request);
     };
     const said = await ask(inputs(640));
     t.equal(said.status, 200);
@@ -510,30 +526,31 @@ t.test('an engine that takes less than it is sent', async (t) => {
 
 t.test('all batches end together', async (t) => {
   const { ask, far, events, post, gateway } = await start(t, answer, '{ dimensions: 4, batch: 1 }');
-  const gone = (from: number) => far.visits.slice(from).filter((visit) => visit.socket.destroyed).length;
+  const gone = (from: number) =>
+    far.requests.slice(from).filter((request) => request.socket.destroyed).length;
 
   t.test('when one fails', async (t) => {
-    const from = far.visits.length;
-    far.script = (visit) => {
-      if (visit.number === from + 7) visit.json(500, {});
+    const from = far.requests.length;
+    far.script = (request) => {
+      if (request.number === from + 7) request.json(500, {});
     };
     const said = await ask(inputs(20));
     t.equal(said.status, 502);
-    t.equal(far.visits.length - from, 8);
+    t.equal(far.requests.length - from, 8);
     await eventually(() => gone(from) >= 7, 'the others are closed');
     t.match(events.at(-1), { outcome: 'failed', cost: '0' });
   });
 
-  t.test('when the client leaves, who pays for what was made', async (t) => {
-    const from = far.visits.length;
+  t.test('when the client disconnects, it pays for what was computed', async (t) => {
+    const from = far.requests.length;
     const before = events.length;
-    far.script = (visit) => {
-      const [input] = asked(visit).input;
-      if (input === '0 is a number') answer(visit);
+    far.script = (request) => {
+      const [input] = asked(request).input;
+      if (input === '0 is a number') answer(request);
     };
     const leaving = new AbortController();
     const said = post('/embeddings', { model: 'far/embed', input: inputs(20) }, leaving.signal);
-    await eventually(() => far.visits.length - from === 9, 'all that fit are there');
+    await eventually(() => far.requests.length - from === 9, 'all that fit are there');
     leaving.abort();
     await t.rejects(said);
     await eventually(() => gone(from) >= 8, 'all are closed');
@@ -548,7 +565,7 @@ t.test('all batches end together', async (t) => {
   });
 });
 
-t.test('a gateway behind a gateway', async (t) => {
+t.test('chained gateways', async (t) => {
   const inner = await startPosting<Vectors>();
   const outer = await startPosting<Vectors>({
     catalog: `

@@ -1,4 +1,4 @@
-/** A gateway whose usage events are in view, and a plain POST to it: status and parsed body. */
+/** A gateway that records usage events, with a JSON POST helper. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { type GatewayOptions, startGateway, type TestGateway } from '../gateway.ts';
 

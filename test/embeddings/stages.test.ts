@@ -1,4 +1,4 @@
-/** The stages and helpers that embeddings and decisions are made of, one at a time: what they emit, and what they hold on to. */
+/** Unit tests of the embedding and decision stages: what they emit and what they hold. */
 import { lastValueFrom, NEVER, Observable, of, Subject, throwError } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import t from 'tap';
@@ -21,7 +21,7 @@ import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { VectorStores } from '../../src/ports/vector-stores.ts';
-import { caller, exchange, house, lease, model, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, harness, lease, model, usageLog } from '../chat/fixtures.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -49,7 +49,7 @@ const started = (keep?: UsageLog['record']) => {
 };
 
 t.test('recordValue', async (t) => {
-  t.test('its last part waits for the event', async (t) => {
+  t.test('the last part waits for the usage event', async (t) => {
     const kept = new Subject<void>();
     const { events, source, read, seen, subscription } = started(() => kept);
     read(5);
@@ -71,14 +71,14 @@ t.test('recordValue', async (t) => {
     t.equal(events.length, 1);
   });
 
-  t.test('no answer without an event', async (t) => {
+  t.test('no response without a usage event', async (t) => {
     const { source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
     read(5);
     source.complete();
     t.same(seen, ['disk full']);
   });
 
-  t.test('a failure is told as it was', async (t) => {
+  t.test('a failure is passed on unchanged', async (t) => {
     const { events, source, read, seen } = started(() => throwError(() => fail('unavailable', 'disk full')));
     read(5);
     source.error(fail('timeout', 'late'));
@@ -86,7 +86,7 @@ t.test('recordValue', async (t) => {
     t.match(events, [{ outcome: 'failed', status: 504, quantities: { prompt_tokens: 5 }, cost: '0' }]);
   });
 
-  t.test('leaving costs what was done', async (t) => {
+  t.test('a disconnect is billed for the work done', async (t) => {
     const { events, source, read, subscription } = started();
     read(5);
     subscription.unsubscribe();
@@ -141,7 +141,7 @@ t.test('a stage that throws', async (t) => {
   ];
   for (const [stage, pipeline, body, engine] of cases) {
     const engines = { of: () => ({ chat: () => NEVER, ...engine }) } as unknown as Ports['engines'];
-    const { ports, leases, events } = house(undefined, { engines, vectorStores });
+    const { ports, leases, events } = harness(undefined, { engines, vectorStores });
     const request = { exchange: exchange(body), caller };
     const replies = lastValueFrom(pipeline(ports)(request.exchange, request));
     const status = await replies.then(
@@ -215,7 +215,7 @@ t.test('PacedBytes', async (t) => {
   const many = Array.from({ length: 5000 }, (_, index) => `"${index}",`);
   const large = Buffer.alloc(20_000, 'x');
 
-  t.test('small pieces together, large ones alone', async (t) => {
+  t.test('small chunks are merged, large ones are not', async (t) => {
     const { sent, text, ended } = started([...many, large, 'a', 'b', large]);
     t.ok(ended());
     t.equal(text(), `${many.join('')}${large}ab${large}`);
@@ -230,7 +230,7 @@ t.test('PacedBytes', async (t) => {
     );
   });
 
-  t.test('a turn has its share', async (t) => {
+  t.test('each tick has a quota', async (t) => {
     const pieces = Array.from({ length: 100 }, () => large);
     const { sent, ended } = started(pieces);
     t.equal(sent.length, 27, 'half a megabyte');
@@ -241,7 +241,7 @@ t.test('PacedBytes', async (t) => {
     t.ok(ended());
   });
 
-  t.test('as the reader takes them', async (t) => {
+  t.test('chunks follow backpressure', async (t) => {
     const { backpressure, sent, ended, subscription } = started(
       Array.from({ length: 6 }, () => large),
       (to) => to.pause(),

@@ -1,4 +1,4 @@
-/** An engine's answer, taken whole: its parts and how it ended. */
+/** Collects the parts of an engine's response and how it ended. */
 import { pino } from 'pino';
 import type { Subscription } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';

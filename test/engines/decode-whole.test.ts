@@ -1,4 +1,4 @@
-/** A whole answer is read around its text. Whatever the text and wherever it stands, the parts are those of the parsed answer. */
+/** Tests that the fast decoder of whole responses gives the same parts as JSON parsing. */
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import t from 'tap';
@@ -73,7 +73,7 @@ const answers = fc.record({
   usage: fc.constant({ prompt_tokens: 3, completion_tokens: 4 }),
 });
 
-t.test('the parts are those of the parsed answer', async (t) => {
+t.test('the parts equal those of the parsed response', async (t) => {
   fc.assert(
     fc.property(
       answers,
@@ -146,7 +146,7 @@ const partsOrNone = (decode: () => Parts): Parts | undefined => {
   }
 };
 
-t.test('one decoder for the answers of many servers', async (t) => {
+t.test('one decoder reads the responses of many servers', async (t) => {
   const { parse } = JSON;
   let known = 0;
   fc.assert(
@@ -171,7 +171,7 @@ t.test('one decoder for the answers of many servers', async (t) => {
   t.ok(known > 100, `${known} were never parsed`);
 });
 
-t.test('what is strange beside the answer does not matter', async (t) => {
+t.test('unknown fields beside the response are ignored', async (t) => {
   const deep = `${'['.repeat(1900)}${']'.repeat(1900)}`;
   const body = `{"x":${deep},"__proto__":5,"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`;
   const decoder = new WholeDecoder();
@@ -179,7 +179,7 @@ t.test('what is strange beside the answer does not matter', async (t) => {
     t.strictSame(readable(decoder.decode(Buffer.from(body), options)), readable(parsedParts(body, options)));
 });
 
-t.test('a text that is no JSON makes no answer', async (t) => {
+t.test('text that is not JSON gives no response', async (t) => {
   const body = (text: string) => Buffer.from(`{"choices":[{"message":{"content":"${text}"}}]}`, 'latin1');
   for (const text of ['\n', '\\x', '\\', '\\u12', '\\u12g4', 'a"b', '\\\\\\q', '\u0000']) {
     t.throws(

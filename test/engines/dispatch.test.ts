@@ -1,4 +1,4 @@
-/** One engine call on real sockets: what a misbehaving engine leads to, how backpressure holds it back, when it is let go. */
+/** Tests engine calls over real sockets: misbehaving engines, backpressure and teardown. */
 import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { connectionError } from '../../src/engines/engine-error.ts';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import { eventually } from '../eventually.ts';
 import { ask, Collected, engineOn } from './collect.ts';
-import { event, type Script, startScriptedEngine, token, type Visit } from './scripted-engine.ts';
+import { event, type ReceivedRequest, type Script, startScriptedEngine, token } from './scripted-engine.ts';
 
 const text = (words: string) => ({ type: 'text', choice: 0, text: words });
 const finish = { type: 'finish', choice: 0, reason: 'stop', native: 'stop' };
@@ -39,35 +39,35 @@ const ok = (type: string, body: string): string =>
   `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 const json =
   (status: number, value: unknown, headers?: string): Script =>
-  (visit) =>
-    visit.json(status, value, headers);
+  (request) =>
+    request.json(status, value, headers);
 
 const misbehaviours: readonly Misbehaviour[] = [
   {
     name: 'garbage instead of HTTP',
-    script: (visit) => visit.raw('\0\x01nonsense\r\n\r\n'),
+    script: (request) => request.raw('\0\x01nonsense\r\n\r\n'),
     error: unreachable,
   },
-  { name: 'reset before a byte', script: (visit) => visit.reset(), error: unreachable },
-  { name: 'closed before a byte', script: (visit) => void visit.socket.end(), error: unreachable },
+  { name: 'reset before a byte', script: (request) => request.reset(), error: unreachable },
+  { name: 'closed before a byte', script: (request) => void request.socket.end(), error: unreachable },
   {
     name: 'closed within the head',
-    script: (visit) => void visit.socket.end('HTTP/1.1 200 OK\r\nco'),
+    script: (request) => void request.socket.end('HTTP/1.1 200 OK\r\nco'),
     error: unreachable,
   },
-  { name: 'HTML, streamed', script: (visit) => visit.raw(ok('text/html', html)), error: early },
+  { name: 'HTML, streamed', script: (request) => request.raw(ok('text/html', html)), error: early },
   {
     name: 'HTML, whole',
     stream: false,
-    script: (visit) => visit.raw(ok('text/html', html)),
+    script: (request) => request.raw(ok('text/html', html)),
     error: unreadable,
   },
-  { name: 'nothing, streamed', script: (visit) => visit.raw(ok('text/event-stream', '')), error: early },
+  { name: 'nothing, streamed', script: (request) => request.raw(ok('text/event-stream', '')), error: early },
   { name: 'nothing, whole', stream: false, script: json(200, ''), error: unreadable },
   {
     name: 'no content',
     stream: false,
-    script: (visit) => visit.raw('HTTP/1.1 204 No\r\n\r\n'),
+    script: (request) => request.raw('HTTP/1.1 204 No\r\n\r\n'),
     error: unreadable,
   },
   {
@@ -79,7 +79,7 @@ const misbehaviours: readonly Misbehaviour[] = [
   {
     name: 'body shorter than promised',
     stream: false,
-    script: (visit) => void visit.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"cho'),
+    script: (request) => void request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{"cho'),
     error: broke,
   },
   {
@@ -95,88 +95,88 @@ const misbehaviours: readonly Misbehaviour[] = [
   },
   {
     name: 'an error in a 200 stream',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(event({ error: { message: 'CUDA out of memory\n at /opt/x', code: 500 } }));
-      visit.end();
+    script: (request) => {
+      request.streamHead();
+      request.chunk(event({ error: { message: 'CUDA out of memory\n at /opt/x', code: 500 } }));
+      request.end();
     },
     error: ['engine_unreachable', 'CUDA out of memory'],
   },
   {
     name: 'an error after a token',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel') + event({ error: { message: 'busy', code: 503 } }));
-      visit.end();
+    script: (request) => {
+      request.streamHead();
+      request.chunk(token('Hel') + event({ error: { message: 'busy', code: 503 } }));
+      request.end();
     },
     parts: [text('Hel'), ['failure', 'unavailable', 'busy']],
   },
   {
     name: 'reset in the middle of a chunk',
-    script: async (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel'));
-      visit.raw('ff\r\ndata: {"id"');
-      await eventually(() => visit.socket.writableLength === 0);
-      visit.reset();
+    script: async (request) => {
+      request.streamHead();
+      request.chunk(token('Hel'));
+      request.raw('ff\r\ndata: {"id"');
+      await eventually(() => request.socket.writableLength === 0);
+      request.reset();
     },
     parts: [text('Hel'), ['failure', ...broke]],
   },
   {
     name: 'closed without an end',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel'));
-      visit.socket.end();
+    script: (request) => {
+      request.streamHead();
+      request.chunk(token('Hel'));
+      request.socket.end();
     },
     parts: [text('Hel'), ['failure', ...broke]],
   },
   {
     name: 'ended without a finish',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel'));
-      visit.end();
+    script: (request) => {
+      request.streamHead();
+      request.chunk(token('Hel'));
+      request.end();
     },
     parts: [text('Hel'), ['failure', ...early]],
   },
   {
     name: 'broken off after everything was said',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hello') + event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
-      visit.socket.end();
+    script: (request) => {
+      request.streamHead();
+      request.chunk(token('Hello') + event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }));
+      request.socket.end();
     },
     parts: [text('Hello'), finish],
   },
   {
     name: 'half chunks, half characters',
-    script: async (visit) => {
+    script: async (request) => {
       const bytes = Buffer.from(
         `${token('Grüße 👋')}${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}`,
       );
-      visit.streamHead();
+      request.streamHead();
       for (const byte of bytes) {
-        visit.chunk(Buffer.from([byte]));
-        if (byte > 127) await eventually(() => visit.socket.writableLength === 0);
+        request.chunk(Buffer.from([byte]));
+        if (byte > 127) await eventually(() => request.socket.writableLength === 0);
       }
-      visit.end();
+      request.end();
     },
     parts: [text('Grüße 👋'), finish],
   },
   {
     name: 'a line of 10 MB',
-    script: (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel'));
-      visit.chunk(`data: ${'x'.repeat(10_000_000)}\n\n`);
+    script: (request) => {
+      request.streamHead();
+      request.chunk(token('Hel'));
+      request.chunk(`data: ${'x'.repeat(10_000_000)}\n\n`);
     },
     parts: [text('Hel'), ['failure', 'engine_unreachable', 'The engine sent an event that is too long']],
   },
   {
     name: 'a whole answer of 40 MB',
     stream: false,
-    script: (visit) => visit.json(200, `"${'x'.repeat(40_000_000)}"`),
+    script: (request) => request.json(200, `"${'x'.repeat(40_000_000)}"`),
     error: ['engine_unreachable', 'The engine sent too long an answer'],
   },
   {
@@ -219,21 +219,21 @@ const misbehaviours: readonly Misbehaviour[] = [
   { name: '504', script: json(504, {}), error: late },
   {
     name: 'an error body without an end',
-    script: async (visit) => {
-      visit.raw('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n');
-      while (!visit.socket.destroyed) {
-        visit.chunk('x'.repeat(10_000));
-        await eventually(() => visit.socket.writableLength === 0 || visit.socket.destroyed);
+    script: async (request) => {
+      request.raw('HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n');
+      while (!request.socket.destroyed) {
+        request.chunk('x'.repeat(10_000));
+        await eventually(() => request.socket.writableLength === 0 || request.socket.destroyed);
       }
     },
     error: refused,
   },
 ];
 
-t.test('whatever an engine does: the right failure, no slot lost, and the next call works', async (t) => {
+t.test('every engine fault gives the right failure, frees the slot, and the next call works', async (t) => {
   for (const { name, script, stream = true, parts = [], error } of misbehaviours) {
-    const engine = await startScriptedEngine((visit) =>
-      visit.number === 0 ? script(visit) : visit.answer(),
+    const engine = await startScriptedEngine((request) =>
+      request.number === 0 ? script(request) : request.answer(),
     );
     // With room for one call only, a slot that is not given back would show.
     const subject = engineOn([engine.url], { concurrency: 1 });
@@ -244,28 +244,28 @@ t.test('whatever an engine does: the right failure, no slot lost, and the next c
   }
 });
 
-t.test('what the engine is sent', async (t) => {
-  const engine = await startScriptedEngine((visit) => visit.answer());
+t.test('the request that the engine receives', async (t) => {
+  const engine = await startScriptedEngine((request) => request.answer());
   process.env.TEST_ENGINE_KEY = 'k-1';
   const subject = engineOn([`${engine.url}/`], { key_env: 'TEST_ENGINE_KEY', headers: { 'X-Team': 'a b' } });
   await ask(subject);
-  const visit = await engine.visit(0);
-  t.match(visit.head, /^POST \/v1\/chat\/completions HTTP\/1\.1\r\n/);
+  const request = await engine.request(0);
+  t.match(request.head, /^POST \/v1\/chat\/completions HTTP\/1\.1\r\n/);
   for (const line of [
     'content-type: application/json',
     'authorization: Bearer k-1',
     'x-team: a b',
     'x-request-id: req-1',
-    `content-length: ${Buffer.byteLength(visit.body)}`,
+    `content-length: ${Buffer.byteLength(request.body)}`,
   ]) {
-    t.ok(visit.head.includes(`\r\n${line}\r\n`), line);
+    t.ok(request.head.includes(`\r\n${line}\r\n`), line);
   }
-  t.match(JSON.parse(visit.body), { model: 'writer-large-fp8', stream: true });
+  t.match(JSON.parse(request.body), { model: 'writer-large-fp8', stream: true });
   await engine.close();
   await subject.close();
 });
 
-t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go in the middle', async (t) => {
+t.test('a body of many megabytes is sent in slices, retried elsewhere, aborted in the middle', async (t) => {
   const base64 = Buffer.alloc(6_000_000, 7).toString('base64');
   const messages: ChatCall['messages'] = [
     {
@@ -276,13 +276,13 @@ t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go i
       ],
     },
   ];
-  const broken = await startScriptedEngine((visit) => visit.json(500, {}));
-  const engine = await startScriptedEngine((visit) => visit.answer());
+  const broken = await startScriptedEngine((request) => request.json(500, {}));
+  const engine = await startScriptedEngine((request) => request.answer());
   const subject = engineOn([broken.url, engine.url]);
   t.strictSame(await ask(subject, { messages }), hello);
-  t.equal(broken.visits.length, 1);
-  t.equal(broken.visits[0]?.body, engine.visits[0]?.body);
-  const content = JSON.parse(engine.visits[0]?.body ?? '').messages[0].content;
+  t.equal(broken.requests.length, 1);
+  t.equal(broken.requests[0]?.body, engine.requests[0]?.body);
+  const content = JSON.parse(engine.requests[0]?.body ?? '').messages[0].content;
   t.strictSame(content, [
     { type: 'text', text: 'Grüße' },
     { type: 'image_url', image_url: { url: `data:image/png;base64,${base64}` } },
@@ -307,7 +307,7 @@ t.test('a body of many megabytes: sent in slices, sent again elsewhere, let go i
   await other.close();
 });
 
-t.test('rows that cannot work are refused by name', async (t) => {
+t.test('invalid rows are refused by name', async (t) => {
   t.throws(() => engineOn(['http://[']), { message: 'engines.pool-a.replicas[0] is no address: http://[' });
   t.throws(() => engineOn(['http://a'], { key_env: 'NO_SUCH_KEY' }), {
     message: 'engines.pool-a.key_env: the environment has no NO_SUCH_KEY',
@@ -338,16 +338,16 @@ t.test('time limits', async (t) => {
       'a head and nothing more',
       { first_byte: '80ms' },
       {},
-      (visit) => visit.streamHead(),
+      (request) => request.streamHead(),
       { parts: [], error: late },
     ],
     [
       'silence after a token',
       { idle: '80ms' },
       {},
-      (visit) => {
-        visit.streamHead();
-        visit.chunk(token('Hel'));
+      (request) => {
+        request.streamHead();
+        request.chunk(token('Hel'));
       },
       { parts: [text('Hel'), ['failure', ...late]], error: undefined },
     ],
@@ -363,7 +363,7 @@ t.test('time limits', async (t) => {
       'an error body that never ends',
       { first_byte: '80ms' },
       {},
-      (visit) => visit.raw('HTTP/1.1 500 X\r\ncontent-length: 9\r\n\r\n'),
+      (request) => request.raw('HTTP/1.1 500 X\r\ncontent-length: 9\r\n\r\n'),
       { parts: [], error: late },
     ],
   ];
@@ -373,13 +373,13 @@ t.test('time limits', async (t) => {
     const outcome = await ask(subject, call);
     t.match(outcome, expected, name);
     if (name === 'a stream without an end') t.strictSame(outcome.parts.at(-1), ['failure', ...late]);
-    await (await engine.visit(0)).gone;
+    await (await engine.request(0)).gone;
     await engine.close();
     await subject.close();
   }
-  const patient = await startScriptedEngine(async (visit) => {
+  const patient = await startScriptedEngine(async (request) => {
     await new Promise((resolve) => setTimeout(resolve, 200));
-    visit.json(200, whole);
+    request.json(200, whole);
   });
   const subject = engineOn([patient.url], limits({ first_byte: '50ms', idle: '50ms' }));
   t.strictSame(
@@ -391,15 +391,15 @@ t.test('time limits', async (t) => {
   await subject.close();
 });
 
-const trickle: Script = async (visit) => {
-  visit.streamHead();
-  while (!visit.socket.destroyed) {
-    visit.chunk(token('x'));
+const trickle: Script = async (request) => {
+  request.streamHead();
+  while (!request.socket.destroyed) {
+    request.chunk(token('x'));
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 };
 
-t.test('a TLS handshake that never ends is a connection that never stood', async (t) => {
+t.test('a TLS handshake that never ends is a connect timeout', async (t) => {
   const server = createServer((socket) => socket.on('error', () => undefined));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -413,7 +413,7 @@ t.test('a TLS handshake that never ends is a connection that never stood', async
   await subject.close();
 });
 
-t.test('nobody at home, or no such host', async (t) => {
+t.test('connection refused, or unknown host', async (t) => {
   const engine = await startScriptedEngine(() => undefined);
   await engine.close();
   const subject = engineOn([engine.url]);
@@ -429,7 +429,7 @@ t.test('nobody at home, or no such host', async (t) => {
 t.test('TLS', async (t) => {
   const pem = (name: string) => new URL(`../fixtures/tls/${name}.pem`, import.meta.url);
   const tls = { key: readFileSync(pem('key')), cert: readFileSync(pem('certificate')) };
-  const engine = await startScriptedEngine((visit) => visit.answer(), tls);
+  const engine = await startScriptedEngine((request) => request.answer(), tls);
   const trusting = engineOn([engine.url], { ca_file: pem('certificate').pathname });
   t.strictSame(await ask(trusting), hello);
   const wary = engineOn([engine.url]);
@@ -439,11 +439,11 @@ t.test('TLS', async (t) => {
   await wary.close();
 });
 
-t.test('chunks that came together go on together', async (t) => {
-  const engine = await startScriptedEngine((visit) => {
-    visit.streamHead();
+t.test('chunks received together are emitted together', async (t) => {
+  const engine = await startScriptedEngine((request) => {
+    request.streamHead();
     const chunks = Array.from({ length: 20 }, (_, index) => token(`t${index} `));
-    visit.raw(chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join(''));
+    request.raw(chunks.map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join(''));
   });
   const subject = engineOn([engine.url]);
   const collected = new Collected(subject);
@@ -454,19 +454,19 @@ t.test('chunks that came together go on together', async (t) => {
   await subject.close();
 });
 
-t.test('a reader that stops holds the engine back', async (t) => {
+t.test('a paused reader pauses the engine', async (t) => {
   const total = 24 * 1024 * 1024;
   const line = token('x'.repeat(16_000));
   let sent = 0;
-  const engine = await startScriptedEngine(async (visit) => {
-    visit.streamHead();
-    while (sent < total && !visit.socket.destroyed) {
-      visit.chunk(line);
+  const engine = await startScriptedEngine(async (request) => {
+    request.streamHead();
+    while (sent < total && !request.socket.destroyed) {
+      request.chunk(line);
       sent += line.length;
-      if (visit.socket.writableNeedDrain) await Promise.race([once(visit.socket, 'drain'), visit.gone]);
+      if (request.socket.writableNeedDrain) await Promise.race([once(request.socket, 'drain'), request.gone]);
     }
-    visit.chunk('data: [DONE]\n\n');
-    visit.end();
+    request.chunk('data: [DONE]\n\n');
+    request.end();
   });
   const sockets: Socket[] = [];
   subscribe('net.client.socket', (message) => sockets.push((message as { socket: Socket }).socket));
@@ -500,17 +500,17 @@ t.test('a reader that stops holds the engine back', async (t) => {
 });
 
 t.test('waiting for a slow reader is not the engine being idle', async (t) => {
-  const engine = await startScriptedEngine((visit) => {
-    visit.streamHead();
-    visit.chunk(token('Hel'));
+  const engine = await startScriptedEngine((request) => {
+    request.streamHead();
+    request.chunk(token('Hel'));
   });
   const subject = engineOn([engine.url], { timeouts: { idle: '60ms' } });
   const collected = new Collected(subject, {}, (self) => self.backpressure.pause());
   await collected.more();
-  const visit = await engine.visit(0);
+  const request = await engine.request(0);
   await new Promise((resolve) => setTimeout(resolve, 300));
-  visit.chunk(`${token('lo')}data: [DONE]\n\n`);
-  visit.end();
+  request.chunk(`${token('lo')}data: [DONE]\n\n`);
+  request.end();
   collected.backpressure.resume();
   await collected.more();
   collected.backpressure.resume();
@@ -519,13 +519,13 @@ t.test('waiting for a slow reader is not the engine being idle', async (t) => {
   await subject.close();
 });
 
-t.test('a reader that was paused before the call starts paused', async (t) => {
-  const engine = await startScriptedEngine((visit) => visit.answer());
+t.test('a reader paused before the call starts paused', async (t) => {
+  const engine = await startScriptedEngine((request) => request.answer());
   const subject = engineOn([engine.url]);
   const answer = new Collected(subject);
   answer.backpressure.pause();
-  const visit = await engine.visit(0);
-  await eventually(() => visit.socket.writableLength === 0);
+  const request = await engine.request(0);
+  await eventually(() => request.socket.writableLength === 0);
   t.strictSame(answer.parts, []);
   answer.backpressure.resume();
   t.strictSame(await answer.outcome(), hello);
@@ -533,21 +533,21 @@ t.test('a reader that was paused before the call starts paused', async (t) => {
   await subject.close();
 });
 
-t.test('who leaves lets the engine go', async (t) => {
-  const seen: Visit[] = [];
-  const engine = await startScriptedEngine((visit) => void seen.push(visit));
+t.test('unsubscribing aborts the engine call', async (t) => {
+  const seen: ReceivedRequest[] = [];
+  const engine = await startScriptedEngine((request) => void seen.push(request));
   const subject = engineOn([engine.url], { concurrency: 1 });
 
   new Collected(subject).subscription.unsubscribe();
   const first = new Collected(subject);
-  const waiting = await engine.visit(0);
+  const waiting = await engine.request(0);
   t.equal(seen.length, 1, 'left before the dial: the engine never saw it');
   first.subscription.unsubscribe();
   await waiting.gone;
   t.pass('left before the first byte');
 
   const second = new Collected(subject);
-  const streaming = await engine.visit(1);
+  const streaming = await engine.request(1);
   streaming.streamHead();
   streaming.chunk(token('Hel'));
   await second.more();
@@ -556,13 +556,13 @@ t.test('who leaves lets the engine go', async (t) => {
   t.strictSame(second.parts, [{ type: 'text', choice: 0, text: 'Hel' }], 'left in the middle of a stream');
 
   const third = new Collected(subject, { stream: false });
-  const working = await engine.visit(2);
+  const working = await engine.request(2);
   third.subscription.unsubscribe();
   await working.gone;
   t.pass('left while a whole answer was made');
 
   const fourth = new Collected(subject, { stream: false });
-  const answering = await engine.visit(3);
+  const answering = await engine.request(3);
   answering.raw('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 900\r\n\r\n{"ch');
   await eventually(() => answering.socket.writableLength === 0);
   fourth.subscription.unsubscribe();
@@ -570,7 +570,7 @@ t.test('who leaves lets the engine go', async (t) => {
   t.pass('left while a whole answer was read');
 
   const paused = new Collected(subject, {}, (self) => self.backpressure.pause());
-  const held = await engine.visit(4);
+  const held = await engine.request(4);
   held.streamHead();
   held.chunk(token('Hel'));
   await paused.more();
@@ -578,7 +578,7 @@ t.test('who leaves lets the engine go', async (t) => {
   await held.gone;
   t.pass('left while paused');
 
-  const nextVisit = engine.visit(5);
+  const nextVisit = engine.request(5);
   const last = new Collected(subject);
   (await nextVisit).answer();
   t.strictSame(await last.outcome(), hello, 'the only slot is free again');
@@ -586,23 +586,23 @@ t.test('who leaves lets the engine go', async (t) => {
   await subject.close();
 });
 
-t.test('after the last word the reader need not wait for the connection', async (t) => {
-  const engine = await startScriptedEngine((visit) => {
-    visit.streamHead();
-    visit.chunk(
+t.test('the stream completes without waiting for the connection to close', async (t) => {
+  const engine = await startScriptedEngine((request) => {
+    request.streamHead();
+    request.chunk(
       `${token('Hello')}${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`,
     );
   });
   const subject = engineOn([engine.url], { timeouts: { idle: '500ms' } });
   t.strictSame(await ask(subject), hello);
-  const visit = await engine.visit(0);
-  visit.end();
-  await eventually(() => visit.socket.writableLength === 0);
-  // The end is read and the connection taken back in the next turns of the loop.
+  const request = await engine.request(0);
+  request.end();
+  await eventually(() => request.socket.writableLength === 0);
+  // The end is read and the connection returned in the next ticks of the event loop.
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(await ask(subject), hello);
   t.equal(engine.connections, 1, 'the connection was kept and used again');
-  await (await engine.visit(1)).gone;
+  await (await engine.request(1)).gone;
   t.pass('an engine that never ends its answer is cut off in the end');
   await engine.close();
   await subject.close();

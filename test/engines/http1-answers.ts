@@ -1,4 +1,4 @@
-/** Answers as they may come over the wire, good and broken, and what is to be made of each. */
+/** HTTP/1.1 responses, valid and malformed, with the expected result of each. */
 
 export interface Answer {
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Image calls and pictures for tests. */
+/** Image calls and images for tests. */
 import { firstValueFrom, type Observable, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { plainMedia } from '../../src/media/media-data.ts';

@@ -1,4 +1,4 @@
-/** Images over HTTP: what engines are asked, what they may answer, and how they fail. */
+/** Tests image engines over HTTP: requests, responses and failures. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { of, throwError } from 'rxjs';
@@ -14,7 +14,7 @@ import { createSimulator } from '../../src/simulator/simulator.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { sampleModel } from '../samples.ts';
 import { drawnBy, flow, imageCall, plainPicture, rightHalfMask } from './image-calls.ts';
-import { type Script, startScriptedEngine, type Visit } from './scripted-engine.ts';
+import { type ReceivedRequest, type Script, startScriptedEngine } from './scripted-engine.ts';
 
 const model = sampleModel({ kind: 'image', served_as: 'artist' });
 const log = pino({ level: 'silent' });
@@ -42,10 +42,10 @@ const start = async (t: Test, script: Script, setting: EngineSetting = {}) => {
 
 const answering =
   (...data: unknown[]): Script =>
-  (visit) =>
-    visit.json(200, { created: 1, data });
+  (request) =>
+    request.json(200, { created: 1, data });
 
-t.test('the simulator over HTTP gives what the one inside gives', async (t) => {
+t.test('the simulator gives the same over HTTP as in process', async (t) => {
   const server = await startSimulatorServer();
   t.teardown(() => server.close());
   const far = engineAt(t, server.url);
@@ -70,7 +70,7 @@ t.test('the simulator over HTTP gives what the one inside gives', async (t) => {
   }
 });
 
-t.test('what a prompt alone is asked with', async (t) => {
+t.test('the request for a prompt alone', async (t) => {
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }));
   await draw();
   await draw({
@@ -82,7 +82,7 @@ t.test('what a prompt alone is asked with', async (t) => {
     outputCompression: 50,
     background: 'transparent',
   });
-  const [plain, full] = far.visits;
+  const [plain, full] = far.requests;
   t.match(plain?.head, /^POST \/v1\/images\/generations HTTP\/1\.1\r\n/);
   t.match(plain?.head, /\r\nauthorization: Bearer sk-far\r\n/i);
   t.match(plain?.head, /\r\ncontent-type: application\/json\r\n/i);
@@ -101,18 +101,18 @@ t.test('what a prompt alone is asked with', async (t) => {
   });
 });
 
-t.test('pictures go as a form, byte by byte', async (t) => {
+t.test('images are sent as a form, byte for byte', async (t) => {
   const red = await plainPicture([250, 0, 0], 64, 64, 'jpeg');
   const mask = await rightHalfMask(64, 64);
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }));
   await draw({ references: [red] });
   await draw({ references: [red, red], mask, seed: undefined });
-  const [one, two] = far.visits;
+  const [one, two] = far.requests;
   t.match(one?.head, /^POST \/v1\/images\/edits HTTP\/1\.1\r\n/);
   t.match(one?.head, /\r\ncontent-type: multipart\/form-data; boundary=/i);
   t.notMatch(one?.head, /application\/json/);
-  const names = (visit: Visit | undefined) =>
-    [...(visit?.body ?? '').matchAll(/ name="([^"]+)"(?:; filename="([^"]+)")?/g)].map(
+  const names = (request: ReceivedRequest | undefined) =>
+    [...(request?.body ?? '').matchAll(/ name="([^"]+)"(?:; filename="([^"]+)")?/g)].map(
       ([, name, file]) => `${name}${file === undefined ? '' : `=${file}`}`,
     );
   const fields = ['model', 'prompt', 'n', 'size', 'response_format'];
@@ -120,7 +120,7 @@ t.test('pictures go as a form, byte by byte', async (t) => {
   t.strictSame(names(two), [...fields, 'image[]=image-1.jpeg', 'image[]=image-2.jpeg', 'mask=mask.png']);
 });
 
-t.test('answers as engines write them', async (t) => {
+t.test('responses in the formats of engines', async (t) => {
   const png = randomBytes(30_000);
   const { far, draw } = await start(t, () => undefined);
   const base64 = png.toString('base64');
@@ -133,7 +133,7 @@ t.test('answers as engines write them', async (t) => {
   t.ok((await bytesOf({ url: `data:image/png;base64,${base64}` }))?.image.bytes.equals(png), 'a data URI');
   t.ok((await bytesOf({ b64_json: base64.replace(/=+$/, '') }))?.image.bytes.equals(png), 'without padding');
   t.ok((await bytesOf({ b64_json: base64.replace(/.{76}/g, '$&\n') }))?.image.bytes.equals(png), 'in lines');
-  far.script = (visit) => visit.json(200, `{"data":[{"b64_json":"${base64.replaceAll('/', '\\/')}"}]}`);
+  far.script = (request) => request.json(200, `{"data":[{"b64_json":"${base64.replaceAll('/', '\\/')}"}]}`);
   t.ok((await draw())[0]?.image.bytes.equals(png), 'escaped slashes');
   t.equal((await bytesOf({ b64_json: base64, revised_prompt: 'Better' }))?.revisedPrompt, 'Better');
   t.equal(
@@ -146,15 +146,15 @@ t.test('answers as engines write them', async (t) => {
   t.ok(more?.image.base64 instanceof Uint8Array, 'long base64 stays bytes');
 });
 
-t.test('links of the engine’s own are asked of it, with its key', async (t) => {
+t.test('links to the engine itself are fetched with its key', async (t) => {
   const png = randomBytes(200_000);
   const { far, draw } = await start(t, () => undefined);
   const serve = (url: string): Script => {
-    return (visit) => {
-      if (visit.head.startsWith('POST')) visit.json(200, { data: [{ url }] });
+    return (request) => {
+      if (request.head.startsWith('POST')) request.json(200, { data: [{ url }] });
       else {
-        visit.raw(`HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: ${png.length}\r\n\r\n`);
-        visit.raw(png);
+        request.raw(`HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: ${png.length}\r\n\r\n`);
+        request.raw(png);
       }
     };
   };
@@ -163,16 +163,18 @@ t.test('links of the engine’s own are asked of it, with its key', async (t) =>
     far.script = serve(url);
     const [drawn] = await draw();
     t.ok(drawn?.image.bytes.equals(png), url);
-    const asked = far.visits.at(-1)?.head ?? '';
+    const asked = far.requests.at(-1)?.head ?? '';
     t.match(asked, /^GET \/files\/a%20b\.png\?x=1 HTTP\/1\.1\r\n/);
     t.match(asked, /authorization: Bearer sk-far/i);
   }
-  far.script = (visit) =>
-    visit.head.startsWith('POST') ? visit.json(200, { data: [{ url: '/gone.png' }] }) : visit.json(404, {});
+  far.script = (request) =>
+    request.head.startsWith('POST')
+      ? request.json(200, { data: [{ url: '/gone.png' }] })
+      : request.json(404, {});
   await t.rejects(draw(), fail('engine_unreachable', 'The image that the engine made cannot be fetched'));
 });
 
-t.test('links elsewhere go through the guarded fetcher, or nowhere', async (t) => {
+t.test('other links go through the guarded fetch, or nowhere', async (t) => {
   const elsewhere = answering({ url: 'https://files.example/a.png' });
   const lost = fail('engine_unreachable', 'The image that the engine made cannot be fetched');
   const asked: string[] = [];
@@ -192,14 +194,14 @@ t.test('links elsewhere go through the guarded fetcher, or nowhere', async (t) =
   await t.rejects((await start(t, elsewhere)).draw(), lost);
 });
 
-t.test('an engine that makes one at a time is asked several times', async (t) => {
+t.test('an engine that makes one image at a time is called several times', async (t) => {
   const { far, draw } = await start(t, answering({ b64_json: 'iVBORw0KGgo=' }), { row: { fan_out_n: true } });
   const drawn = await draw({ n: 3, seed: 2n ** 63n - 1n });
   t.strictSame(
     drawn.map(({ index }) => index),
     [0, 1, 2],
   );
-  const seeds = far.visits.map(({ body }) => /"n":1,.*"seed":(-?\d+)/.exec(body)?.[1]).sort();
+  const seeds = far.requests.map(({ body }) => /"n":1,.*"seed":(-?\d+)/.exec(body)?.[1]).sort();
   t.strictSame(seeds, ['-9223372036854775807', '-9223372036854775808', '9223372036854775807']);
 });
 
@@ -214,22 +216,22 @@ t.test('failures', async (t) => {
   await fails(answering({}), none);
   await fails(answering({ b64_json: null, url: null }), none);
   await fails(answering({ b64_json: '' }), none);
-  await fails((visit) => visit.json(200, {}), none);
+  await fails((request) => request.json(200, {}), none);
   await fails(
     answering({ b64_json: 'iVBORw0KGgo=' }),
     fail('engine_unreachable', 'The model made 1 of 2 images'),
     { n: 2 },
   );
   const unreadable = fail('engine_unreachable', 'The engine sent an answer that cannot be read');
-  await fails((visit) => visit.json(200, '{"data":[{"b64_json":"iVBO'), unreadable);
-  await fails((visit) => visit.json(200, '<html>'), unreadable);
-  await fails((visit) => visit.json(200, '{"data":[{"b64_json":"ä"}]}'), unreadable);
+  await fails((request) => request.json(200, '{"data":[{"b64_json":"iVBO'), unreadable);
+  await fails((request) => request.json(200, '<html>'), unreadable);
+  await fails((request) => request.json(200, '{"data":[{"b64_json":"ä"}]}'), unreadable);
   await fails(
     answering({ b64_json: '????' }),
     fail('engine_unreachable', 'The engine sent an image that cannot be read'),
   );
   await fails(
-    (visit) => visit.json(200, { error: { message: 'No more memory', code: 503 } }),
+    (request) => request.json(200, { error: { message: 'No more memory', code: 503 } }),
     fail('unavailable', 'No more memory'),
   );
   const kindOf = async (script: Script) => {
@@ -240,33 +242,33 @@ t.test('failures', async (t) => {
     );
   };
   const refusal = { error: { message: 'The prompt was refused', code: 400 } };
-  t.equal(await kindOf((visit) => visit.json(400, refusal)), 'invalid_request');
+  t.equal(await kindOf((request) => request.json(400, refusal)), 'invalid_request');
   await t.rejects(draw(), { message: 'The prompt was refused' });
-  t.equal(await kindOf((visit) => visit.json(503, {})), 'unavailable');
-  t.equal(await kindOf((visit) => visit.json(500, {})), 'engine_unreachable');
+  t.equal(await kindOf((request) => request.json(503, {})), 'unavailable');
+  t.equal(await kindOf((request) => request.json(500, {})), 'engine_unreachable');
   t.equal(await kindOf(() => undefined), 'timeout');
 });
 
-t.test('who leaves ends the call', async (t) => {
+t.test('unsubscribing ends the call', async (t) => {
   const far = await startScriptedEngine(() => undefined);
   t.teardown(() => far.close());
   const engine = createEngine('far', { wire: 'openai', replicas: [far.url] }, { log, env: {} });
   t.teardown(() => engine.close());
   const drawing = engine.image?.(model, imageCall(), flow).subscribe();
-  const visit = await far.visit(0);
+  const request = await far.request(0);
   drawing?.unsubscribe();
-  await visit.gone;
+  await request.gone;
   t.pass('the connection is gone');
 });
 
-t.test('an answer of many megabytes stays bytes, and is read a share a turn', async (t) => {
+t.test('a response of many megabytes stays bytes, and is read with a quota per tick', async (t) => {
   const bytes = randomBytes(24 * 1024 * 1024);
   const head = Buffer.from('{"data":[{"b64_json":"');
   const base64 = Buffer.from(bytes.toString('base64'), 'latin1');
-  const { draw } = await start(t, (visit) => {
+  const { draw } = await start(t, (request) => {
     const length = head.length + base64.length + 4;
-    visit.raw(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`);
-    for (const piece of [head, base64, Buffer.from('"}]}')]) visit.raw(piece);
+    request.raw(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n`);
+    for (const piece of [head, base64, Buffer.from('"}]}')]) request.raw(piece);
   });
   let turns = 0;
   const count = (): void => {
@@ -282,7 +284,7 @@ t.test('an answer of many megabytes stays bytes, and is read a share a turn', as
   t.ok(drawn?.image.bytes.equals(bytes));
 });
 
-t.test('a gateway behind a gateway draws the same', async (t) => {
+t.test('chained gateways give the same images', async (t) => {
   const behind = await startGateway();
   t.teardown(() => behind.stop());
   process.env.SLUICE_TEST_FAR_KEY = behind.key;

@@ -1,4 +1,4 @@
-/** Calls in the house's words → request bodies as OpenAI-like servers take them. */
+/** Tests how calls are encoded as request bodies for OpenAI-compatible servers. */
 import t from 'tap';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
@@ -19,7 +19,7 @@ const basic = {
 };
 const streamed = { ...basic, stream: true, stream_options: { include_usage: true } };
 
-t.test('the least there is to say', async (t) => {
+t.test('a minimal call', async (t) => {
   t.strictSame(encode({}), streamed);
   t.strictSame(encode({ stream: false }), basic);
   const { max_tokens, ...rest } = streamed;
@@ -155,7 +155,7 @@ t.test('large media stays out of the JSON until it is sent', async (t) => {
   ]);
 });
 
-t.test('thinking is said in the words the model needs', async (t) => {
+t.test('reasoning is encoded as the model needs it', async (t) => {
   const reasoning = (wire: object, supports = true): Model =>
     sampleModel({ reasoning: { mandatory: false, supports_max_tokens: supports, wire } });
   const said = (model: Model, effort: ChatCall['thinking']['effort'], budget?: number) => {

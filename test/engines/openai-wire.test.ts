@@ -1,4 +1,4 @@
-/** The OpenAI-like wire: every fixture cut at every byte gives the same parts, by parsing and by skeletons alike. */
+/** Tests the OpenAI wire: fixtures split at every byte decode alike on both code paths. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import t from 'tap';
@@ -11,7 +11,7 @@ import { errorMessage } from '../../src/engines/wires/openai/words.ts';
 import { type ApiError, asApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
-import { borrowed } from './borrowed.ts';
+import { borrowed } from './borrowed-buffers.ts';
 import { joined, readable, thinker } from './samples.ts';
 
 const fixture = (name: string): Buffer =>
@@ -351,7 +351,7 @@ const streams: Record<string, Expectation> = {
   'spaced-json.sse': { parts: [text('é"q"😀text goes hereend'), finish('length', 'max_tokens')] },
 };
 
-t.test('every fixture, cut at every byte, parsed and by skeletons', async (t) => {
+t.test('every fixture, split at every byte, parsed and by skeletons', async (t) => {
   for (const [name, expected] of Object.entries(streams)) {
     const bytes = fixture(name);
     const choices = name.includes('n2') ? 2 : 1;
@@ -444,7 +444,7 @@ const pieces = (bytes: Buffer, cuts: readonly number[]): Buffer[] => {
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
 };
 
-t.test('a stretch is JSON text exactly when JSON says so', async (t) => {
+t.test('a segment is JSON text exactly when JSON.parse accepts it', async (t) => {
   const units = fc.constantFrom(
     'a',
     'é',
@@ -493,7 +493,7 @@ t.test('most tokens of a stream are never parsed', async (t) => {
   t.equal(parses, 2, 'one to read the first chunk, one to prove its skeleton');
 });
 
-t.test('garbage in place of an answer', async (t) => {
+t.test('garbage in place of a response', async (t) => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 5 }), (list) => {
       const { failure } = read(list.map((piece) => Buffer.from(piece)));
@@ -551,7 +551,7 @@ t.test('bounds: calls, held arguments, a line', async (t) => {
 const brokenOff =
   '{"choices":[{"index":0,"message":{"role":"assistant","content":"kIt"},"finish_reason":"abort","stop_reason":null}]}';
 
-t.test('whole answers', async (t) => {
+t.test('whole responses', async (t) => {
   const decodeWhole = (body: Buffer, use: AnswerOptions) => new WholeDecoder().decode(body, use);
   const whole = (name: string, choices = 1) => joined(decodeWhole(fixture(name), options(true, choices)));
   const logprob = (word: string, value: number) => ({
@@ -626,7 +626,7 @@ t.test('think tags are text for a model that does not reason', async (t) => {
   );
 });
 
-t.test('ids of ours look like ids', async (t) => {
+t.test('generated ids have the right format', async (t) => {
   const parts = openAiWire.chat.decodeWhole(thinker, sampleCall(), fixture('ollama-whole-tools.json'));
   t.match(
     parts.flatMap((part) => (part.type === 'tool-call' ? [part.id] : [])),
@@ -634,7 +634,7 @@ t.test('ids of ours look like ids', async (t) => {
   );
 });
 
-t.test('of an engine’s own words the client reads one line, and nothing of our inside', async (t) => {
+t.test('engine error messages are cut to one line without internal details', async (t) => {
   const rows: readonly (readonly [said: unknown, read: string | undefined])[] = [
     [{ error: { message: 'Too long: 5000 tokens' } }, 'Too long: 5000 tokens'],
     [{ error: 'Too long' }, 'Too long'],
@@ -678,7 +678,7 @@ t.test('of an engine’s own words the client reads one line, and nothing of our
     t.equal(errorMessage(JSON.stringify({ error: said })), said, 'the rest stays');
 });
 
-t.test('what an engine calls its failure', async (t) => {
+t.test('error codes of engines', async (t) => {
   const rows: readonly (readonly [said: object, kind: string])[] = [
     [{ error: { code: 400 } }, 'invalid_request'],
     [{ error: { code: '400', type: 'None' } }, 'invalid_request'],

@@ -1,4 +1,4 @@
-/** A second wire, defined here alone: its own paths, authentication and shapes, served by the engine code as it is. */
+/** Tests that a second wire, defined here only, works without changes to the engine code. */
 import t from 'tap';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { createEngine } from '../../src/engines/engine.ts';
@@ -101,24 +101,26 @@ const hello = {
 const last = '{"stopped":"end","counts":{"read":3,"written":2}}\n';
 
 t.test('chat: paths by model and kind of response, a key in a header of its own, other JSON', async (t) => {
-  const server = await startScriptedEngine((visit) => {
-    if (!visit.head.includes('/stream ')) {
-      visit.json(200, { output: 'Hello', stopped: 'end', counts: { read: 3, written: 2 } });
+  const server = await startScriptedEngine((request) => {
+    if (!request.head.includes('/stream ')) {
+      request.json(200, { output: 'Hello', stopped: 'end', counts: { read: 3, written: 2 } });
       return;
     }
-    visit.raw('HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n');
-    visit.chunk('{"output":"Hel"}\n{"out');
-    visit.chunk(`put":"lo"}\n${last}`);
-    visit.end();
+    request.raw(
+      'HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n',
+    );
+    request.chunk('{"output":"Hel"}\n{"out');
+    request.chunk(`put":"lo"}\n${last}`);
+    request.end();
   });
   const row: EngineRow = { wire: 'lines', replicas: [server.url], key_env: 'LINES_KEY' };
   const engine = createEngine('pool-a', row, options);
   t.strictSame(Object.keys(engine).sort(), ['chat', 'close', 'health', 'stats'], 'it does nothing but chat');
   t.strictSame(await ask(engine, { stream: true }), hello);
   t.strictSame(await ask(engine, { stream: false }), hello);
-  t.match(server.visits[0]?.head, /^POST \/v1\/models\/writer-large-fp8\/stream HTTP/);
-  t.match(server.visits[1]?.head, /^POST \/v1\/models\/writer-large-fp8\/generate HTTP/);
-  for (const { head, body } of server.visits) {
+  t.match(server.requests[0]?.head, /^POST \/v1\/models\/writer-large-fp8\/stream HTTP/);
+  t.match(server.requests[1]?.head, /^POST \/v1\/models\/writer-large-fp8\/generate HTTP/);
+  for (const { head, body } of server.requests) {
     t.match(
       head,
       /\r\ncontent-type: application\/json\r\napi-version: 2\r\nx-api-key: secret\r\nx-request-id: req-1\r\n/,
@@ -131,18 +133,20 @@ t.test('chat: paths by model and kind of response, a key in a header of its own,
 });
 
 t.test('errors are read by the wire, and a response that breaks off is a failure', async (t) => {
-  const server = await startScriptedEngine((visit) => visit.json(400, { reason: 'The prompt is empty' }));
+  const server = await startScriptedEngine((request) => request.json(400, { reason: 'The prompt is empty' }));
   const row: EngineRow = { wire: 'lines', replicas: [server.url], headers: { 'Api-Version': '3' } };
   const engine = createEngine('pool-a', row, options);
   t.strictSame((await ask(engine)).error, ['invalid_request', 'The prompt is empty']);
-  t.match(server.visits[0]?.head, /\r\napi-version: 3\r\n/, "the row's header replaces the wire's");
-  t.notMatch(server.visits[0]?.head, /x-api-key/, 'a row without a key');
-  server.script = (visit) => visit.json(418, { reason: 'busy' });
+  t.match(server.requests[0]?.head, /\r\napi-version: 3\r\n/, "the row's header replaces the wire's");
+  t.notMatch(server.requests[0]?.head, /x-api-key/, 'a row without a key');
+  server.script = (request) => request.json(418, { reason: 'busy' });
   t.strictSame((await ask(engine)).error, ['unavailable', 'The model is busy, try again']);
-  server.script = (visit) => {
-    visit.raw('HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n');
-    visit.chunk('{"output":"Hel"}\n');
-    visit.end();
+  server.script = (request) => {
+    request.raw(
+      'HTTP/1.1 200 OK\r\ncontent-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n\r\n',
+    );
+    request.chunk('{"output":"Hel"}\n');
+    request.end();
   };
   t.match(await new Collected(engine).outcome(), {
     parts: [
@@ -157,7 +161,7 @@ t.test('errors are read by the wire, and a response that breaks off is a failure
 t.test(
   'a wire may serve other operations than chat; the table takes both, and refuses unknown names',
   async (t) => {
-    const server = await startScriptedEngine((visit) => visit.json(200, ['[1,2]', '[3,4]']));
+    const server = await startScriptedEngine((request) => request.json(200, ['[1,2]', '[3,4]']));
     const rowOf = (wire: string): EngineRow => ({ wire, replicas: [server.url] });
     const table = createEngines({ a: rowOf('lines'), b: rowOf('vectors') }, { ...options, simulator: {} });
     const engine = table.of(sampleModel({ engine: 'b' }));
@@ -169,7 +173,7 @@ t.test(
       .embed?.(sampleModel(), call, { requestId: 'req-1', subscription: 'sub_1', backpressure })
       .forEach(({ first, vectors, tokens }) => void pieces.push([first, vectors.map(String), tokens]));
     t.strictSame(pieces, [[0, ['[1,2]', '[3,4]'], 7]]);
-    t.match(server.visits[0]?.head, /^POST \/v1\/vectors HTTP/);
+    t.match(server.requests[0]?.head, /^POST \/v1\/vectors HTTP/);
     for (const wire of ['openai', 'constructor'])
       t.throws(() => table.replace({ a: rowOf(wire) }), {
         message: 'engines.a.wire must be one of lines, vectors',

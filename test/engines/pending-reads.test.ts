@@ -1,4 +1,4 @@
-/** Reads that wait lie in memory of their own, some of it used before: they come back in order and as they were. */
+/** Tests that pending reads are copied out of borrowed buffers and returned in order. */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { PendingReads } from '../../src/engines/pending-reads.ts';
@@ -57,7 +57,7 @@ t.test('as text', async (t) => {
   t.equal(held.text(100), '');
 });
 
-t.test('a reader that leaves while it reads', async (t) => {
+t.test('a reader that unsubscribes while it reads', async (t) => {
   const held = new PendingReads();
   held.add(Buffer.alloc(20_000, 1));
   held.add(Buffer.alloc(20_000, 2));

@@ -1,4 +1,4 @@
-/** Several replicas, several answers, several engines: who gets a call, who is ejected, what a reload keeps. */
+/** Tests replica pools: balancing, ejection, retries, several choices and reloads. */
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import t from 'tap';
@@ -23,7 +23,9 @@ const said = (words: string) => ({ parts: [text(words), finish()], error: undefi
 
 const start = (count: number): Promise<ScriptedEngine[]> =>
   Promise.all(
-    Array.from({ length: count }, (_, index) => startScriptedEngine((visit) => visit.answer(`r${index}`))),
+    Array.from({ length: count }, (_, index) =>
+      startScriptedEngine((request) => request.answer(`r${index}`)),
+    ),
   );
 
 const notAsked: Engine['chat'] = () => {
@@ -37,37 +39,39 @@ const stopAll = async (subject: RunningEngine, engines: readonly ScriptedEngine[
   await subject.close();
 };
 
-t.test('calls go round between equals and to the least busy otherwise', async (t) => {
+t.test('calls are balanced round-robin between equals, otherwise least busy first', async (t) => {
   const engines = await start(3);
   const subject = engineOn(urls(engines));
   for (let count = 0; count < 6; count++) await ask(subject);
   t.strictSame(
-    engines.map((engine) => engine.visits.length),
+    engines.map((engine) => engine.requests.length),
     [2, 2, 2],
   );
 
   for (const engine of engines) engine.script = () => undefined;
   const held = Array.from({ length: 4 }, () => new Collected(subject));
-  await eventually(() => engines.reduce((sum, engine) => sum + engine.visits.length, 0) === 10);
-  const idle = engines.filter((engine) => engine.visits.length === 3);
+  await eventually(() => engines.reduce((sum, engine) => sum + engine.requests.length, 0) === 10);
+  const idle = engines.filter((engine) => engine.requests.length === 3);
   t.equal(idle.length, 2, 'two replicas have one call, one has two');
-  for (const engine of engines) engine.script = (visit) => visit.answer();
-  const before = idle.map((engine) => engine.visits.length);
+  for (const engine of engines) engine.script = (request) => request.answer();
+  const before = idle.map((engine) => engine.requests.length);
   await ask(subject);
   await ask(subject);
-  t.ok(idle.reduce((sum, engine) => sum + engine.visits.length, 0) === before.reduce((a, b) => a + b, 0) + 2);
+  t.ok(
+    idle.reduce((sum, engine) => sum + engine.requests.length, 0) === before.reduce((a, b) => a + b, 0) + 2,
+  );
   for (const collected of held) collected.subscription.unsubscribe();
   await stopAll(subject, engines);
 });
 
-t.test('a replica takes no more than its share; while all are full a call waits', async (t) => {
+t.test('a replica takes no more than its slots; while all are full a call waits', async (t) => {
   const engines = await start(2);
   for (const engine of engines) engine.script = () => undefined;
   const subject = engineOn(urls(engines), { concurrency: 2 });
   const held = Array.from({ length: 4 }, () => new Collected(subject));
-  await eventually(() => engines.every((engine) => engine.visits.length === 2));
+  await eventually(() => engines.every((engine) => engine.requests.length === 2));
   const waiting = ask(subject);
-  for (const engine of engines) engine.script = (visit) => visit.answer('ok');
+  for (const engine of engines) engine.script = (request) => request.answer('ok');
   held[0]?.subscription.unsubscribe();
   t.strictSame(await waiting, said('ok'));
   t.strictSame(await ask(subject), said('ok'));
@@ -81,11 +85,11 @@ t.test('another replica is tried before the first byte, and only then', async (t
   const [first, second] = engines;
   if (first === undefined || second === undefined) throw new Error('two replicas were started');
   for (const [name, script] of Object.entries({
-    reset: (visit) => visit.reset(),
-    '500': (visit) => visit.json(500, {}),
-    '503': (visit) => visit.json(503, {}),
-    '429': (visit) => visit.json(429, {}),
-    '404': (visit) => visit.json(404, {}),
+    reset: (request) => request.reset(),
+    '500': (request) => request.json(500, {}),
+    '503': (request) => request.json(503, {}),
+    '429': (request) => request.json(429, {}),
+    '404': (request) => request.json(404, {}),
   } satisfies Record<string, ScriptedEngine['script']>)) {
     first.script = script;
     const subject = engineOn(urls(engines));
@@ -97,25 +101,25 @@ t.test('another replica is tried before the first byte, and only then', async (t
     await subject.close();
   }
   const never: Record<string, ScriptedEngine['script']> = {
-    '400': (visit) => visit.json(400, {}),
-    '504': (visit) => visit.json(504, {}),
-    'a head': (visit) => {
-      visit.streamHead();
-      visit.socket.end();
+    '400': (request) => request.json(400, {}),
+    '504': (request) => request.json(504, {}),
+    'a head': (request) => {
+      request.streamHead();
+      request.socket.end();
     },
-    'a token': (visit) => {
-      visit.streamHead();
-      visit.chunk(token('Hel'));
-      visit.socket.end();
+    'a token': (request) => {
+      request.streamHead();
+      request.chunk(token('Hel'));
+      request.socket.end();
     },
   };
   for (const [name, script] of Object.entries(never)) {
     first.script = script;
-    const visits = second.visits.length;
+    const requests = second.requests.length;
     const subject = engineOn(urls(engines));
     const outcome = await ask(subject);
     t.ok(outcome.error !== undefined || outcome.parts.length === 2, name);
-    t.equal(second.visits.length, visits, `${name}: the other replica was not tried`);
+    t.equal(second.requests.length, requests, `${name}: the other replica was not tried`);
     await subject.close();
   }
   await Promise.all(engines.map((engine) => engine.close()));
@@ -124,18 +128,20 @@ t.test('another replica is tried before the first byte, and only then', async (t
 /** The second replica streams whatever was asked: what matters is that it was reached. */
 const early = ['engine_unreachable', 'The engine sent an answer that cannot be read'];
 
-t.test('a connection that had gone stale is replaced, on the same replica too', async (t) => {
-  const engine = await startScriptedEngine((visit) => (visit.number === 1 ? visit.reset() : visit.answer()));
+t.test('a stale connection is replaced, on the same replica too', async (t) => {
+  const engine = await startScriptedEngine((request) =>
+    request.number === 1 ? request.reset() : request.answer(),
+  );
   const subject = engineOn([engine.url]);
   t.strictSame(await ask(subject), said('Hello'));
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
   t.strictSame(await ask(subject), said('Hello'));
-  t.equal(engine.visits.length, 3);
+  t.equal(engine.requests.length, 3);
   t.equal(subject.health(), 'ok');
 
-  engine.script = (visit) => {
-    visit.answer();
-    visit.socket.end();
+  engine.script = (request) => {
+    request.answer();
+    request.socket.end();
   };
   t.strictSame(await ask(subject), said('Hello'), 'closed by the peer after the answer');
   t.strictSame(await ask(subject), said('Hello'));
@@ -148,7 +154,7 @@ t.test('a replica that fails is ejected, and recovers', async (t) => {
   const engines = await start(2);
   const [first, second] = engines;
   if (first === undefined || second === undefined) throw new Error('two replicas were started');
-  first.script = (visit) => visit.reset();
+  first.script = (request) => request.reset();
   const table = createEngines(
     { 'pool-a': { wire: 'openai', replicas: urls(engines) } },
     { simulator: { chat: notAsked }, log, env: {} },
@@ -159,12 +165,12 @@ t.test('a replica that fails is ejected, and recovers', async (t) => {
     close: () => table.close(),
   } as RunningEngine;
   for (let count = 0; count < 8; count++) t.strictSame(await ask(subject), said('r1'));
-  t.equal(first.visits.length, 2, 'two failures are enough');
+  t.equal(first.requests.length, 2, 'two failures are enough');
   t.match(
     lines.map((line) => JSON.parse(line)),
     [{ msg: 'replica ejected', engine: 'pool-a', replica: first.url, cooldownMs: 500 }],
   );
-  first.script = (visit) => visit.answer('r0');
+  first.script = (request) => request.answer('r0');
   // Its cooldown is over after half a second: the next call is its trial.
   let back = false;
   for (let count = 0; count < 400 && !back; count++) {
@@ -216,15 +222,15 @@ t.test('all replicas down is a 503, after the 502 that showed it', async (t) => 
   await subject.close();
 });
 
-t.test('the last replica is kept while it answers others', async (t) => {
-  const engine = await startScriptedEngine((visit) => {
-    visit.streamHead();
-    visit.chunk(token('Hello'));
+t.test('the last replica is not ejected while it serves other calls', async (t) => {
+  const engine = await startScriptedEngine((request) => {
+    request.streamHead();
+    request.chunk(token('Hello'));
   });
   const subject = engineOn([engine.url]);
   const streaming = new Collected(subject);
   await eventually(() => streaming.parts.length > 0);
-  engine.script = (visit) => visit.reset();
+  engine.script = (request) => request.reset();
   for (let count = 0; count < 4; count++)
     t.equal((await ask(subject)).error?.[0], 'engine_unreachable', 'tried each time');
   t.equal(subject.health(), 'ok');
@@ -234,29 +240,29 @@ t.test('the last replica is kept while it answers others', async (t) => {
   await stopAll(subject, [engine]);
 });
 
-t.test('probes find out without being asked for an answer', async (t) => {
-  const engine = await startScriptedEngine((visit) => visit.json(500, {}));
+t.test('health probes detect recovery without a call', async (t) => {
+  const engine = await startScriptedEngine((request) => request.json(500, {}));
   const subject = engineOn([engine.url], { probe: { path: '/health?x=1', interval: '20ms' } });
   await eventually(() => subject.health() === 'down');
-  t.match(engine.visits[0]?.head, /^GET \/health\?x=1 HTTP\/1\.1\r\n/);
-  engine.script = (visit) => (visit.head.startsWith('GET') ? visit.json(200, {}) : visit.answer());
+  t.match(engine.requests[0]?.head, /^GET \/health\?x=1 HTTP\/1\.1\r\n/);
+  engine.script = (request) => (request.head.startsWith('GET') ? request.json(200, {}) : request.answer());
   await eventually(() => subject.health() === 'ok');
   t.strictSame(await ask(subject), said('Hello'));
   await stopAll(subject, [engine]);
 });
 
-t.test('n answers, made by the engine or by n calls', async (t) => {
-  const engine = await startScriptedEngine((visit) => {
-    const { seed } = JSON.parse(visit.body);
-    visit.streamHead();
-    visit.chunk(token(`seed ${seed}`));
-    visit.chunk(
+t.test('n choices, made by the engine or by n calls', async (t) => {
+  const engine = await startScriptedEngine((request) => {
+    const { seed } = JSON.parse(request.body);
+    request.streamHead();
+    request.chunk(token(`seed ${seed}`));
+    request.chunk(
       event({
         choices: [{ index: 0, delta: {}, finish_reason: 'stop' }],
         usage: { prompt_tokens: 5, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 1 } },
       }),
     );
-    visit.end();
+    request.end();
   });
   const subject = engineOn([engine.url], { fan_out_n: true });
   const collected = new Collected(subject, { n: 3, sampling: { seed: 7 } });
@@ -268,20 +274,20 @@ t.test('n answers, made by the engine or by n calls', async (t) => {
   );
   t.strictSame(parts.at(-1), { type: 'usage', usage: { prompt: 5, completion: 6, cached: 1, reasoning: 0 } });
   t.strictSame(
-    engine.visits.map((visit) => JSON.parse(visit.body).n),
+    engine.requests.map((request) => JSON.parse(request.body).n),
     [undefined, undefined, undefined],
   );
   await subject.close();
 
   const native = engineOn([engine.url]);
   await ask(native, { n: 2 });
-  t.equal(JSON.parse(engine.visits[3]?.body ?? '{}').n, 2);
+  t.equal(JSON.parse(engine.requests[3]?.body ?? '{}').n, 2);
   await stopAll(native, [engine]);
 });
 
 t.test('n calls fail, pause and stop as one', async (t) => {
   const engine = await startScriptedEngine(
-    (visit) => void (visit.number === 1 ? visit.json(400, {}) : undefined),
+    (request) => void (request.number === 1 ? request.json(400, {}) : undefined),
   );
   const subject = engineOn([engine.url], { fan_out_n: true });
   t.strictSame(
@@ -289,10 +295,10 @@ t.test('n calls fail, pause and stop as one', async (t) => {
     'invalid_request',
     'before the first part: an error',
   );
-  await (await engine.visit(0)).gone;
+  await (await engine.request(0)).gone;
 
   const later = new Collected(subject, { n: 2 }, (self) => self.backpressure.pause());
-  const [third, fourth] = [await engine.visit(2), await engine.visit(3)];
+  const [third, fourth] = [await engine.request(2), await engine.request(3)];
   third.streamHead();
   third.chunk(token('Hel'));
   await later.more();
@@ -333,11 +339,11 @@ t.test('the table: which engine serves a model, and what a reload keeps', async 
   const removed = engineOf('b') as RunningEngine;
   second.script = () => undefined;
   const running = new Collected(removed);
-  const visit = await second.visit(0);
+  const request = await second.request(0);
   table.replace({ a: rowOf(first) });
   t.equal(engineOf('a'), kept);
   t.throws(() => engineOf('b'));
-  visit.answer('to the end');
+  request.answer('to the end');
   t.strictSame(await running.outcome(), said('to the end'));
 
   t.throws(() => table.replace({ b: rowOf(second), a: { ...rowOf(first), key_env: 'NO_SUCH_KEY' } }));
@@ -361,7 +367,7 @@ t.test('durations and errors', async (t) => {
   t.match(error, { status: 504, name: 'EngineError', misconfigured: false });
 });
 
-t.test('rows as sluice.yaml may write them', async (t) => {
+t.test('rows in the forms that sluice.yaml allows', async (t) => {
   const row = { wire: 'openai', replicas: ['http://10.0.0.5:8000/v1', 'https://engine.test/v1/'] };
   const good = [
     row,

@@ -1,4 +1,4 @@
-/** The simulator asked directly and asked over HTTP with every habit of real engines: the same parts either way. */
+/** Tests that the simulator gives the same parts directly and over HTTP with every engine quirk. */
 import t from 'tap';
 import type { ChatCall } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
@@ -31,7 +31,7 @@ const calls: Record<string, Partial<ChatCall>> = {
   logprobs: { messages: text('/sim tokens=4\nHello'), logprobs: { top: 2 } },
   'cut short': { messages: text('/sim tokens=50\nHello'), maxTokens: 7 },
   'a stop sequence': { messages: text('/sim tokens=50\nHello'), stop: ['e'] },
-  'a failure at the door': { messages: text('/sim fail=503@0\nHello') },
+  'a failure before the first token': { messages: text('/sim fail=503@0\nHello') },
 };
 
 /** What the client will have in the end, whichever way it was cut. Ids are new each time, and engines have words of their own for the end. */

@@ -1,4 +1,4 @@
-/** Large reads share a quota per tick; small ones never wait. */
+/** Tests that large reads share a quota per tick while small reads never wait. */
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { ReadQuota } from '../../src/engines/http1/read-quota.ts';

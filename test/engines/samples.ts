@@ -1,4 +1,4 @@
-/** What an engine's answers are read with, and as: a model that thinks; parts as tests compare them. */
+/** A reasoning model and a comparable form of parts for decoder tests. */
 import assert from 'node:assert/strict';
 import { fromJsonText, type Parts } from '../../src/ports/chat.ts';
 import { sampleModel } from '../samples.ts';

@@ -1,17 +1,17 @@
-/** A small HTTP server that behaves as a test tells it to, down to single bytes on the socket. */
+/** A small HTTP server that a test scripts down to single bytes on the socket. */
 import { EventEmitter, once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 
-/** One request as it came, and the raw means to answer it. */
-export class Visit {
+/** One received request, with methods to write its response. */
+export class ReceivedRequest {
   readonly head: string;
   readonly body: string;
   /** Counted from 0 over all connections. */
   readonly number: number;
   readonly socket: Socket;
-  /** Settles when the connection is gone, by whoever. */
+  /** Resolves when either side closes the connection. */
   readonly gone: Promise<void>;
 
   constructor(socket: Socket, number: number, head: string, body: string) {
@@ -71,16 +71,16 @@ export const event = (value: unknown): string => `data: ${JSON.stringify(value)}
 export const token = (words: string, index = 0): string =>
   event({ id: 'c', choices: [{ index, delta: { content: words }, finish_reason: null }] });
 
-export type Script = (visit: Visit) => void | Promise<void>;
+export type Script = (request: ReceivedRequest) => void | Promise<void>;
 
 export interface ScriptedEngine {
   /** Base address, ending in `/v1`. */
   readonly url: string;
-  readonly visits: readonly Visit[];
+  readonly requests: readonly ReceivedRequest[];
   readonly connections: number;
   script: Script;
-  /** The visit of that number, once it has come. */
-  visit(number: number): Promise<Visit>;
+  /** Resolves with the request of that number once it arrives. */
+  request(number: number): Promise<ReceivedRequest>;
   close(): Promise<void>;
 }
 
@@ -88,22 +88,22 @@ export const startScriptedEngine = async (
   script: Script,
   tls?: { readonly key: Buffer; readonly cert: Buffer },
 ): Promise<ScriptedEngine> => {
-  const visits: Visit[] = [];
+  const requests: ReceivedRequest[] = [];
   const news = new EventEmitter();
   const sockets = new Set<Socket>();
   let connections = 0;
   const engine = {
     url: '',
-    visits,
+    requests,
     get connections() {
       return connections;
     },
     script,
-    visit: async (number: number): Promise<Visit> => {
+    request: async (number: number): Promise<ReceivedRequest> => {
       for (;;) {
-        const visit = visits[number];
-        if (visit !== undefined) return visit;
-        await once(news, 'visit');
+        const request = requests[number];
+        if (request !== undefined) return request;
+        await once(news, 'request');
       }
     },
     close: async () => {
@@ -126,16 +126,16 @@ export const startScriptedEngine = async (
       const head = received.toString('latin1', 0, bodyStart);
       const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
       if (received.length < bodyStart + length) return;
-      const visit = new Visit(
+      const request = new ReceivedRequest(
         socket,
-        visits.length,
+        requests.length,
         head,
         received.toString('utf8', bodyStart, bodyStart + length),
       );
       received = received.subarray(bodyStart + length);
-      visits.push(visit);
-      news.emit('visit');
-      void engine.script(visit);
+      requests.push(request);
+      news.emit('request');
+      void engine.script(request);
     });
   };
   const server: Server = tls === undefined ? createServer(onSocket) : createTlsServer(tls, onSocket);

@@ -1,8 +1,8 @@
-/** Event streams, cut anywhere, against a plain reading of the format's own rules. */
+/** Tests the SSE decoder, split anywhere, against a plain implementation of the specification. */
 import fc from 'fast-check';
 import t from 'tap';
 import { SseDecoder } from '../../src/engines/sse-decoder.ts';
-import { borrowed } from './borrowed.ts';
+import { borrowed } from './borrowed-buffers.ts';
 
 type Event = readonly [data: string, event: string];
 
@@ -14,7 +14,7 @@ const decode = (pieces: readonly Buffer[]): Event[] => {
   return events;
 };
 
-/** The whole text at once, line by line, as the specification tells it; an unfinished last event counts. */
+/** The whole text at once, line by line, as in the specification; an unfinished last event counts. */
 const reference = (text: string): Event[] => {
   const events: Event[] = [];
   let data: string[] = [];
@@ -76,7 +76,7 @@ t.test('examples', async (t) => {
   }
 });
 
-t.test('any stream, cut anywhere, reads as the specification says', async (t) => {
+t.test('any stream, split anywhere, is decoded by the specification', async (t) => {
   const line = fc.oneof(
     fc.constantFrom(
       'data: a',
@@ -114,7 +114,7 @@ t.test('any stream, cut anywhere, reads as the specification says', async (t) =>
   t.pass('agreed');
 });
 
-t.test('an event that came in one read is handed over where it lies', async (t) => {
+t.test('an event received in one read is not copied', async (t) => {
   const seen: [string, number, number][] = [];
   const decoder = new SseDecoder((text, start, end) => seen.push([text, start, end]));
   decoder.push(Buffer.from('data: one\n\ndata: two\n\n'));
@@ -124,7 +124,7 @@ t.test('an event that came in one read is handed over where it lies', async (t) 
   ]);
 });
 
-t.test('a long line in small pieces is not searched again and again', async (t) => {
+t.test('a long line in small chunks is scanned once', async (t) => {
   const piece = Buffer.alloc(16, 'x');
   let events = 0;
   const decoder = new SseDecoder(() => events++);

@@ -1,4 +1,4 @@
-/** The API guide says what is so: each of its commands is run as it stands, and answers with the status and the keys that the guide shows. */
+/** Runs each command of the API guide and compares status and keys with the shown response. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

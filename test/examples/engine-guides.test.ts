@@ -1,4 +1,4 @@
-/** Every configuration that the guides show is one that the gateway takes. */
+/** Checks that every configuration shown in the guides is valid. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { parseCatalog } from '../../src/catalog/load.ts';

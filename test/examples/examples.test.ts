@@ -1,4 +1,4 @@
-/** The examples do what they say, each with its real client, against a gateway on the simulator. */
+/** Runs each example with its real client against a gateway on the simulator. */
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';

@@ -1,4 +1,4 @@
-/** Where the binary of uWebSockets.js cannot be loaded, and which one is installed where it can. */
+/** Tests the fallback when the uWebSockets.js binary cannot be loaded, and which binary is installed. */
 import { readFileSync } from 'node:fs';
 import { of } from 'rxjs';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { request } from '../http/raw-client.ts';
 
 const hello = open('GET', '/hello', () => of(text('hello')));
 
-t.test('the same routes on node:http, and a line that says so', async (t) => {
+t.test('the same routes on node:http, with a log line', async (t) => {
   // The library picks its binary by these; there is none for this machine.
   t.intercept(process, 'arch', { value: 'pdp11' });
   await t.rejects(startEdge(t, 'uws', [hello]), { message: /This version of uWS.js supports only/ });

@@ -1,4 +1,4 @@
-/** A good value or body in; one with something wrong in it out: in the tree, or in the bytes. */
+/** Breaks a valid value or body, in its tree or in its bytes. */
 import type { Random } from '../../src/simulator/random.ts';
 import type { Json, JsonObject } from './document.ts';
 

@@ -1,4 +1,4 @@
-/** Our own OpenAPI document in; a flat list of its operations out, with what each takes and answers. */
+/** Flattens our OpenAPI document into a list of operations with their inputs and responses. */
 
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export interface JsonObject {

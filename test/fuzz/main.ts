@@ -1,7 +1,7 @@
-/** `npm run fuzz -- --seed 7 --requests 20000`: a gateway of its own, or the one at `--url` with `--key`; exit code 1 when an answer was wrong. */
+/** `npm run fuzz -- --seed 7`: fuzzes a gateway, or `--url` with `--key`; exits with 1 on wrong responses. */
 import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
-import { startFuzzHouse } from './house.ts';
+import { startFuzzGateway } from './gateway.ts';
 import { runFuzz } from './run.ts';
 
 const { values } = parseArgs({
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 });
 
-const own = values.url === undefined ? await startFuzzHouse({ SLUICE_EDGE: values.edge }) : undefined;
+const own = values.url === undefined ? await startFuzzGateway({ SLUICE_EDGE: values.edge }) : undefined;
 const seed = Number(values.seed);
 process.stdout.write(`seed ${seed}\n`);
 const { findings, counts, slowest } = await runFuzz({

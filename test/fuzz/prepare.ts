@@ -1,4 +1,4 @@
-/** A gateway in; a few records of each kind on it out, for requests to refer to; and the ids that later answers give. */
+/** Creates a few records of each kind on a gateway for fuzz requests to refer to. */
 import type { Operation } from './document.ts';
 import type { RecordKind, Records } from './records.ts';
 import { bodySamples } from './samples.ts';

@@ -1,4 +1,4 @@
-/** Ids of what the fuzzer has made: answers in, ids for paths and bodies out. The first of each kind is never deleted. */
+/** Collects ids from responses for later requests. The first of each kind is never deleted. */
 import type { Random } from '../../src/simulator/random.ts';
 
 const kinds = ['store', 'file', 'item', 'video', 'music', 'link'] as const;

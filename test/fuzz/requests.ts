@@ -1,4 +1,4 @@
-/** An operation and a seed in; one request to it out, good or broken. */
+/** Generates a valid or broken request to an operation from a seed. */
 import { Random } from '../../src/simulator/random.ts';
 import { breakBytes, breakValue, toText } from './breakage.ts';
 import { type JsonObject, type OpenApi, type Operation, resolved, type Schema } from './document.ts';

@@ -1,4 +1,4 @@
-/** A gateway and a seed in; requests to all of its routes, and what was wrong with the answers, out. */
+/** Sends seeded requests to all routes of a gateway and reports wrong responses. */
 import { type Dispatcher, Pool } from 'undici';
 import { type OpenApi, operationsOf } from './document.ts';
 import { type PlainRequest, prepareRecords, remember } from './prepare.ts';
@@ -37,7 +37,7 @@ export interface FuzzOutcome {
   readonly slowest: { readonly operation: string; readonly milliseconds: number };
 }
 
-/** Milliseconds after which an answer is left alone that lasts as long as its song takes to render. */
+/** Milliseconds after which a stream of a rendering song is aborted. */
 const waiting: Readonly<Record<string, number>> = { getMusicByIdStream: 2_000 };
 
 export const runFuzz = async (options: FuzzOptions): Promise<FuzzOutcome> => {
@@ -94,7 +94,7 @@ export const runFuzz = async (options: FuzzOptions): Promise<FuzzOutcome> => {
     };
 
     let next = options.only ?? 0;
-    // The first round one by one: what it needs is there when its turn comes.
+    // The first round runs one by one, so that later requests find its records.
     if (options.only === undefined) while (next < operations.length) await fuzzOne(next++);
     const end = options.only === undefined ? options.requests : options.only + 1;
     const work = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** One request of each kind that is known to be served: the fuzzer starts from these as often as from the schemas. */
+/** One known good request of each kind, which the fuzzer mutates. */
 import type { JsonObject } from './document.ts';
 
 export const png = Buffer.from(

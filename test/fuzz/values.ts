@@ -1,4 +1,4 @@
-/** A schema and a seed in; a value that fits the schema out, small enough to be cheap to serve. */
+/** Generates a small value that matches a schema from a seed. */
 import type { Random } from '../../src/simulator/random.ts';
 import { type Json, type JsonObject, type OpenApi, resolved, type Schema } from './document.ts';
 import { png, pngUri, wav } from './samples.ts';

@@ -1,4 +1,4 @@
-/** A request and its answer in; what is wrong with the answer out, in words: nothing, where it is as the document says. */
+/** Checks a response against the OpenAPI document and describes what is wrong. */
 import { Compile } from 'typebox/schema';
 import type { OpenApi, Operation, Schema } from './document.ts';
 import type { FuzzRequest } from './requests.ts';
@@ -17,7 +17,7 @@ interface Validator {
   ): readonly [boolean, readonly { readonly instancePath: string; readonly message: string }[]];
 }
 
-/** What any request may be told, whatever its route: bad escapes, no such route or method, too large. */
+/** Errors that any request may get, whatever its route: bad escapes, no such route or method, too large. */
 const anywhere = new Set([400, 404, 405, 413]);
 
 /** The contract's table: status → `error.type`. */

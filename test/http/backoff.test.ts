@@ -1,4 +1,4 @@
-/** Waits grow by the factor from the first to the longest. */
+/** Tests that exponential backoff grows by the factor up to the maximum. */
 import t from 'tap';
 import { exponentialBackoff } from '../../src/backoff.ts';
 

@@ -1,4 +1,4 @@
-/** Malformed requests on both servers: the exact answer to each, and a server that goes on. */
+/** Tests the exact response to malformed requests on both servers, which keep serving. */
 import { map, of, toArray } from 'rxjs';
 import t, { type Test } from 'tap';
 import Type from 'typebox';

@@ -1,4 +1,4 @@
-/** An edge with routes of the test's own, a known key, and its log in memory. */
+/** Starts an edge with test routes, a known key and its log in memory. */
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { delay, of, throwError } from 'rxjs';

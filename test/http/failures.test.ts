@@ -1,4 +1,4 @@
-/** Errors thrown around a pipeline, not in it: each costs its own request, and the next one is served. */
+/** Tests that errors thrown around a pipeline fail one request and no other. */
 import { Observable, of } from 'rxjs';
 import t, { type Test } from 'tap';
 import type { Reply } from '../../src/ports/exchange.ts';
@@ -81,7 +81,7 @@ for (const { name, skip } of servers)
       await servesOn(t, fixture);
     });
 
-    t.test('an answer that the server does not take', async (t) => {
+    t.test('a response that the server rejects', async (t) => {
       const fixture = await startEdge(t, name, [
         hello,
         open('GET', '/broken', () => of({ ...text('x'), body: Symbol('no text') as unknown as string })),
@@ -122,7 +122,7 @@ for (const { name, skip } of servers)
       await servesOn(t, fixture);
     });
 
-    t.test('replies that come before subscribe returns are followed by one teardown', async (t) => {
+    t.test('synchronous replies are followed by one teardown', async (t) => {
       let left = 0;
       const fixture = await startEdge(t, name, [
         open(

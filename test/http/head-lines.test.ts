@@ -1,4 +1,4 @@
-/** The lines of a head say the same whether they were made before or not, and whatever came in between. */
+/** Tests that cached header lines equal freshly built ones. */
 import t from 'tap';
 import { exposedHeaders } from '../../src/http/cors.ts';
 import { firstHeader, HeadLines } from '../../src/http/head-lines.ts';
@@ -26,7 +26,7 @@ t.test('every response has its own id and its own headers', async (t) => {
       });
 });
 
-t.test('more lists than are remembered', async (t) => {
+t.test('more header lists than are cached', async (t) => {
   const lines = new HeadLines();
   const lists = Array.from({ length: 30 }, (_, index) => ({ 'x-list': String(index) }));
   for (const list of [...lists, ...lists])

@@ -1,4 +1,4 @@
-/** A list: what comes and goes, like a Set of it. */
+/** Tests IndexedList against a Set. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
@@ -7,7 +7,7 @@ import { IndexedList, unindexed } from '../../src/indexed-list.ts';
 const members = Array.from({ length: 6 }, (_, name) => ({ name, slot: unindexed }));
 const member = fc.constantFrom(...members);
 
-t.test('any history of arrivals and departures leaves whom a Set would have', async () => {
+t.test('any history of additions and removals agrees with a Set', async () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(fc.boolean(), member), { maxLength: 60 }), (history) => {
       for (const each of members) each.slot = unindexed;
@@ -29,7 +29,7 @@ t.test('any history of arrivals and departures leaves whom a Set would have', as
   );
 });
 
-t.test('those visited may leave, and others with them; nobody is left out', async (t) => {
+t.test('entries may be removed during iteration, and none is skipped', async (t) => {
   const list = new IndexedList<(typeof members)[number]>();
   for (const each of members) each.slot = unindexed;
   for (const each of members) list.add(each);

@@ -1,4 +1,4 @@
-/** Bodies as stages read them: JSON and forms, whatever the pieces they arrive in. */
+/** Tests parsing of JSON and form bodies, however they are chunked. */
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { pino } from 'pino';
@@ -26,7 +26,7 @@ interface Body {
   readonly pieces: readonly Buffer[];
 }
 
-/** A request made of nothing but its body. Pieces come one a turn, and only while they are wanted. */
+/** A request with only a body. It emits one chunk per tick, with backpressure. */
 const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
   id: 'req_test',
   method: 'POST',
@@ -96,7 +96,7 @@ t.test('JSON', async (t) => {
   t.equal((await json('{"a":1e400}')).a, Number.POSITIVE_INFINITY);
 });
 
-t.test('large JSON is parsed elsewhere', async (t) => {
+t.test('large JSON is parsed in a worker thread', async (t) => {
   const text = JSON.stringify({ a: 'x'.repeat(300_000) });
   let aborted = false;
   const elsewhere: Parser = {
@@ -123,7 +123,7 @@ t.test('large JSON is parsed elsewhere', async (t) => {
   t.equal(aborted, true, 'a client that leaves ends it');
 });
 
-t.test('the place of a fault in JSON', async (t) => {
+t.test('the position of a syntax error in JSON', async (t) => {
   for (const [text, fault] of [
     ['', 'unexpected end at line 1 column 1'],
     ['{', 'unexpected end at line 1 column 2'],
@@ -253,7 +253,7 @@ t.test('forms, split anywhere', async (t) => {
   t.same(await read([...bytes].map((byte) => Buffer.from([byte]))), expected, 'byte by byte');
 });
 
-t.test('forms that are wrong', async (t) => {
+t.test('invalid forms', async (t) => {
   const field = { name: 'a', content: 'x' };
   const file = { name: 'f', filename: 'f.bin', type: 'application/octet-stream' };
   const refused = async (status: number, message: string, pieces: Buffer[], use = rules, type = formType) => {
@@ -314,7 +314,7 @@ t.test('forms that are wrong', async (t) => {
   );
 });
 
-t.test('a file that nobody reads holds up what follows, until it is discarded', async (t) => {
+t.test('an unread file blocks what follows, until it is discarded', async (t) => {
   const pieces = [
     form([
       { name: 'f', filename: 'f', content: 'x'.repeat(900) },
@@ -353,7 +353,7 @@ for (const { name, skip } of servers)
                 map((chunk) => {
                   received += chunk.length;
                   highest = Math.max(highest, sent() - received);
-                  // As slow as a disk: each piece is taken a turn after the last.
+                  // As slow as a disk: one chunk per tick.
                   backpressure.pause();
                   setImmediate(() => backpressure.resume());
                   return chunk.length;

@@ -1,6 +1,6 @@
 /**
- * Streams that are silent, and readers that are away, for longer than uWebSockets.js by itself would wait (10 to 14 s);
- * and connections that nothing excuses.
+ * Tests that idle streams and paused readers outlive the default timeouts of uWebSockets.js.
+ * These are 10 to 14 s; connections without such a reason are closed.
  */
 import { of } from 'rxjs';
 import t from 'tap';

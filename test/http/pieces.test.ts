@@ -1,4 +1,4 @@
-/** Whatever is added goes out once, in order and in pieces, however the room comes. */
+/** Tests that every added byte is written once and in order, whatever the backpressure. */
 import * as fc from 'fast-check';
 import t from 'tap';
 import { Pieces, pieceBytes } from '../../src/http/pieces.ts';
@@ -9,7 +9,7 @@ const long = fc.record({
   asBytes: fc.boolean(),
 });
 
-t.test('any bytes and texts, any room', async (t) => {
+t.test('any bytes and texts, any socket capacity', async (t) => {
   fc.assert(
     fc.property(fc.array(long, { maxLength: 4 }), fc.infiniteStream(fc.boolean()), (added, rooms) => {
       const pieces = new Pieces();
@@ -42,7 +42,7 @@ t.test('any bytes and texts, any room', async (t) => {
   t.pass('agreed');
 });
 
-t.test('the end of a piece that was lent and not taken', async (t) => {
+t.test('the end of a borrowed chunk that was not written', async (t) => {
   const pieces = new Pieces();
   const sent: string[] = [];
   pieces.add('x'.repeat(pieceBytes + 10));

@@ -1,4 +1,4 @@
-/** A client that is nothing but a socket: bytes out as they are given, responses in as they come. */
+/** A raw socket client that sends given bytes and parses responses. */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { eventually } from '../eventually.ts';

@@ -1,4 +1,4 @@
-/** The servers an edge can run on, and why one of them cannot be tested on this machine. */
+/** The servers that an edge can run on, and why one cannot run here. */
 
 import { defaultEdgeLimits } from '../../src/http/limits.ts';
 import { loadUws } from '../../src/http/uws.ts';

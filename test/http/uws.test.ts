@@ -1,3 +1,4 @@
+/** Runs the edge contract on uWebSockets.js. */
 import t from 'tap';
 import { edgeContract } from '../contracts/edge.ts';
 import { servers } from './servers.ts';

@@ -1,4 +1,4 @@
-/** Values that do not fit a schema: the sentence a client reads, and nulls that count as absent. */
+/** Tests schema validation: messages for invalid values, and nulls that count as absent. */
 import fc from 'fast-check';
 import t from 'tap';
 import Type, { type TSchema } from 'typebox';
@@ -111,7 +111,7 @@ const thrown = (act: () => unknown): ApiError => {
   throw new Error('No ApiError was thrown');
 };
 
-t.test('sentences', async (t) => {
+t.test('error messages', async (t) => {
   const check = validate(Request);
   for (const [value, sentence] of faults)
     t.throws(() => check(structuredClone(value)), new ApiError('invalid_request', sentence), sentence);
@@ -167,7 +167,7 @@ t.test('null is absent where a field is optional', async (t) => {
   });
 });
 
-t.test('a value has a fault exactly when it does not fit', async (t) => {
+t.test('validation fails exactly when the value does not match', async (t) => {
   const schema: TSchema = Request;
   const compiled = Compile(schema);
   const leaf = fc.oneof(
@@ -203,7 +203,7 @@ t.test('a value has a fault exactly when it does not fit', async (t) => {
   t.pass('2000 values');
 });
 
-t.test('schemas it cannot word are still checked', async (t) => {
+t.test('schemas without a specific message are still checked', async (t) => {
   const schema: TSchema = Type.Unsafe<number>({ not: { type: 'string' } });
   t.equal(thrown(() => validate(schema)('x')).status, 400);
 });

@@ -1,4 +1,4 @@
-/** What the image routes refuse, as JSON and as a form: the whole envelope, which names the field. */
+/** Tests that invalid image requests, JSON and form, are refused with the field's name. */
 import t from 'tap';
 import { envelope } from '../envelope.ts';
 import { claiming, dataUri, formOf, noise, plain, refused, startImages, tooLarge } from './drawing.ts';
@@ -187,7 +187,7 @@ const picture = (url: unknown) => ({ prompt: 'x', model: edit, images: [{ image_
 const types = 'must be image/png, image/jpeg or image/webp';
 const damaged = 'cannot be read: the picture is damaged';
 
-t.test('pictures, on a model that takes them', async (t) => {
+t.test('images, on a model that accepts them', async (t) => {
   const jpeg = await plain('jpeg', { width: 640, height: 480 });
   const webp = await plain('webp', { width: 640, height: 480 });
   const large = await noise(200);
@@ -294,7 +294,7 @@ t.test('pictures, on a model that takes them', async (t) => {
   }
 });
 
-t.test('addresses that are not public, by every spelling', async (t) => {
+t.test('private addresses in every notation', async (t) => {
   const hosts = [
     ...['127.0.0.1', '127.1', '127.0.1', '2130706433', '0x7f000001', '0x7f.1', '017700000001', '0177.0.0.1'],
     ...['localhost', 'LOCALHOST', 'a.localhost', 'localhost.', '127.0.0.1.', '0.0.0.0', '0', '10.1.2.3'],
@@ -319,7 +319,7 @@ t.test('addresses that are not public, by every spelling', async (t) => {
   }
 });
 
-t.test('too large: one, and together', async (t) => {
+t.test('too large: one, and all together', async (t) => {
   const limit = 20 * 1024 * 1024;
   const heavy = Buffer.concat([png, Buffer.alloc(limit + 1 - png.length)]);
   const alone = (field: string) => tooLarge(`${field} is larger than the limit of ${limit} bytes`);
@@ -367,6 +367,6 @@ t.test('models and content types', async (t) => {
   t.same([method.status, method.headers.get('allow')], [405, 'POST, OPTIONS']);
 });
 
-t.test('none of it reached an engine or a bill', async (t) => {
+t.test('no refused request reached an engine or a bill', async (t) => {
   t.same([calls.length, events.length], [0, 0]);
 });

@@ -1,4 +1,4 @@
-/** The image routes through the clients people use, answered by the simulator; every image decoded and measured. */
+/** Tests the image routes through client SDKs; every image is decoded and measured. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { OpenRouter } from '@openrouter/sdk';
@@ -117,7 +117,7 @@ t.test('openai: edit, with one file, several, a mask, and as a stream', async (t
   t.equal(received.length, 1);
 });
 
-t.test('openai: errors are its own', async (t) => {
+t.test('openai: errors have its classes', async (t) => {
   await t.rejects(openai.images.generate({ prompt: 'x', n: 11 }), {
     status: 400,
     message: /n must be between 1 and 10/,

@@ -1,4 +1,4 @@
-/** A gateway for the image tests, its usage events and engine calls in view; pictures made for them, good and bad. */
+/** A gateway that records usage events and engine calls, and images for tests. */
 import sharp from 'sharp';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Engine } from '../../src/ports/engine.ts';

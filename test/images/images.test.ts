@@ -1,4 +1,4 @@
-/** The image routes at a real socket: what is asked of the engine, what is answered and billed, and what happens when things go wrong. */
+/** Tests the image routes over a real socket: engine calls, responses, billing and failures. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { concat, EMPTY, Observable, of, throwError } from 'rxjs';
@@ -66,7 +66,7 @@ const drawnOf = (bytes: Buffer, index = 0, revisedPrompt?: string): Drawn => ({
   revisedPrompt,
 });
 
-t.test('an answer in base64, and its bill', async (t) => {
+t.test('a base64 response, and its bill', async (t) => {
   const before = events.length;
   const said = await post('/images', { prompt: 'A red fox', size: '768x512', seed: 7 });
   const { data, ...rest } = JSON.parse(said.text);
@@ -100,7 +100,7 @@ t.test('an answer in base64, and its bill', async (t) => {
   t.not(answerOf(other).data[0]?.b64_json, data[0].b64_json);
 });
 
-t.test('links, for an hour', async (t) => {
+t.test('links are valid for an hour', async (t) => {
   for (const path of ['/images/generations', '/images/edits']) {
     const said = await post(path, {
       prompt: 'A red fox',
@@ -155,7 +155,7 @@ t.test('formats', async (t) => {
   }
 });
 
-t.test('what the engine is asked for', async (t) => {
+t.test('the engine call', async (t) => {
   play(drawSmall);
   t.teardown(() => play(undefined));
   const wanted = async (fields: object, path = '/images'): Promise<ImageCall> => {
@@ -276,7 +276,7 @@ t.test('seeds of 64 bits, without loss', async (t) => {
   }
 });
 
-t.test('pictures to work from, in their order', async (t) => {
+t.test('input images keep their order', async (t) => {
   play(drawSmall);
   t.teardown(() => play(undefined));
   const [jpeg, webp, png] = [await plain('jpeg', { width: 80 }), await plain('webp', { width: 96 }), small];
@@ -370,7 +370,7 @@ t.test('pictures to work from, in their order', async (t) => {
   ]);
 });
 
-t.test('what an answer says is what the bytes are', async (t) => {
+t.test('response fields match the bytes', async (t) => {
   t.teardown(() => play(undefined));
   const jpeg = await plain('jpeg', { width: 320, height: 200 });
   const clear = await plain('webp', { alpha: 0.5 });
@@ -417,7 +417,7 @@ t.test('what an answer says is what the bytes are', async (t) => {
   t.ok(large.equals(Buffer.from(await (await fetch(linked.data[0]?.url ?? '')).arrayBuffer())));
 });
 
-t.test('steps scale the bill of a model that says so', async (t) => {
+t.test('steps scale the bill if the model says so', async (t) => {
   play((_model, { n }) => of(...Array.from({ length: n }, (_, index) => drawnOf(wide, index))));
   t.teardown(() => play(undefined));
   const wide = await plain('png', { width: 1248, height: 832 });
@@ -469,7 +469,7 @@ t.test('a stream: one event, then its end', async (t) => {
   );
 });
 
-t.test('failures: their own status, one event, no charge', async (t) => {
+t.test('failures have their own status, one usage event and no charge', async (t) => {
   t.teardown(() => play(undefined));
   const without = envelope(
     502,
@@ -506,7 +506,7 @@ t.test('failures: their own status, one event, no charge', async (t) => {
   t.equal(sim.status, 503, sim.text);
 });
 
-t.test('files that cannot be kept are not billed', async (t) => {
+t.test('files that cannot be stored are not billed', async (t) => {
   play(drawSmall);
   const { blobs } = gateway.ports;
   const put = blobs.put.bind(blobs);
@@ -523,7 +523,7 @@ t.test('files that cannot be kept are not billed', async (t) => {
   t.match(events.at(-1), { outcome: 'failed', status: 503, cost: '0' });
 });
 
-t.test('a client that leaves: the engine is told, and what was made is billed', async (t) => {
+t.test('a disconnect stops the engine, and finished images are billed', async (t) => {
   t.teardown(() => play(undefined));
   for (const [first, cost] of [
     [EMPTY, '0'],

@@ -1,4 +1,4 @@
-/** A Sluice behind a Sluice: the same request to either gives the same images, to the last byte and digit. */
+/** Tests that chained gateways give the same images as one, byte for byte. */
 import t from 'tap';
 import { defaultImage, editImage } from '../../src/catalog/image-models.ts';
 import { dataUri, formOf, plain, startImages } from './drawing.ts';

@@ -1,4 +1,4 @@
-/** Pictures looked at: transparent is what has a pixel that is, however the picture is laid out. */
+/** Tests transparency detection in every image layout. */
 import sharp from 'sharp';
 import t from 'tap';
 import { createPictures } from '../../src/images/pictures.ts';
@@ -15,7 +15,7 @@ const drawn = (width: number, channels: 2 | 3 | 4, alpha = 255) => {
 /** 2050 squared is more than is compared at once. */
 const sizes = [16, 2050] as const;
 
-t.test('one pixel that is not quite opaque makes a picture transparent', async (t) => {
+t.test('one pixel that is not fully opaque makes an image transparent', async (t) => {
   for (const width of sizes)
     for (const channels of [2, 4] as const) {
       const look = async (alpha: number): Promise<boolean> =>
@@ -31,7 +31,7 @@ t.test('one pixel that is not quite opaque makes a picture transparent', async (
   t.equal(await pictures.isTransparent(await deep(255), signal), false, 'sixteen bits, opaque');
 });
 
-t.test('what cannot be decoded is told', async (t) => {
+t.test('an image that cannot be decoded is an error', async (t) => {
   const whole = await drawn(16, 4).png().toBuffer();
   await t.rejects(pictures.isTransparent(whole.subarray(0, whole.length - 30), signal), /damaged/);
 });

@@ -1,4 +1,4 @@
-/** What follows from a model's capability spec, and the parts that need no socket: sizes, heads of pictures, the patience of a stream. */
+/** Tests image rules without sockets: capabilities, sizes, image headers and stream timeouts. */
 import { rmSync, writeFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { pipe, Subject, throwError } from 'rxjs';
@@ -25,7 +25,7 @@ import { specFault } from '../../src/images/spec.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { caller, exchange, lease, usageLog } from '../chat/hand-made.ts';
+import { caller, exchange, lease, usageLog } from '../chat/fixtures.ts';
 import { imageCall } from '../engines/image-calls.ts';
 import { envelope } from '../envelope.ts';
 import { eventually } from '../eventually.ts';
@@ -51,7 +51,7 @@ const second = row(`, capabilities: { image: {
     steps: { type: range, min: 2, max: 6, default: 4, aliases: [iterations] } } } }`);
 const contradictory = first.replace('default: 256x256', 'default: 512x512');
 
-t.test('another spec: other rules, another entry, another record', async (t) => {
+t.test('another spec gives other rules, another entry and another record', async (t) => {
   const { gateway, post, get, calls } = await startImages({ catalog: first });
   t.teardown(() => gateway.stop());
   const ask = async (fields: object) => {
@@ -192,7 +192,7 @@ t.test('another spec: other rules, another entry, another record', async (t) => 
   }
 });
 
-t.test('specs: those of the default catalog are sound, others may not be', async (t) => {
+t.test('specs of the default catalog are valid, invalid ones are refused', async (t) => {
   for (const spec of [defaultImage, editImage]) t.equal(specFault(spec), undefined);
   const { aspect_ratio, resolution } = defaultImage.parameters;
   for (const label of resolution?.values ?? [])
@@ -262,7 +262,7 @@ t.test('specs: those of the default catalog are sound, others may not be', async
   );
 });
 
-t.test('heads of pictures say what a decoder says', async (t) => {
+t.test('image headers agree with a decoder', async (t) => {
   for (const format of ['png', 'jpeg', 'webp'] as const)
     for (const channels of [3, 4] as const)
       for (const options of [{}, { lossless: true }, { progressive: true }, { palette: true }]) {
@@ -331,7 +331,7 @@ const framed = (patienceMs?: number) => {
   );
 };
 
-t.test('a stream that has begun tells its failure inside', async (t) => {
+t.test('a failure after the start of a stream is an event in it', async (t) => {
   const image: StoredImage = {
     index: 0,
     image: plainMedia(await plain('png')),

@@ -1,4 +1,4 @@
-/** What the image routes reply when a stage throws, or when the usage event cannot be kept. */
+/** Tests the responses of image routes when a stage throws or usage cannot be recorded. */
 import { concat, NEVER, of, Subject, throwError } from 'rxjs';
 import t from 'tap';
 import { writePaced } from '../../pipelines/core/paced-bytes.ts';
@@ -10,7 +10,7 @@ import { fail } from '../../src/errors.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
-import { exchange, house, run, usageLog } from '../chat/hand-made.ts';
+import { exchange, harness, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
 import { plain } from './drawing.ts';
 
@@ -29,9 +29,9 @@ const drawn = async (): Promise<Drawn> => ({
 /** The replies of `POST /images` to a client that never reads. */
 const posted = (part: Drawn, body: object = {}, onRecord?: UsageLog['record']) => {
   const { events, usage } = usageLog(onRecord);
-  const { ports, leases } = house(undefined, {
+  const { ports, leases } = harness(undefined, {
     usage,
-    catalog: { ...house().ports.catalog, resolve: () => ({ model, variant: undefined }) },
+    catalog: { ...harness().ports.catalog, resolve: () => ({ model, variant: undefined }) },
     engines: {
       of: () => ({ image: () => concat(of(part), NEVER) }),
       health: () => ({}),
@@ -86,7 +86,7 @@ t.test('a large body waits for the usage event', async (t) => {
   }
 });
 
-t.test('a large body whose pieces throw is cut', async (t) => {
+t.test('a large body whose chunks throw is cut off', async (t) => {
   function* pieces() {
     yield Buffer.alloc(600 * 1024);
     throw new Error('boom');

@@ -1,4 +1,4 @@
-/** Events of jobs: what one process does wakes and stops another at once, where nobody looks by himself. */
+/** Tests that job events wake and stop other processes at once, without polling. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -8,7 +8,7 @@ import { createJobEvents, Notices } from '../../src/jobs/notices.ts';
 import type { Events, Receiver } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
 import { kafkaMissing, startKafka } from '../services/kafka.ts';
-import { owner, startHouse, underWay, videoJob } from './job-house.ts';
+import { owner, startHarness, underWay, videoJob } from './harness.ts';
 
 const log = pino({ level: 'silent' });
 const never = 3_600_000;
@@ -25,7 +25,7 @@ const process = async (events: Events, listen: Listen) => {
 };
 
 const check = async (t: Test, events: Events, listen: Listen): Promise<void> => {
-  const gateway = await startHouse(t, { ...deaf, renders: 0, notices: await process(events, listen) });
+  const gateway = await startHarness(t, { ...deaf, renders: 0, notices: await process(events, listen) });
   const worker = gateway.another({ ...deaf, renders: 1, notices: await process(events, listen) });
   const job = videoJob();
   // The first may be sent before the other one listens: so ask until one is heard.
@@ -67,13 +67,16 @@ t.test('within a process', async (t) => {
   ]);
 });
 
-t.test('nothing depends on them', async (t) => {
+t.test('jobs do not depend on events', async (t) => {
   const events: Events = {
     publish: () => Promise.reject(new Error('away')),
     check: async () => undefined,
     close: async () => undefined,
   };
-  const gateway = await startHouse(t, { renders: 0, notices: await process(events, async () => undefined) });
+  const gateway = await startHarness(t, {
+    renders: 0,
+    notices: await process(events, async () => undefined),
+  });
   const worker = gateway.another({ renders: 1, notices: await process(events, async () => undefined) });
   const job = videoJob();
   await gateway.jobs.create(job);

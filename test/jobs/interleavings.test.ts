@@ -1,4 +1,4 @@
-/** Every order of start, finish, failure, DELETE, takeover, expiry and death ends in one ending, one delivery and at most one charge. */
+/** Tests that every interleaving of job operations gives one ending, one delivery, at most one charge. */
 import { pino } from 'pino';
 import { of } from 'rxjs';
 import t from 'tap';
@@ -22,7 +22,7 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { State } from '../../src/ports/state.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { createNotify } from '../../src/webhooks/webhooks.ts';
-import { type Actor, explore, type World } from './explorer.ts';
+import { type Actor, explore, type World } from './explore-interleavings.ts';
 
 const id = 'video_0123456789abcdef01234567';
 const model = 'test/video';

@@ -1,4 +1,4 @@
-/** A gateway and the route of its videos or its music in; a client that starts jobs there and waits for them out. */
+/** A client that starts video or music jobs on a gateway and waits for them. */
 import type { Test } from 'tap';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';

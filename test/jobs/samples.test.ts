@@ -1,11 +1,11 @@
-/** Songs heard while they render: from the start, at each listener's pace, on any process, for ten minutes after the end. */
+/** Tests streaming of songs while they render: any process, any pace, ten minutes after the end. */
 import type { Observable } from 'rxjs';
 import t from 'tap';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { eventually } from '../eventually.ts';
-import { type JobHouse, musicJob, owner, startHouse, statusIs, underWay } from './job-house.ts';
+import { type JobHarness, musicJob, owner, startHarness, statusIs, underWay } from './harness.ts';
 
-/** A listener that writes down what it hears. */
+/** A listener that records what it receives. */
 const listener = (source: Observable<Uint8Array>) => {
   const heard = { bytes: 0, digest: '', ended: false, error: undefined as unknown };
   const pieces: Buffer[] = [];
@@ -24,8 +24,8 @@ const listener = (source: Observable<Uint8Array>) => {
   return { heard, all: () => Buffer.concat(pieces), leave: () => subscription.unsubscribe() };
 };
 
-const listen = (house: JobHouse, id: string, output = 0, backpressure = new Backpressure()) =>
-  listener(house.jobs.samples(id, owner, output, backpressure));
+const listen = (harness: JobHarness, id: string, output = 0, backpressure = new Backpressure()) =>
+  listener(harness.jobs.samples(id, owner, output, backpressure));
 
 const samples = (size: number, first = 0): Buffer => {
   const bytes = Buffer.alloc(size);
@@ -33,26 +33,26 @@ const samples = (size: number, first = 0): Buffer => {
   return bytes;
 };
 
-t.test('early and late listeners, here and on another process, hear the same song', async (t) => {
-  const house = await startHouse(t);
-  const elsewhere = house.another({ renders: 0 });
+t.test('early and late listeners, on any process, get the same song', async (t) => {
+  const harness = await startHarness(t);
+  const elsewhere = harness.another({ renders: 0 });
   const job = musicJob();
   const busy = musicJob();
-  await house.jobs.create(busy);
-  const first = await underWay(house, busy);
-  await house.jobs.create(job);
-  const waiting = listen(house, job.id);
+  await harness.jobs.create(busy);
+  const first = await underWay(harness, busy);
+  await harness.jobs.create(job);
+  const waiting = listen(harness, job.id);
   first.finish();
-  const render = await underWay(house, job);
+  const render = await underWay(harness, job);
   const song = samples(400_000);
   render.samples(song.subarray(0, 100_000));
   await eventually(() => waiting.heard.bytes === 100_000, 'heard');
-  const joining = [listen(house, job.id), listen(elsewhere, job.id)];
+  const joining = [listen(harness, job.id), listen(elsewhere, job.id)];
   await eventually(() => joining.every(({ heard }) => heard.bytes === 100_000), 'caught up');
   render.samples(song.subarray(100_000));
   render.finish();
-  await statusIs(house, job, 'completed');
-  const late = [listen(house, job.id), listen(elsewhere, job.id)];
+  await statusIs(harness, job, 'completed');
+  const late = [listen(harness, job.id), listen(elsewhere, job.id)];
   for (const each of [waiting, ...joining, ...late]) {
     await eventually(() => each.heard.ended, 'the end');
     t.ok(each.all().equals(song));
@@ -60,13 +60,13 @@ t.test('early and late listeners, here and on another process, hear the same son
 });
 
 t.test('each listener has its own pace, and none holds up the render', async (t) => {
-  const house = await startHouse(t);
+  const harness = await startHarness(t);
   const job = musicJob();
-  await house.jobs.create(job);
-  const render = await underWay(house, job);
+  await harness.jobs.create(job);
+  const render = await underWay(harness, job);
   const slow = new Backpressure();
   slow.pause();
-  const [held, free] = [listen(house, job.id, 0, slow), listen(house, job.id)];
+  const [held, free] = [listen(harness, job.id, 0, slow), listen(harness, job.id)];
   const song = samples(3_000_000);
   for (let at = 0; at < song.length; at += 30_000) render.samples(song.subarray(at, at + 30_000));
   render.finish();
@@ -78,111 +78,111 @@ t.test('each listener has its own pace, and none holds up the render', async (t)
   t.ok(held.all().equals(song));
 });
 
-t.test('songs of one request are heard apart', async (t) => {
-  const house = await startHouse(t);
+t.test('songs of one request are streamed separately', async (t) => {
+  const harness = await startHarness(t);
   const job = musicJob({}, { n: 2 });
-  await house.jobs.create(job);
-  const render = await underWay(house, job);
+  await harness.jobs.create(job);
+  const render = await underWay(harness, job);
   render.samples(Buffer.from('first'), 0);
   render.samples(Buffer.from('second'), 1);
   render.finish();
-  await statusIs(house, job, 'completed');
-  const songs = [listen(house, job.id, 0), listen(house, job.id, 1)];
+  await statusIs(harness, job, 'completed');
+  const songs = [listen(harness, job.id, 0), listen(harness, job.id, 1)];
   await eventually(() => songs.every(({ heard }) => heard.ended), 'heard');
   t.strictSame(
     songs.map(({ all }) => all().toString()),
     ['first', 'second'],
   );
-  t.match(listen(house, job.id, 2).heard, { bytes: 0 });
-  const none = listen(house, job.id, 2);
+  t.match(listen(harness, job.id, 2).heard, { bytes: 0 });
+  const none = listen(harness, job.id, 2);
   await eventually(() => none.heard.error, 'refused');
   t.match(none.heard.error, { kind: 'not_found', message: `${job.id} has no output 2` });
 });
 
-t.test('what cannot be heard says so', async (t) => {
-  const house = await startHouse(t);
+t.test('songs that cannot be streamed give an error', async (t) => {
+  const harness = await startHarness(t);
   const refused = async (id: string) => {
-    const { heard } = listen(house, id);
+    const { heard } = listen(harness, id);
     const { kind } = (await eventually(() => heard.error, 'refused')) as { kind: string };
     return kind;
   };
   const silent = musicJob({ progressive: false });
-  await house.jobs.create(silent);
+  await harness.jobs.create(silent);
   t.equal(await refused(silent.id), 'conflict', 'the model does not stream');
-  (await underWay(house, silent)).finish();
-  await statusIs(house, silent, 'completed');
+  (await underWay(harness, silent)).finish();
+  await statusIs(harness, silent, 'completed');
 
   const job = musicJob();
-  await house.jobs.create(job);
-  const render = await underWay(house, job);
+  await harness.jobs.create(job);
+  const render = await underWay(harness, job);
   render.samples(samples(1000));
   render.finish();
-  await statusIs(house, job, 'completed');
-  await eventually(() => house.told.length === 2, 'settled');
-  house.clock.now += 10 * 60_000 - 1;
-  const last = listen(house, job.id);
+  await statusIs(harness, job, 'completed');
+  await eventually(() => harness.notified.length === 2, 'settled');
+  harness.clock.now += 10 * 60_000 - 1;
+  const last = listen(harness, job.id);
   await eventually(() => last.heard.ended, 'heard');
   t.equal(last.heard.bytes, 1000);
-  house.clock.now += 1;
+  harness.clock.now += 1;
   t.equal(await refused(job.id), 'conflict', 'no longer kept');
-  await eventually(async () => (await house.blobs.stat(`samples/${job.id}/1/0/0`)) === undefined, 'gone');
-  house.clock.now += 3_600_000;
-  await statusIs(house, job, 'expired');
+  await eventually(async () => (await harness.blobs.stat(`samples/${job.id}/1/0/0`)) === undefined, 'gone');
+  harness.clock.now += 3_600_000;
+  await statusIs(harness, job, 'expired');
   t.equal(await refused(job.id), 'not_found', 'expired');
   t.equal(await refused('music_0123456789abcdef01234567'), 'not_found');
 
   const cancelled = musicJob();
   const running = musicJob();
-  await house.jobs.create(running);
-  await underWay(house, running);
-  await house.jobs.create(cancelled);
-  await house.jobs.remove('music', cancelled.id, owner);
+  await harness.jobs.create(running);
+  await underWay(harness, running);
+  await harness.jobs.create(cancelled);
+  await harness.jobs.remove('music', cancelled.id, owner);
   t.equal(await refused(cancelled.id), 'conflict', 'there never was a stream');
 });
 
-t.test('the stream ends with the song, whyever that ends', async (t) => {
-  const house = await startHouse(t);
+t.test('the stream ends with the song, for whatever reason', async (t) => {
+  const harness = await startHarness(t);
   const [broken, cancelled] = [musicJob(), musicJob()];
-  await house.jobs.create(broken);
-  const render = await underWay(house, broken);
-  const hearing = listen(house, broken.id);
+  await harness.jobs.create(broken);
+  const render = await underWay(harness, broken);
+  const hearing = listen(harness, broken.id);
   render.samples(samples(100_000));
   await eventually(() => hearing.heard.bytes === 100_000, 'heard');
   render.fail('render_failed', 'no');
   await eventually(() => hearing.heard.ended, 'the end');
 
-  await house.jobs.create(cancelled);
-  const other = await underWay(house, cancelled);
-  const listening = listen(house, cancelled.id);
+  await harness.jobs.create(cancelled);
+  const other = await underWay(harness, cancelled);
+  const listening = listen(harness, cancelled.id);
   other.samples(samples(100_000));
   await eventually(() => listening.heard.bytes === 100_000, 'heard');
-  await house.jobs.remove('music', cancelled.id, owner);
+  await harness.jobs.remove('music', cancelled.id, owner);
   await eventually(() => listening.heard.ended, 'the end');
-  t.equal(await house.jobs.remove('music', cancelled.id, owner), 'deleted');
-  t.equal(await house.blobs.stat(`samples/${cancelled.id}/1/0/0`), undefined, 'samples go with the job');
+  t.equal(await harness.jobs.remove('music', cancelled.id, owner), 'deleted');
+  t.equal(await harness.blobs.stat(`samples/${cancelled.id}/1/0/0`), undefined, 'samples go with the job');
 });
 
-t.test('a render that is begun again drops its listeners; a new one hears the new song', async (t) => {
-  const house = await startHouse(t, { renders: 0 });
-  const dying = house.another({ renders: 1 });
+t.test('a restarted render drops its listeners; a new one gets the new song', async (t) => {
+  const harness = await startHarness(t, { renders: 0 });
+  const dying = harness.another({ renders: 1 });
   const job = musicJob();
-  await house.jobs.create(job);
+  await harness.jobs.create(job);
   const render = await underWay(dying, job);
   render.samples(samples(100_000));
-  const hearing = listen(house, job.id);
+  const hearing = listen(harness, job.id);
   await eventually(() => hearing.heard.bytes === 100_000, 'heard');
   await dying.jobs.close();
-  const successor = house.another({ renders: 1 });
+  const successor = harness.another({ renders: 1 });
   const again = await underWay(successor, job);
   await eventually(() => hearing.heard.error, 'dropped');
   t.match(hearing.heard.error, { kind: 'conflict' });
   again.samples(samples(5_000, 7));
   again.finish();
-  const { job: record } = await statusIs(house, job, 'completed');
+  const { job: record } = await statusIs(harness, job, 'completed');
   t.equal(record.attempts, 2);
   t.equal(record.lapses, 0, 'given up in good order: nobody died');
-  const listening = listen(house, job.id);
+  const listening = listen(harness, job.id);
   await eventually(() => listening.heard.ended, 'heard');
   t.ok(listening.all().equals(samples(5_000, 7)));
-  t.equal(await house.blobs.stat(`samples/${job.id}/1/0/0`), undefined, 'what the first one left is gone');
+  t.equal(await harness.blobs.stat(`samples/${job.id}/1/0/0`), undefined, 'what the first one left is gone');
 });

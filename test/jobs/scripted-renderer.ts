@@ -1,4 +1,4 @@
-/** An engine that renders as a test tells it to, step by step. */
+/** A render engine that a test controls step by step. */
 import { Observable, of } from 'rxjs';
 import type { Engine } from '../../src/ports/engine.ts';
 import {
@@ -73,7 +73,7 @@ export class Render {
 
 export class ScriptedRenderer {
   readonly renders: Render[] = [];
-  /** What happens to each render at once; nothing unless told. */
+  /** Called for each render when it starts; does nothing by default. */
   script: (render: Render) => void = () => undefined;
 
   readonly engine: Engine = {

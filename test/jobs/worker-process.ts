@@ -1,4 +1,4 @@
-/** A worker as its own process for tests: real store, files, accounts and webhooks; a renderer that takes its time; and death at a chosen call to the store. */
+/** A worker process for tests with real stores, a slow renderer and a chosen crash point. */
 
 import { pino } from 'pino';
 import { Observable, of } from 'rxjs';
@@ -12,8 +12,8 @@ import type { Engine } from '../../src/ports/engine.ts';
 import type { RenderEvent } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
-import { deaths } from './deaths.ts';
-import { videoModel } from './job-house.ts';
+import { crashPoints } from './crash-points.ts';
+import { videoModel } from './harness.ts';
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -46,19 +46,19 @@ const engine: Engine = {
     }),
 };
 
-/** Dies before or after the first call that the chosen death is about. */
-const mortal = (state: State, name: string | undefined): State => {
-  const death = deaths.find((each) => each.name === name);
-  if (death === undefined) return state;
+/** Dies before or after the first call that the chosen crash point names. */
+const crashable = (state: State, name: string | undefined): State => {
+  const crashPoint = crashPoints.find((each) => each.name === name);
+  if (crashPoint === undefined) return state;
   const die = () => process.kill(process.pid, 'SIGKILL');
   return new Proxy(state, {
     get: (target, method: keyof State) => {
       const call = target[method] as (...args: unknown[]) => Promise<unknown>;
       return async (...args: unknown[]) => {
-        const hit = death.at(`${method} ${JSON.stringify(args)}`);
-        if (hit && death.when === 'before') die();
+        const hit = crashPoint.at(`${method} ${JSON.stringify(args)}`);
+        if (hit && crashPoint.when === 'before') die();
         const answer = await call(...args);
-        if (hit && death.when === 'after') die();
+        if (hit && crashPoint.when === 'after') die();
         return answer;
       };
     },
@@ -67,7 +67,7 @@ const mortal = (state: State, name: string | undefined): State => {
 
 const config = loadConfig();
 const log = pino({ level: 'error' }, pino.destination(2));
-const state = mortal(await openState(config), process.env.TEST_DEATH);
+const state = crashable(await openState(config), process.env.TEST_CRASH_POINT);
 const publicUrl = () => 'http://gateway/v1';
 const blobs = await openBlobs(config, { state, log, publicUrl });
 const accounts = await openAccounts(config, log);

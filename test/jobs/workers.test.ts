@@ -1,4 +1,4 @@
-/** Workers as processes of their own over Redis: killed at every step, Redis restarted under them, stopped from elsewhere. */
+/** Tests worker processes over Redis: killed at every step, Redis restarts and remote cancellation. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,8 +19,8 @@ import { startGateway } from '../gateway.ts';
 import { end } from '../services/child.ts';
 import { type RedisService, redisMissing, startRedis } from '../services/redis.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
-import { deaths } from './deaths.ts';
-import { newId, owner, videoJob } from './job-house.ts';
+import { crashPoints } from './crash-points.ts';
+import { newId, owner, videoJob } from './harness.ts';
 
 /** Processes start slowly on a busy machine. */
 t.setTimeout(patiently(300_000));
@@ -70,13 +70,13 @@ const start = async (t: Test, redis: RedisService) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const startWorker = (renderMs: number, death?: string): ChildProcess => {
+  const startWorker = (renderMs: number, crashPoint?: string): ChildProcess => {
     const worker = spawn(process.execPath, ['--import=tsx', join(import.meta.dirname, 'worker-process.ts')], {
       env: {
         ...process.env,
         ...env,
         TEST_RENDER_MS: String(renderMs),
-        ...(death === undefined ? {} : { TEST_DEATH: death }),
+        ...(crashPoint === undefined ? {} : { TEST_CRASH_POINT: crashPoint }),
       },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -118,33 +118,33 @@ const keysOf = (deliveries: readonly { headers: Record<string, unknown> }[]): st
   [...new Set(deliveries.map(({ headers }) => String(headers['x-service-idempotency-key'])))].sort();
 
 t.test(
-  'workers killed at every step lose no job, no charge and no delivery, and double none',
+  'workers killed at every step neither lose nor duplicate jobs, charges and deliveries',
   { skip },
   async (t) => {
     const redis = await startRedis({ own: true, persist: true });
     t.teardown(() => redis.stop());
-    const house = await start(t, redis);
+    const harness = await start(t, redis);
     const ids: string[] = [];
-    for (let count = 0; count < deaths.length + 1; count++) ids.push(await house.create());
-    const doomed = deaths.map(({ name }) => ({ name, worker: house.startWorker(100, name) }));
+    for (let count = 0; count < crashPoints.length + 1; count++) ids.push(await harness.create());
+    const doomed = crashPoints.map(({ name }) => ({ name, worker: harness.startWorker(100, name) }));
     for (const { name, worker } of doomed) {
       const [, signal] = worker.signalCode === null ? await once(worker, 'exit') : [null, worker.signalCode];
       t.equal(signal, 'SIGKILL', name);
     }
-    house.startWorker(100);
-    await house.ended(ids);
-    await house.delivered(ids.length);
-    const statuses = await Promise.all(ids.map(house.statusOf));
+    harness.startWorker(100);
+    await harness.ended(ids);
+    await harness.delivered(ids.length);
+    const statuses = await Promise.all(ids.map(harness.statusOf));
     t.strictSame(
-      keysOf(house.receiver.deliveries),
+      keysOf(harness.receiver.deliveries),
       ids.map((id, index) => `${id}-${statuses[index]}`).sort(),
     );
     const completed = ids.filter((_, index) => statuses[index] === 'completed');
     t.ok(completed.length >= ids.length - 2, 'only a job that killed four workers fails');
-    t.strictSame(await house.charges(), completed.map((id) => `usage_${id}`).sort());
+    t.strictSame(await harness.charges(), completed.map((id) => `usage_${id}`).sort());
     for (const id of completed) {
-      const { job } = await house.jobs.get('video', id, owner);
-      t.match(await house.blobs.stat(job.outputs[0]?.blob ?? ''), { size: `video of ${id}`.length });
+      const { job } = await harness.jobs.get('video', id, owner);
+      t.match(await harness.blobs.stat(job.outputs[0]?.blob ?? ''), { size: `video of ${id}`.length });
     }
   },
 );
@@ -152,98 +152,94 @@ t.test(
 t.test('Redis restarted during renders', { skip }, async (t) => {
   const redis = await startRedis({ own: true, persist: true });
   t.teardown(() => redis.stop());
-  const house = await start(t, redis);
+  const harness = await start(t, redis);
   const ids: string[] = [];
-  for (let count = 0; count < 4; count++) ids.push(await house.create());
-  const workers = [house.startWorker(1_000), house.startWorker(1_000)];
+  for (let count = 0; count < 4; count++) ids.push(await harness.create());
+  const workers = [harness.startWorker(1_000), harness.startWorker(1_000)];
   for (let restart = 0; restart < 2; restart++) {
     await eventually(
-      () => house.lines.filter((line) => line.startsWith('started')).length > restart,
+      () => harness.lines.filter((line) => line.startsWith('started')).length > restart,
       'one renders',
     );
     await redis.restart();
   }
-  await house.ended(ids);
-  await house.delivered(ids.length);
+  await harness.ended(ids);
+  await harness.delivered(ids.length);
   t.strictSame(
-    await Promise.all(ids.map(house.statusOf)),
+    await Promise.all(ids.map(harness.statusOf)),
     ids.map(() => 'completed'),
   );
-  t.strictSame(await house.charges(), ids.map((id) => `usage_${id}`).sort());
+  t.strictSame(await harness.charges(), ids.map((id) => `usage_${id}`).sort());
   for (const worker of workers) t.equal(worker.exitCode, 0, 'it went on, and ended when it was asked to');
 });
 
 t.test('DELETE on one process stops the render on another within 10 s, unbilled', { skip }, async (t) => {
   const redis = await startRedis({ own: true });
   t.teardown(() => redis.stop());
-  const house = await start(t, redis);
-  const worker = house.startWorker(60_000);
-  const id = await house.create();
-  await eventually(() => house.lines.includes(`started ${id}`), 'it renders');
-  t.match(await house.jobs.remove('video', id, owner), { job: { status: 'cancelled' } });
-  await eventually(() => house.lines.includes(`stopped ${id}`), 'it stops');
-  await house.delivered(1);
-  t.strictSame(keysOf(house.receiver.deliveries), [`${id}-cancelled`]);
+  const harness = await start(t, redis);
+  const worker = harness.startWorker(60_000);
+  const id = await harness.create();
+  await eventually(() => harness.lines.includes(`started ${id}`), 'it renders');
+  t.match(await harness.jobs.remove('video', id, owner), { job: { status: 'cancelled' } });
+  await eventually(() => harness.lines.includes(`stopped ${id}`), 'it stops');
+  await harness.delivered(1);
+  t.strictSame(keysOf(harness.receiver.deliveries), [`${id}-cancelled`]);
 
-  const handed = await house.create();
-  await eventually(() => house.lines.includes(`started ${handed}`), 'it renders');
+  const handed = await harness.create();
+  await eventually(() => harness.lines.includes(`started ${handed}`), 'it renders');
   await end(worker, 'SIGTERM');
-  t.equal(await house.statusOf(handed), 'in_progress', 'given back in good order');
-  house.startWorker(50);
-  await house.ended([handed]);
-  t.match(await house.jobs.get('video', handed, owner), {
+  t.equal(await harness.statusOf(handed), 'in_progress', 'given back in good order');
+  harness.startWorker(50);
+  await harness.ended([handed]);
+  t.match(await harness.jobs.get('video', handed, owner), {
     job: { status: 'completed', attempts: 2, lapses: 0 },
   });
-  t.strictSame(await house.charges(), [`usage_${handed}`]);
+  t.strictSame(await harness.charges(), [`usage_${handed}`]);
 });
 
-t.test(
-  'sluice worker renders what a gateway is asked for, and its songs are heard there',
-  { skip },
-  async (t) => {
-    const redis = await startRedis({ own: true });
-    t.teardown(() => redis.stop());
-    const receiver = await startReceiver(t);
-    const env = { REDIS_URL: redis.url, SLUICE_ALLOW_PRIVATE_URLS: '1' };
-    const gateway = await startGateway({ env: { ...env, SLUICE_WORKERS: '0' } });
-    t.teardown(() => gateway.stop());
-    const main = join(import.meta.dirname, '../../src/cli/main.ts');
-    const worker = spawn(process.execPath, ['--import=tsx', main, 'worker'], {
-      env: { ...process.env, ...env, SLUICE_DATA: join(gateway.folder, 'data') },
-      stdio: ['ignore', 'inherit', 'ignore'],
-    });
-    t.teardown(() => end(worker, 'SIGKILL'));
-    const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
-    const created = await fetch(`${gateway.url}/music`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({
-        model: 'sluice/music',
-        prompt: '/sim render=1s\na waltz',
-        duration: 10,
-        callback_url: receiver.url,
-      }),
-    });
-    t.equal(created.status, 202);
-    const job = (await created.json()) as { id: string; stream_url: string; polling_url: string };
-    const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
-    t.equal(song.subarray(0, 4).toString(), 'RIFF');
-    t.ok(song.length > 32_000 * 4, 'more than a second of it');
-    await eventually(() => receiver.deliveries.length === 1, 'told');
-    t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
-    const record = await (await fetch(job.polling_url, { headers })).json();
-    t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });
-    t.strictSame(
-      JSON.parse(receiver.deliveries[0]?.body.toString() ?? '').data,
-      record,
-      'as a client reads it',
-    );
-    await end(worker, 'SIGTERM');
-    t.equal(worker.exitCode, 0);
-  },
-);
+t.test('sluice worker renders the jobs of a gateway, which streams its songs', { skip }, async (t) => {
+  const redis = await startRedis({ own: true });
+  t.teardown(() => redis.stop());
+  const receiver = await startReceiver(t);
+  const env = { REDIS_URL: redis.url, SLUICE_ALLOW_PRIVATE_URLS: '1' };
+  const gateway = await startGateway({ env: { ...env, SLUICE_WORKERS: '0' } });
+  t.teardown(() => gateway.stop());
+  const main = join(import.meta.dirname, '../../src/cli/main.ts');
+  const worker = spawn(process.execPath, ['--import=tsx', main, 'worker'], {
+    env: { ...process.env, ...env, SLUICE_DATA: join(gateway.folder, 'data') },
+    stdio: ['ignore', 'inherit', 'ignore'],
+  });
+  t.teardown(() => end(worker, 'SIGKILL'));
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
+  const created = await fetch(`${gateway.url}/music`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      model: 'sluice/music',
+      prompt: '/sim render=1s\na waltz',
+      duration: 10,
+      callback_url: receiver.url,
+    }),
+  });
+  t.equal(created.status, 202);
+  const job = (await created.json()) as { id: string; stream_url: string; polling_url: string };
+  const song = Buffer.from(await (await fetch(job.stream_url, { headers })).arrayBuffer());
+  t.equal(song.subarray(0, 4).toString(), 'RIFF');
+  t.ok(song.length > 32_000 * 4, 'more than a second of it');
+  await eventually(() => receiver.deliveries.length === 1, 'notified');
+  t.strictSame(keysOf(receiver.deliveries), [`${job.id}-completed`]);
+  const record = await (await fetch(job.polling_url, { headers })).json();
+  t.match(record, { status: 'completed', usage: { billed_seconds: 10 } });
+  t.strictSame(
+    JSON.parse(receiver.deliveries[0]?.body.toString() ?? '').data,
+    record,
+    'as a client reads it',
+  );
+  await end(worker, 'SIGTERM');
+  t.equal(worker.exitCode, 0);
+});
 
-t.test('settings that cannot work are refused in a sentence', async (t) => {
+t.test('invalid settings are refused with one sentence', async (t) => {
   t.throws(() => loadConfig({ SLUICE_WORKERS: '0' }), { message: /^SLUICE_WORKERS=0 leaves renders to / });
   await t.rejects(startWorker(loadConfig({}), log), { message: /^REDIS_URL is not set: / });
   const config = loadConfig({ SLUICE_WORKERS: '0', REDIS_URL: 'redis://127.0.0.1:1' });

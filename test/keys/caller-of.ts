@@ -1,4 +1,4 @@
-/** A secret in; the caller it belongs to out, whether that is known at once or not. */
+/** Resolves the caller of a secret, whether the lookup is synchronous or not. */
 import { firstValueFrom, Observable } from 'rxjs';
 import type { Caller } from '../../src/ports/exchange.ts';
 import type { Keys } from '../../src/ports/keys.ts';

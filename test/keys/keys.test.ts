@@ -1,4 +1,4 @@
-/** API keys: who a secret belongs to, how long that is believed, and how keys and subscriptions are run. */
+/** Tests API keys: lookup, caching, and management of keys and subscriptions. */
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import t from 'tap';
@@ -39,7 +39,7 @@ const settled = async () => {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 };
 
-/** A store in memory with a clock to turn, a count of its readings, and a switch that fails or holds them. */
+/** An in-memory store with a settable clock, a count of reads, and a switch that fails or delays them. */
 const setUp = async (settings: Parameters<typeof createKeys>[1] = {}) => {
   const model = createModelState();
   const store = { time: 0, readings: 0, down: false, hold: undefined as Promise<void> | undefined };
@@ -60,7 +60,7 @@ const setUp = async (settings: Parameters<typeof createKeys>[1] = {}) => {
   return { store, keys, admin, subscription, secret, key, caller };
 };
 
-t.test('secrets are 256 random bits, kept as a hash', async (t) => {
+t.test('secrets are 256 random bits, stored as a hash', async (t) => {
   const { secret, key, admin } = await setUp();
   t.match(secret, /^sk-sluice-[0-9A-Za-z]{43}$/);
   t.not(newSecret(), newSecret());
@@ -69,7 +69,7 @@ t.test('secrets are 256 random bits, kept as a hash', async (t) => {
   t.notMatch(JSON.stringify(await admin.listKeys()), secret);
 });
 
-t.test('a key is found, and from then on at once', async (t) => {
+t.test('a key is looked up once, then cached', async (t) => {
   const { store, keys, secret, caller } = await setUp();
   t.equal(atOnce(keys, secret), undefined, 'the first request waits for the store');
   t.strictSame(await callerOf(keys, secret), caller);
@@ -77,7 +77,7 @@ t.test('a key is found, and from then on at once', async (t) => {
   t.equal(store.readings, 1);
 });
 
-t.test('what is no active key is refused, and remembered as such', async (t) => {
+t.test('an inactive key is refused, and cached as such', async (t) => {
   const { store, keys, admin, subscription } = await setUp();
   for (const wrong of ['sk-sluice-nothing', ' ', 'x'.repeat(513), 'ключ']) {
     await t.rejects(callerOf(keys, wrong), invalidKey);
@@ -102,7 +102,7 @@ t.test('what is no active key is refused, and remembered as such', async (t) => 
   await t.rejects(callerOf(keys, secret), invalidKey, 'its subscription is closed');
 });
 
-t.test('a hot key is read again behind its requests, once a second', async (t) => {
+t.test('a hot key is refreshed in the background, once a second', async (t) => {
   const { store, keys, secret, caller } = await setUp();
   await callerOf(keys, secret);
   store.time = 999;
@@ -117,7 +117,7 @@ t.test('a hot key is read again behind its requests, once a second', async (t) =
   t.equal(store.readings, 2);
 });
 
-t.test('a revoked key stops within two seconds of its last reading', async (t) => {
+t.test('a revoked key stops working within two seconds of its last refresh', async (t) => {
   const { store, keys, admin, secret, key, caller } = await setUp();
   await callerOf(keys, secret);
   await admin.revokeKey(key.id);
@@ -135,7 +135,7 @@ t.test('a revoked key stops within two seconds of its last reading', async (t) =
   await t.rejects(callerOf(idle.keys, idle.secret), invalidKey, 'an idle one waits for the store');
 });
 
-t.test('a slow store makes requests wait once the answer is too old, all for one reading', async (t) => {
+t.test('with a slow store, requests wait for one shared read once the cache is stale', async (t) => {
   const { store, keys, admin, secret, key, caller } = await setUp();
   await callerOf(keys, secret);
   let release = () => {};
@@ -153,7 +153,7 @@ t.test('a slow store makes requests wait once the answer is too old, all for one
 });
 
 t.test(
-  'while the store is down known keys are believed for half a minute, unknown ones are a 503',
+  'while the store is down known keys are accepted for half a minute, unknown ones get 503',
   async (t) => {
     const { store, keys, admin, secret, key, caller } = await setUp();
     await callerOf(keys, secret);
@@ -186,7 +186,7 @@ t.test(
   },
 );
 
-t.test('memory is bounded, and wrong keys do not oust good ones', async (t) => {
+t.test('memory is bounded, and wrong keys do not evict good ones', async (t) => {
   const { store, keys, admin, subscription, secret, caller } = await setUp({
     cached: { active: 2, refused: 2 },
   });
@@ -257,14 +257,14 @@ t.test('keys and subscriptions are managed by id, name or secret', async (t) => 
     await t.rejects(admin.createSubscription(name), { message: /^name must be/ });
 });
 
-t.test('listing goes on past one page', async (t) => {
+t.test('listing continues past one page', async (t) => {
   const { admin, subscription } = await setUp();
   for (let more = 0; more < 1000; more++) await admin.createKey({ subscription: subscription.id });
   t.equal((await admin.listKeys()).length, 1001);
   t.equal((await admin.listKeys('acme')).length, 1001);
 });
 
-t.test('changes by several processes at once all come true', async (t) => {
+t.test('concurrent changes by several processes are all applied', async (t) => {
   const file = join(t.testdir(), 'state.db');
   const states = [openLibsqlState(file), openLibsqlState(file)];
   t.teardown(() => Promise.all(states.map((state) => state.close())));
@@ -280,7 +280,7 @@ t.test('changes by several processes at once all come true', async (t) => {
   t.equal((await one.findKey(key.id)).status, 'closed');
 });
 
-t.test('the first start makes a key, later ones do not', async (t) => {
+t.test('the first start creates a key, later ones do not', async (t) => {
   const state = createModelState();
   const secret = (await ensureBootstrapKey(state)) ?? '';
   t.match(secret, /^sk-sluice-/);
@@ -292,7 +292,7 @@ t.test('the first start makes a key, later ones do not', async (t) => {
   t.equal(await ensureBootstrapKey(state), undefined, 'a revoked key is a key');
 });
 
-t.test('a wanted key is made once and kept working, but not brought back from the dead', async (t) => {
+t.test('a configured key is created once and kept, but not restored after revocation', async (t) => {
   const state = createModelState();
   const wanted = 'my-own-key-of-16+';
   t.equal(await ensureBootstrapKey(state, wanted), wanted);

@@ -1,4 +1,4 @@
-/** Fetching at real sockets: what is refused before a connection, what is bounded after it, and what comes through. */
+/** Tests guarded fetch over real sockets: refused addresses, bounds and successful downloads. */
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -124,7 +124,7 @@ const read = async (url: string, more: Partial<MediaOptions> = {}): Promise<stri
 const http = (path: string): string => `http://127.0.0.1:${ports.http}${path}`;
 const https = (path: string, host = 'media.test'): string => `https://${host}:${ports.https}${path}`;
 
-t.test('media comes through', async (t) => {
+t.test('media is fetched', async (t) => {
   t.equal(await read(http('/png')), 'image/png 16 string true');
   t.equal(await read(http('/text')), 'text/csv 3 string true');
   t.equal(await read(http('/large')), 'image/png 300000 bytes true');
@@ -134,7 +134,7 @@ t.test('media comes through', async (t) => {
   t.equal(requests[0], 'GET /png identity');
 });
 
-t.test('a server that is not who it says', async (t) => {
+t.test('a server with the wrong certificate', async (t) => {
   t.equal(await read(https('/png', 'third.test')), '400 url could not be fetched');
   const media = createMedia({ allowPrivate: true, lookup: options.lookup as Lookup });
   await t.rejects(firstValueFrom(media.read(https('/png'), rule)), { message: 'url could not be fetched' });
@@ -172,16 +172,13 @@ t.test('private addresses are not connected to', async (t) => {
   t.equal(connections, 0);
 });
 
-t.test(
-  'a name is resolved once for each connection, so that its second answer does not matter',
-  async (t) => {
-    const rebinding = resolver(['127.0.0.1'], ['8.8.8.8']);
-    t.equal(await read(https('/png'), { lookup: rebinding.lookup }), 'image/png 16 string true');
-    t.same(rebinding.asked, ['media.test']);
-  },
-);
+t.test('a name is resolved once per connection, so DNS rebinding has no effect', async (t) => {
+  const rebinding = resolver(['127.0.0.1'], ['8.8.8.8']);
+  t.equal(await read(https('/png'), { lookup: rebinding.lookup }), 'image/png 16 string true');
+  t.same(rebinding.asked, ['media.test']);
+});
 
-t.test('the connected socket is looked at too', async (t) => {
+t.test('the address of the connected socket is checked too', async (t) => {
   const connect = guardedConnector({ allowPrivate: false, ca: certificate }, 1000);
   const target = { hostname: '127.0.0.1', host: 'media.test', protocol: 'https:', port: String(ports.https) };
   const error = await new Promise((resolve) => connect(target, (...[reason]) => resolve(reason)));
@@ -214,7 +211,7 @@ t.test('redirects', async (t) => {
   t.equal(await read(inward, { lookup }), '400 url could not be fetched: its host has no public address');
 });
 
-t.test('answers that are no media', async (t) => {
+t.test('responses that are not media', async (t) => {
   t.equal(await read(http('/missing')), '400 url could not be fetched: it answers with status 404');
   t.equal(await read(http('/gzip')), '400 url could not be fetched: it is served compressed');
   t.equal(await read(http('/empty')), '400 url is empty');
@@ -257,7 +254,7 @@ t.test('unsubscribing aborts', async (t) => {
   await media.close();
 });
 
-t.test('so many at once, so many waiting', async (t) => {
+t.test('concurrency and queue are bounded', async (t) => {
   const media = createMedia({ ...options, maxFetches: 1, maxWaiting: 1 });
   const begun = new Promise<void>((resolve) => plain.once('request', () => resolve()));
   const first = media.read(http('/stalled'), rule).subscribe({ error: () => t.fail('nobody listens') });
@@ -274,7 +271,7 @@ t.test('so many at once, so many waiting', async (t) => {
   t.equal((await firstValueFrom(media.read(http('/png'), rule))).size, 16);
 });
 
-t.test('a caller that follows no redirects sees them, and may post', async (t) => {
+t.test('a caller that does not follow redirects gets them, and may post', async (t) => {
   const guardedFetch = createGuardedFetch(options);
   const status = await guardedFetch(
     { url: http('/redirect?to=/png'), field: 'callback_url', maxRedirects: 0, method: 'POST', body: '{}' },

@@ -1,4 +1,4 @@
-/** Base64 and data URIs, right and wrong, and the media types their bytes tell. */
+/** Tests parsing of base64 and data URIs, and media type detection. */
 import fc from 'fast-check';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
@@ -51,7 +51,7 @@ t.test('data URIs', async (t) => {
   t.equal(await read(asBytes('YSxi')), '400 image_url.url must be an https URL or a data URI');
 });
 
-t.test('base64 by itself', async (t) => {
+t.test('plain base64', async (t) => {
   const data = media.decode(png.toString('base64'), rule);
   t.match(data, { mediaType: 'image/png', size: 16, base64: png.toString('base64') });
   t.equal(data.bytes, data.bytes, 'decoded once');
@@ -60,7 +60,7 @@ t.test('base64 by itself', async (t) => {
   t.throws(() => media.decode('A'.repeat(1340), rule), { name: 'ApiError', kind: 'payload_too_large' });
 });
 
-t.test('valid base64, by any other rule', async () => {
+t.test('valid base64 agrees with another implementation', async () => {
   const pattern = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
   const unit = fc.constantFrom(...'ABCab019+/==-_ \n\0éĀ☕');
   fc.assert(
@@ -73,7 +73,7 @@ t.test('valid base64, by any other rule', async () => {
   );
 });
 
-t.test('base64 written piece by piece', async () => {
+t.test('base64 written in chunks', async () => {
   const pieces = fc.array(fc.uint8Array({ maxLength: 40_000, size: 'max' }), { maxLength: 6 });
   fc.assert(
     fc.property(pieces, fc.boolean(), (chunks, announced) => {

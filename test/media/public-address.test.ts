@@ -1,4 +1,4 @@
-/** Every spelling of an address that must not be called, beside those that may. */
+/** Tests every notation of a private address, beside public ones. */
 import t from 'tap';
 import { checkUrl, mayConnect, type Reach, reachOf } from '../../src/media/public-address.ts';
 
@@ -20,7 +20,7 @@ const publicUrls = [
   'HTTPS://example.com',
 ];
 
-/** Allowed to tests, and to nobody else. */
+/** Allowed in tests only. */
 const privateUrls = [
   'https://127.0.0.1/',
   'https://127.1/',
@@ -152,14 +152,14 @@ const forbiddenUrls = [
 
 const isAccepted = (url: string, allowPrivate: boolean): boolean => 'url' in checkUrl(url, { allowPrivate });
 
-t.test('addresses in every spelling', async (t) => {
+t.test('addresses in every notation', async (t) => {
   for (const url of publicUrls) t.same([isAccepted(url, false), isAccepted(url, true)], [true, true], url);
   for (const url of privateUrls) t.same([isAccepted(url, false), isAccepted(url, true)], [false, true], url);
   for (const url of forbiddenUrls)
     t.same([isAccepted(url, false), isAccepted(url, true)], [false, false], url);
 });
 
-t.test('http is for private addresses, and only where those are allowed', async (t) => {
+t.test('http is only for private addresses, where these are allowed', async (t) => {
   t.notOk(isAccepted('http://127.0.0.1/', false));
   t.ok(isAccepted('http://127.0.0.1:80/', true));
   t.ok(isAccepted('http://name.test/', true), 'a name is decided on when it is resolved');
@@ -178,7 +178,7 @@ t.test('ports', async (t) => {
     t.ok(isAccepted(`https://example.com:${port}/`, false), String(port));
 });
 
-t.test('what the client is told', async (t) => {
+t.test('the error that the client gets', async (t) => {
   const problem = (url: string, allowPrivate = false) => {
     const result = checkUrl(url, { allowPrivate });
     return 'problem' in result ? result.problem : undefined;

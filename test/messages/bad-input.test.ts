@@ -1,6 +1,6 @@
-/** Everything wrong with a messages request is a 400 (or 404) whose message names the field, and reaches no engine. */
+/** Tests that invalid messages requests get an error that names the field and reach no engine. */
 import t from 'tap';
-import { ask, count, house, refusal } from './hand-made.ts';
+import { ask, count, harness, refusal } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const assistant = { role: 'assistant', content: 'Well' };
@@ -352,7 +352,7 @@ const answers: readonly (readonly [body: unknown, refusal: string])[] = [
 
 t.test('POST /messages', async (t) => {
   for (const [body, expected] of [...prompts, ...answers]) {
-    const at = house();
+    const at = harness();
     t.equal(await refusal(ask(body, at)), expected);
     if (at.calls.length > 0 || at.events.length > 0) t.fail(`reached an engine: ${expected}`);
   }

@@ -1,4 +1,4 @@
-/** The messages route through both lines of its SDK, at a real socket, answered by the simulator. */
+/** Tests the messages route through both versions of its SDK over a real socket. */
 import Anthropic from '@anthropic-ai/sdk';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import Anthropic0 from 'anthropic-sdk-0';
@@ -9,7 +9,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
-import { clock, messageOf, quote, say, textOf, usesOf, weather } from './spoken.ts';
+import { clock, messageOf, quote, say, textOf, usesOf, weather } from './sample-messages.ts';
 
 const gateway = await startGateway();
 t.teardown(() => gateway.stop());
@@ -237,7 +237,7 @@ for (const { name, client, stranger, errors } of lines) {
     t.equal(cached.usage.cache_read_input_tokens, 7);
   });
 
-  t.test(`${name}: system messages where they stand`, async (t) => {
+  t.test(`${name}: system messages in place`, async (t) => {
     const answer = await client.messages.create({
       ...ask,
       system: [{ type: 'text', text: 'Be brief', cache_control: { type: 'ephemeral' } }],
@@ -252,7 +252,7 @@ for (const { name, client, stranger, errors } of lines) {
     t.equal(textOf(messageOf(answer)), 'Yes');
   });
 
-  t.test(`${name}: a loop of tools`, async (t) => {
+  t.test(`${name}: a tool loop`, async (t) => {
     const run = (use: { name: string; input: Record<string, unknown> }) => `${use.name} of ${use.input.city}`;
     const messages: object[] = say(
       '/sim rate=max calls=2\nHow are the weather and the clock in "Oslo" and "Rome"?',
@@ -266,7 +266,7 @@ for (const { name, client, stranger, errors } of lines) {
     let all: string[] = [];
     for (const [round, next] of rounds.entries()) {
       const params = { ...ask, messages, tools: [weather, clock] };
-      // By turns, so that one loop goes through both.
+      // Alternating, so that one loop covers both.
       const answer =
         round % 2 === 0 ? client.messages.stream(params).finalMessage() : client.messages.create(params);
       const message = messageOf(await answer);
@@ -339,7 +339,7 @@ for (const { name, client, stranger, errors } of lines) {
     t.match(textOf(failed), 'According to weather: Error:no net');
   });
 
-  t.test(`${name}: errors are of their classes`, async (t) => {
+  t.test(`${name}: errors have their classes`, async (t) => {
     const create = (fields: object) => client.messages.create({ ...ask, messages: say('Hi'), ...fields });
     const failing = (status: number) => create({ messages: say(`/sim fail=${status}@0`) });
     const rows: readonly (readonly [
@@ -413,7 +413,7 @@ for (const { name, client, stranger, errors } of lines) {
     t.ok(received.length > 0, 'the text before it arrived');
   });
 
-  t.test(`${name}: leaving early`, async (t) => {
+  t.test(`${name}: disconnecting early`, async (t) => {
     const before = events.length;
     const stream = client.messages.stream({ ...ask, messages: say('/sim rate=50/s tokens=900\nLong') });
     stream.once('text', () => stream.abort());

@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole message; any other ends in a legal error. */
+/** Property tests: legal parts become events that add up to the message; others end in an error. */
 import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { concat, from, of, throwError } from 'rxjs';
@@ -8,8 +8,8 @@ import { Message, type OutputBlock } from '../../schemas/messages.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts } from '../../src/ports/chat.ts';
-import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/hand-made.ts';
-import { answerOf, ask, asking, type House, house, keepingState, refusal, streamOf } from './hand-made.ts';
+import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
+import { answerOf, ask, asking, type Harness, harness, keepingState, refusal, streamOf } from './fixtures.ts';
 import { inputOf, readEvents } from './read-events.ts';
 
 const isMessage = Compile(Message);
@@ -102,18 +102,18 @@ const callsOf = (blocks: readonly OutputBlock[]) =>
 
 // ── properties ─────────────────────────────────────────────────────────────────────────────────────
 
-t.test('events add up to the whole message, and to what the engine said', async (t) => {
+t.test('events add up to the whole message, and to the engine output', async (t) => {
   // One key for both, so that signatures agree.
-  const state = { ...house().ports.state, ...keepingState() };
+  const state = { ...harness().ports.state, ...keepingState() };
   await fc.assert(
     fc.asyncProperty(legal, cutting, fc.boolean(), async (parts, cuts, hidden) => {
       const arrays = [...dealt(parts, cuts), [usage(7, 5, 1, 2)]];
       const body = { ...request, ...(hidden && { thinking: { type: 'adaptive', display: 'omitted' } }) };
-      const replies = await ask({ ...body, stream: true }, house(from(arrays), { state }));
+      const replies = await ask({ ...body, stream: true }, harness(from(arrays), { state }));
       if (replies.length > arrays.length + 1) throw new Error('more than one write per arrival');
       const { message, error } = readEvents(streamOf(replies));
       t.equal(error, undefined);
-      const whole: unknown = answerOf(await ask(body, house(from(arrays), { state })));
+      const whole: unknown = answerOf(await ask(body, harness(from(arrays), { state })));
       if (!isMessage.Check(whole)) throw new Error(JSON.stringify(isMessage.Errors(whole)));
       t.strictSame(message && { ...message, content: message.content.map(withoutCitations) }, whole);
       t.equal(textOf(whole.content), said(parts, 'text'));
@@ -136,7 +136,7 @@ t.test('a failure at any point ends in an error and message_stop', async (t) => 
             throwError(() => error),
           )
         : from([...before, failure]);
-      const at = house(answer);
+      const at = harness(answer);
       if (before.length === 0) {
         await t.rejects(ask({ ...request, stream: true }, at), error);
         return;
@@ -145,13 +145,13 @@ t.test('a failure at any point ends in an error and message_stop', async (t) => 
       t.equal(read.error, 'The model "took"\ntoo long');
       t.ok(said(parts, 'text').startsWith(textOf(read.blocks)));
       t.match(at.events, [{ outcome: 'failed', status: 504, cost: '0' }]);
-      await t.rejects(ask(request, house(answer)), error);
+      await t.rejects(ask(request, harness(answer)), error);
     }),
     { numRuns: 80, seed: 12 },
   );
 });
 
-t.test('whatever an engine does, the answer is legal', async (t) => {
+t.test('whatever an engine does, the response is legal', async (t) => {
   const any: fc.Arbitrary<Part> = fc.oneof(
     saying,
     fc.record({ call: fc.nat(2) }).map(({ call }) => toolCall(call)),
@@ -163,7 +163,7 @@ t.test('whatever an engine does, the answer is legal', async (t) => {
   );
   await fc.assert(
     fc.asyncProperty(fc.array(any, { maxLength: 12 }), cutting, async (parts, cuts) => {
-      const at = house(from(dealt(parts, cuts)));
+      const at = harness(from(dealt(parts, cuts)));
       try {
         readEvents(streamOf(await ask({ ...request, stream: true }, at)));
       } catch (error) {
@@ -180,12 +180,12 @@ t.test('whatever an engine does, the answer is legal', async (t) => {
 
 /** What an engine's answer to a stream request becomes, and what the usage event says. */
 const framed = async (...arrays: Parts[]) => {
-  const at: House = house(from(arrays));
+  const at: Harness = harness(from(arrays));
   const stream = streamOf(await ask({ ...request, stop_sequences: ['END'], stream: true }, at));
   return { stream, ...readEvents(stream), event: at.events[0] };
 };
 
-t.test('orders that make no sense', async (t) => {
+t.test('invalid orders of parts', async (t) => {
   const senseless = 'The engine sent its answer in an order that makes no sense';
   const rows: readonly (readonly [name: string, error: string, parts: readonly Part[]])[] = [
     ['arguments of no call', senseless, [text('a'), toolArguments(0, '{}')]],
@@ -211,7 +211,7 @@ t.test('orders that make no sense', async (t) => {
   }
 });
 
-t.test('text that slips into a call comes after it', async (t) => {
+t.test('text inside a tool call comes after it', async (t) => {
   const { message } = await framed(
     [toolCall(0), toolArguments(0, '{"a"'), text('\n')],
     [thought('Hm'), toolArguments(0, ':1}'), text('\n')],
@@ -228,7 +228,7 @@ t.test('text that slips into a call comes after it', async (t) => {
   ]);
 });
 
-t.test('why it ended', async (t) => {
+t.test('stop reasons', async (t) => {
   const ends: readonly (readonly [finish: Parts, stop_reason: string, stop_sequence: string | null])[] = [
     [[finish()], 'end_turn', null],
     [[finish('length')], 'max_tokens', null],
@@ -244,7 +244,7 @@ t.test('why it ended', async (t) => {
   }
 });
 
-t.test('usage: the prompt without what came from a cache', async (t) => {
+t.test('usage: prompt tokens without cached ones', async (t) => {
   const { message } = await framed([text('a'), finish(), usage(100, 20, 60, 5)]);
   t.strictSame(message?.usage, {
     input_tokens: 40,
@@ -260,7 +260,7 @@ t.test('usage: the prompt without what came from a cache', async (t) => {
   });
 });
 
-t.test('what is shown of a thought', async (t) => {
+t.test('visible reasoning', async (t) => {
   const answer = of<Parts>([thought('Hm'), text('a'), finish(), usage(1, 1)]);
   for (const [thinking, shown] of [
     [undefined, 'Hm'],
@@ -268,7 +268,7 @@ t.test('what is shown of a thought', async (t) => {
     [{ type: 'adaptive', display: 'summarized' }, 'Hm'],
     [{ type: 'adaptive', display: 'omitted' }, ''],
   ] as const) {
-    const { content } = answerOf(await ask({ ...request, thinking }, house(answer)));
+    const { content } = answerOf(await ask({ ...request, thinking }, harness(answer)));
     t.match(
       content,
       [
@@ -281,13 +281,13 @@ t.test('what is shown of a thought', async (t) => {
   }
 });
 
-t.test('nothing said is an empty message', async (t) => {
+t.test('no output is an empty message', async (t) => {
   const { message } = await framed([finish('length'), usage(3, 0)]);
   t.match(message, { content: [], stop_reason: 'max_tokens', usage: { output_tokens: 0 } });
   t.equal(message?.content.length, 0);
 });
 
-t.test('arguments that are no JSON object', async (t) => {
+t.test('arguments that are not a JSON object', async (t) => {
   const rows: readonly (readonly [pieces: string[], input: object])[] = [
     [[], {}],
     [['  '], {}],
@@ -304,38 +304,40 @@ t.test('arguments that are no JSON object', async (t) => {
       finish('tool_calls'),
       usage(1, 1),
     ];
-    const { content } = answerOf(await ask(request, house(of(parts))));
+    const { content } = answerOf(await ask(request, harness(of(parts))));
     t.strictSame(content, [{ type: 'tool_use', id: 'toolu_0', name: 'look', input }]);
   }
 });
 
-t.test('a thought is signed with the key of this installation, piece by piece or whole', async (t) => {
-  const state = { ...house().ports.state, ...keepingState() };
+t.test('reasoning is signed with the key of this installation, streamed or whole', async (t) => {
+  const state = { ...harness().ports.state, ...keepingState() };
   const parts = ['I "think" ', '😀 ', 'x'.repeat(5000), '\ud83d', '\ude00'].map(thought);
   const answer = from([...parts.map((part): Parts => [part]), [text('a'), finish(), usage(1, 1)]]);
-  const { message } = readEvents(streamOf(await ask({ ...request, stream: true }, house(answer, { state }))));
+  const { message } = readEvents(
+    streamOf(await ask({ ...request, stream: true }, harness(answer, { state }))),
+  );
   const key = (await state.get<SigningKeyRecord>('signing-key', 'thoughts'))?.value.key ?? '';
   t.equal(Buffer.from(key, 'base64').length, 32);
   const signature = createHmac('sha256', Buffer.from(key, 'base64'))
     .update(Buffer.from(`I "think" 😀 ${'x'.repeat(5000)}😀`, 'utf16le'))
     .digest('base64');
   t.match(message?.content[0], { type: 'thinking', signature });
-  const again = answerOf(await ask(request, house(answer, { state })));
+  const again = answerOf(await ask(request, harness(answer, { state })));
   t.match(again.content[0], { signature }, 'another replica on the same store signs the same');
-  const elsewhere = answerOf(await ask(request, house(answer)));
+  const elsewhere = answerOf(await ask(request, harness(answer)));
   t.not(elsewhere.content[0]?.type === 'thinking' && elsewhere.content[0].signature, signature);
 });
 
-t.test('a store that is away', async (t) => {
+t.test('an unavailable store', async (t) => {
   const kept = keepingState();
   let away = true;
   const state = {
-    ...house().ports.state,
+    ...harness().ports.state,
     ...kept,
     get: <T>(kind: string, id: string) =>
       away ? Promise.reject(fail('unavailable', 'The store is away')) : kept.get<T>(kind, id),
   };
-  const again = asking(house(undefined, { state }));
+  const again = asking(harness(undefined, { state }));
   t.equal(await refusal(again(request)), '503 The store is away');
   away = false;
   t.match(answerOf(await again(request)), { stop_reason: 'end_turn' }, 'is asked again by the next request');
@@ -344,7 +346,7 @@ t.test('a store that is away', async (t) => {
 t.test('the layout of a stream, byte by byte', async (t) => {
   const replies = await ask(
     { ...request, stream: true },
-    house(
+    harness(
       from<Parts[]>([
         [text('Hel"lo')],
         [toolCall(0)],

@@ -1,4 +1,4 @@
-/** The text of a stream of the messages format in; what it adds up to out. Throws at anything a strict reader may not accept. */
+/** A strict reader of messages streams: returns the whole message, or throws. */
 import { Compile } from 'typebox/compile';
 import { Message, MessageEvent, type OutputBlock } from '../../schemas/messages.ts';
 
@@ -35,7 +35,7 @@ const splitEvents = (text: string): MessageEvent[] => {
     });
 };
 
-/** Arguments that are no JSON object stand wrapped in one in a whole answer. */
+/** Whole messages wrap arguments that are not a JSON object in one. */
 export const inputOf = (text: string): Record<string, unknown> => {
   if (text.trim() === '') return {};
   try {

@@ -1,16 +1,16 @@
-/** What a messages request means to an engine: the call that turns, tools and thinking make of it; and what its prompt counts. */
+/** Tests how a messages request becomes an engine call, and how its prompt is counted. */
 import { of } from 'rxjs';
 import t from 'tap';
-import { ballast, finish, text, usage, withBytes } from '../chat/hand-made.ts';
+import { ballast, finish, text, usage, withBytes } from '../chat/fixtures.ts';
 import { plainCall } from '../samples.ts';
-import { answerOf, ask, callOf, count, house } from './hand-made.ts';
+import { answerOf, ask, callOf, count, harness } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const says = (words: string) => ({ type: 'text', text: words }) as const;
 const plain = plainCall({ maxTokens: 100 });
 const messagesOf = async (...messages: unknown[]) => (await callOf({ messages })).messages;
 
-t.test('the least a client can say', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plain);
   t.strictSame(
     await callOf({
@@ -31,7 +31,7 @@ t.test('the least a client can say', async (t) => {
   );
 });
 
-t.test('everything a client can say', async (t) => {
+t.test('a request with every field', async (t) => {
   const schema = { type: 'object', properties: { at: { type: ['string', 'null'], default: null } } };
   const cache_control = { type: 'ephemeral' };
   const call = await callOf({
@@ -131,7 +131,7 @@ t.test('turns', async (t) => {
   t.strictSame(await messagesOf({ role: 'user', content: '' }), [{ role: 'user', content: [says('')] }]);
 });
 
-t.test('thoughts that come back are dropped, whoever signed them', async (t) => {
+t.test('returned reasoning is dropped, whoever signed it', async (t) => {
   t.strictSame(
     await messagesOf(
       user,
@@ -213,7 +213,7 @@ t.test('ids of calls are the same from turn to turn', async (t) => {
     usage(1, 1),
   ]);
   const request = { model: 'mock/chat', max_tokens: 9, messages: [user] };
-  const { content } = answerOf(await ask(request, house(answer)));
+  const { content } = answerOf(await ask(request, harness(answer)));
   const ids = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
   t.strictSame(ids, ['toolu_a-B_9', 'toolu_odd']);
   const back = await messagesOf(
@@ -245,7 +245,7 @@ t.test('base64 in the input of a tool and in schemas stays text, however large t
       tools: [{ name: 'look', input_schema: schema }],
       output_config: { format: { type: 'json_schema', schema } },
     },
-    withBytes(house()),
+    withBytes(harness()),
   );
   t.match(messages[2], { toolCalls: [{ arguments: JSON.stringify({ file: { data } }) }] });
   t.strictSame(tools, [{ name: 'look', parameters: schema }]);
@@ -273,7 +273,7 @@ t.test('images', async (t) => {
   ]);
 });
 
-t.test('a final assistant message is carried on', async (t) => {
+t.test('a final assistant message is continued', async (t) => {
   const call = await callOf({
     model: 'mock/thinker',
     max_tokens: 4096,
@@ -371,7 +371,7 @@ t.test('counting tokens', async (t) => {
     input_tokens: 1032,
   });
   t.strictSame(await tokens({ tools: [{ name: 'look', input_schema: {} }] }), { input_tokens: 19 });
-  const at = house(of([text('a'), finish(), usage(1, 1)]));
+  const at = harness(of([text('a'), finish(), usage(1, 1)]));
   await count({ model: 'mock/chat', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }, at);
   t.equal(at.counted.length, 1, 'long prompts are counted on a thread');
   t.strictSame([at.calls, at.events, at.leases], [[], [], []], 'nothing is generated, billed or admitted');

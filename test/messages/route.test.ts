@@ -1,4 +1,4 @@
-/** The messages route at a real socket: images, the AI SDK, no client at all, its limits, and a gateway behind a gateway. */
+/** Tests the messages route over a real socket: images, AI SDK, limits and chained gateways. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway } from '../gateway.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { readEvents } from './read-events.ts';
-import { city, messageOf, quote, say, textOf, weather } from './spoken.ts';
+import { city, messageOf, quote, say, textOf, weather } from './sample-messages.ts';
 
 const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
 t.teardown(() => gateway.stop());
@@ -222,7 +222,7 @@ t.test('too many requests', async (t) => {
   t.match(await withKeyOf(id), { type: 'message' }, 'and of no other');
 });
 
-t.test('a Sluice in front of a Sluice', async (t) => {
+t.test('chained gateways', async (t) => {
   const front = await startGateway({
     catalog: `
 engines:

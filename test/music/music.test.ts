@@ -1,4 +1,4 @@
-/** Music at a real socket, rendered by the simulator: refusals, the whole life of a job, songs of every format, and songs heard as they grow. */
+/** Tests the music routes over a real socket: validation, job life cycle, formats and streaming. */
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { MusicJob, MusicList, MusicModels } from '../../schemas/music.ts';

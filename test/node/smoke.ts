@@ -1,4 +1,4 @@
-/** Run as a process, `tsx test/node/smoke.ts <base address> <key>`: one request for each native package of a gateway, and what came back. */
+/** `tsx test/node/smoke.ts <base address> <key>`: one request for each native package of a gateway. */
 const [base = '', key = ''] = process.argv.slice(2);
 const patience = 120_000;
 

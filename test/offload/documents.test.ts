@@ -1,4 +1,4 @@
-/** Documents of every kind, sound and broken, and the text or the reason that comes of them. */
+/** Tests text extraction from documents of every kind, valid and broken. */
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import t from 'tap';
@@ -37,7 +37,7 @@ t.test('plain text, whatever its encoding', async (t) => {
   for (const [name, bytes, text] of cases) t.equal(await outcome(bytes, 'misleading.pdf'), text, name);
 });
 
-t.test('what holds no text', async (t) => {
+t.test('documents without text', async (t) => {
   const cases: readonly [string, Buffer, string][] = [
     ['empty', Buffer.alloc(0), 'the document is empty'],
     ['blank', Buffer.from(' \n\t\n'), 'the document holds no text'],
@@ -160,7 +160,7 @@ t.test('DOCX', async (t) => {
   for (const [name, bytes, expected] of cases) t.equal(await outcome(bytes), expected, name);
 });
 
-t.test('any damage gives text or an error for the client', async (t) => {
+t.test('any corruption gives text or a client error', async (t) => {
   const samples = [
     docx(paragraph('a document')),
     zip({ 'word/document.xml': paragraph('x') }, { store: true }),

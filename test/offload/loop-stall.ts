@@ -1,6 +1,6 @@
 /**
- * How long a 60 MB request with base64 media holds up the event loop on its way through. For each step, the longest time
- * between two turns of the loop: what the thread worked, and what the clock says (which on a busy machine is more).
+ * Measures how long a 60 MB request with base64 media blocks the event loop.
+ * For each step, the longest time between two ticks: CPU time of the thread, and wall time (more on a busy machine).
  * Linux only: `npx tsx test/offload/loop-stall.ts`.
  */
 import { fork } from 'node:child_process';

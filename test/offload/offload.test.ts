@@ -1,4 +1,4 @@
-/** The port itself, on real threads: values come back, errors keep their kind, buffers move, tasks end with their caller. */
+/** Tests the Offload port on real threads: results, errors, transferred buffers and cancellation. */
 import t from 'tap';
 import { endingOf } from '../../src/offload/ending.ts';
 import { createOffload, type OffloadOptions } from '../../src/offload/offload.ts';

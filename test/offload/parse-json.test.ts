@@ -1,4 +1,4 @@
-/** JSON as JSON.parse reads it, but for long base64; within bounds. */
+/** Tests that the JSON parser agrees with JSON.parse, except for long base64. */
 import fc from 'fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';
@@ -9,7 +9,7 @@ const bounds: JsonBounds = { maxText: 100_000, maxValues: 1000, maxMembers: 1000
 const parse = (text: string, more: Partial<JsonBounds> = {}) =>
   parseJson(Buffer.from(text), { ...bounds, ...more });
 
-/** The value with bytes written as what they stand for. */
+/** The value with bytes replaced by readable text. */
 const readable = (value: unknown): unknown => {
   if (value instanceof Uint8Array) return `bytes ${Buffer.from(value).toString('latin1')}`;
   if (Array.isArray(value)) return value.map(readable);
@@ -47,7 +47,7 @@ t.test('long base64 under a media key is bytes', async (t) => {
   }
 });
 
-t.test('everything else stays as it is', async (t) => {
+t.test('everything else is unchanged', async (t) => {
   const same: readonly unknown[] = [
     { url: uri.slice(0, 4000) },
     { content: uri },
@@ -86,7 +86,7 @@ t.test('escapes that serialisers put into base64', async (t) => {
   }
 });
 
-t.test('buffers: long ones alone, short ones together', async (t) => {
+t.test('buffers: long ones separate, short ones shared', async (t) => {
   const long = Buffer.alloc(900_000).toString('base64');
   const { value, buffers } = parse(JSON.stringify([{ data: long }, { url: uri }, { data: base64 }]));
   const views = (value as { data?: Uint8Array; url?: Uint8Array }[]).map(({ data, url }) => data ?? url);
@@ -98,7 +98,7 @@ t.test('buffers: long ones alone, short ones together', async (t) => {
   t.ok(views[1]?.buffer === buffers[0] && views[2]?.buffer === buffers[0]);
 });
 
-t.test('bounds and faults', async (t) => {
+t.test('bounds and syntax errors', async (t) => {
   const cases: readonly [string, string, string][] = [
     [
       'too deep',
@@ -182,7 +182,7 @@ t.test('as JSON.parse, for any text', async () => {
   );
 });
 
-t.test('one integer may keep its digits, wherever else its name stands', async (t) => {
+t.test('one integer may keep its digits, wherever else its name appears', async (t) => {
   const withKey = (text: string) =>
     (parseJson(Buffer.from(text), bounds, 'seed').value as { seed: unknown }).seed;
   for (const [text, seed] of [

@@ -1,4 +1,4 @@
-/** The thread pool under tasks that hang, crash, fill memory, are aborted, or are too many. */
+/** Tests the thread pool: tasks that hang, crash, exhaust memory, are aborted or exceed the queue. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -7,7 +7,7 @@ import { Pool, type PoolJob, type PoolOptions } from '../../src/offload/pool.ts'
 import { ThreadFailure } from '../../src/offload/thread.ts';
 import { eventually, patiently } from '../eventually.ts';
 
-/** What `odd-worker.mjs` can be told to do. */
+/** Commands of `odd-worker.mjs`. */
 type OddTask =
   | { readonly do: 'name' | 'hang' | 'exit' | 'throw' | 'fill heap' | 'fill buffers' }
   | { readonly do: 'wait'; readonly gate: Int32Array };
@@ -34,7 +34,7 @@ const job = (task: OddTask, more: Partial<PoolJob> = {}): PoolJob => ({
 
 const name = job({ do: 'name' });
 
-/** Tasks that stand at a gate until it is opened. */
+/** Tasks that wait at a gate until it opens. */
 class Gate {
   readonly #cells = new Int32Array(new SharedArrayBuffer(8));
 
@@ -106,7 +106,7 @@ t.test('a full queue refuses: by number, by bytes, by time', async (t) => {
   t.type(await first, 'number');
 });
 
-t.test('only the task of a thread that ends fails; the next gets a new one', async (t) => {
+t.test('a dying thread fails only its task; the next task gets a new thread', async (t) => {
   const gate = new Gate();
   const pool = poolFor(t);
   const healthy = pool.run(gate.task());
@@ -118,7 +118,7 @@ t.test('only the task of a thread that ends fails; the next gets a new one', asy
     [job({ do: 'throw' }), 'crash'],
     [job({ do: 'fill heap' }), 'memory'],
   ];
-  // Where the system does not tell (QEMU's user mode says 0), nobody can stop it.
+  // Where the system does not report it (QEMU's user mode says 0), it cannot be stopped.
   if (process.memoryUsage.rss() > 0)
     cases.push([job({ do: 'fill buffers' }, { maxGrowth: 200 * 1024 * 1024 }), 'memory']);
   for (const [task, reason] of cases) {
@@ -146,7 +146,7 @@ t.test('aborting', async (t) => {
   t.type(await other, 'number', 'the thread is free again once the unheard task ends');
 });
 
-t.test('slow tasks leave a thread to the others', async (t) => {
+t.test('slow tasks leave a thread for others', async (t) => {
   const gate = new Gate();
   const pool = poolFor(t);
   const slow = [pool.run(gate.task({ slow: true })), pool.run(gate.task({ slow: true }))];
@@ -177,7 +177,7 @@ t.test('closing', async (t) => {
   );
 });
 
-t.test('a pool that was not closed does not hold the process', async (t) => {
+t.test('an open pool does not keep the process alive', async (t) => {
   const offload = new URL('../../src/offload/offload.ts', import.meta.url).href;
   const script = `const { createOffload } = await import(${JSON.stringify(offload)});
     createOffload();

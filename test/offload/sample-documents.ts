@@ -1,4 +1,4 @@
-/** Small real documents, written by hand: PDFs, ZIP archives and DOCX files. */
+/** Small PDFs, ZIP archives and DOCX files for tests. */
 import { deflateRawSync } from 'node:zlib';
 
 /** One page for each content stream; `trailer` adds entries such as `/Encrypt`. */

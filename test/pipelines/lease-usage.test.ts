@@ -4,15 +4,15 @@ import t from 'tap';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
 import type { LeaseUsage } from '../../src/ports/admission.ts';
 import type { Parts } from '../../src/ports/chat.ts';
-import { exchange, finish, house, run, text, usage } from '../chat/hand-made.ts';
+import { exchange, finish, harness, run, text, usage } from '../chat/fixtures.ts';
 
 const body = { model: 'mock/chat', stream: true, messages: [{ role: 'user', content: 'Hi' }] };
 
 /** What the one lease of a request was released with, each time. */
-const releases = (answer: Parameters<typeof house>[0]) => {
+const releases = (answer: Parameters<typeof harness>[0]) => {
   const released: (LeaseUsage | undefined)[] = [];
   const lease = { waited: 0, release: (used?: LeaseUsage) => void released.push(used) };
-  const { ports } = house(answer);
+  const { ports } = harness(answer);
   const pipeline = chatCompletions({ ...ports, admission: { ...ports.admission, admit: () => lease } });
   return { released, replies: run(pipeline, exchange(body)) };
 };

@@ -8,7 +8,7 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { defaultEdgeLimits, listen } from '../../src/http/listen.ts';
 import { eventually } from '../eventually.ts';
 import { type OpenApi, type Operation, operationsOf } from '../fuzz/document.ts';
-import { startFuzzHouse } from '../fuzz/house.ts';
+import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { type PlainRequest, prepareRecords, type Send } from '../fuzz/prepare.ts';
 import { Records } from '../fuzz/records.ts';
 import { plainRequest } from '../fuzz/requests.ts';
@@ -82,7 +82,7 @@ const streamed: Readonly<Record<string, object>> = {
 };
 
 t.test('a throw in any stage of any route costs one request', async (t) => {
-  const gateway = await startFuzzHouse();
+  const gateway = await startFuzzGateway();
   const { ports, key } = gateway;
   const events: UsageEvent[] = [];
   const usage = {

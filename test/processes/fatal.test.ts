@@ -1,4 +1,4 @@
-/** An error that nothing catches: the process drains and exits with a non-zero code, and others keep serving. */
+/** Tests that a process drains and exits with an error code after an uncaught error. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';

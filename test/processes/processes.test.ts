@@ -1,4 +1,4 @@
-/** Several gateways on one port: replaced one by one under load, and one by one when they die. */
+/** Tests several gateways on one port: rolling replacement under load, and restart after crashes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -149,7 +149,7 @@ t.test('a process that dies is replaced', async (t) => {
   t.strictSame(await once(gateway.process, 'exit'), [0, null]);
 });
 
-t.test('one that is silent keeps nobody from the others', async (t) => {
+t.test('a process that does not respond does not block the others', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
   const [silent = 0] = await childrenOf(gateway.process);
   process.kill(silent, 'SIGSTOP');
@@ -159,7 +159,7 @@ t.test('one that is silent keeps nobody from the others', async (t) => {
   await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
 });
 
-t.test('gateways that cannot start end the whole, with why', async (t) => {
+t.test('gateways that cannot start end the supervisor with the reason', async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '2'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, PORT: '0', SLUICE_DATA: t.testdir(), REDIS_URL: 'redis://127.0.0.1:1' },
@@ -172,7 +172,7 @@ t.test('gateways that cannot start end the whole, with why', async (t) => {
   t.match(text, /^sluice serve: A gateway process did not start \(code 1\)$/m);
 });
 
-t.test('a number that is none is refused', async (t) => {
+t.test('an invalid number is refused', async (t) => {
   const child = spawn(process.execPath, [main, 'serve', '--processes', '0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -1,4 +1,4 @@
-/** Chat with a vector store at a real socket: what the model is given, what comes back, whole and streamed, and what it costs. */
+/** Tests chat with a vector store over a real socket: context, retrieved items, streaming and cost. */
 
 import { writeFileSync } from 'node:fs';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
@@ -8,14 +8,14 @@ import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { RagChunk, RagCompletion } from '../../schemas/vector-store-chat.ts';
-import { startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { type ReceivedRequest, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startStores, text } from '../vector-store/stores.ts';
 
-const engine = await startScriptedEngine((visit: Visit) => {
-  const { stream } = JSON.parse(visit.body) as { stream?: boolean };
-  if (stream) visit.answer('By the moon.');
+const engine = await startScriptedEngine((received: ReceivedRequest) => {
+  const { stream } = JSON.parse(received.body) as { stream?: boolean };
+  if (stream) received.answer('By the moon.');
   else
-    visit.json(200, {
+    received.json(200, {
       choices: [{ index: 0, message: { role: 'assistant', content: 'By the moon.' }, finish_reason: 'stop' }],
       usage: { prompt_tokens: 7, completion_tokens: 4 },
     });
@@ -58,7 +58,7 @@ const textOf = ({ content }: Message): string =>
 
 /** What the model was sent by the last request. */
 const sent = (): readonly { readonly role: string; readonly text: string }[] => {
-  const { messages } = JSON.parse(engine.visits.at(-1)?.body ?? '{}') as { messages: readonly Message[] };
+  const { messages } = JSON.parse(engine.requests.at(-1)?.body ?? '{}') as { messages: readonly Message[] };
   return messages.map((message) => ({ role: message.role, text: textOf(message) }));
 };
 
@@ -72,7 +72,7 @@ const user = (content: string) => ({ role: 'user', content });
 const filenames = (said: Awaited<ReturnType<typeof ask>>): readonly string[] =>
   said.body.context.map(({ filename }) => filename);
 
-t.test('the model is given the items, fenced and named, before the conversation', async (t) => {
+t.test('the model gets the items, fenced and named, before the conversation', async (t) => {
   const before = events.length;
   const said = await ask([user('When do spring tides come?')]);
   t.equal(said.status, 200);
@@ -136,7 +136,7 @@ t.test("the client's own instructions come first", async (t) => {
   t.same(rest, [{ role: 'user', text: 'Spring tides?' }]);
 });
 
-t.test('a document cannot leave its fence, nor speak for anybody', async (t) => {
+t.test('a document cannot escape its fence or impersonate a role', async (t) => {
   const hostile = await create();
   const { body } = await add(
     hostile.id,
@@ -173,7 +173,7 @@ t.test('a document cannot leave its fence, nor speak for anybody', async (t) => 
   t.equal(prompt.match(/<<<end of documents/g)?.length, 1);
 });
 
-t.test('the model is told when nothing was found', async (t) => {
+t.test('the prompt says when nothing was found', async (t) => {
   const said = await ask([user('Anything?')], { collection: (await create()).id });
   t.same(said.body.context, []);
   t.match(sent()[0], {
@@ -187,7 +187,7 @@ t.test('the model is told when nothing was found', async (t) => {
   t.same(silent.body.context, [], 'nobody asked anything');
 });
 
-t.test('a short question is read with those before it', async (t) => {
+t.test('a short question is searched with the previous ones', async (t) => {
   const followed = await ask([
     user('Please tell me about the moon, the sea and the tides.'),
     { role: 'assistant', content: 'Gladly.' },
@@ -255,7 +255,7 @@ t.test('a stream has the items on its first chunk', async (t) => {
   t.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), 'By the moon.');
 });
 
-t.test('failures come as they do on chat', async (t) => {
+t.test('failures are those of chat', async (t) => {
   const said = await ask([user('/sim fail=503\nSpring tides?')], { model: 'sluice/chat' });
   t.match(said, { status: 503, body: { error: { message: 'Simulated failure 503' } } });
   const late = await fetch(`${gateway.url}/chat/completions/RAG`, {
@@ -356,7 +356,7 @@ t.test('the model router SDK', async (t) => {
   t.equal(said, 'By the moon.');
 });
 
-t.test('a model whose row does not say how long its vectors are', async (t) => {
+t.test('a model whose row has no dimensions', async (t) => {
   const bare = await create({ embedding_model: 'sluice/bare' });
   t.same(await search(bare.id, 'tides'), []);
   const { body } = await add(bare.id, text(tides));
@@ -364,7 +364,7 @@ t.test('a model whose row does not say how long its vectors are', async (t) => {
   t.equal((await search(bare.id, 'tides')).length, 1);
 });
 
-t.test('a model that is not served any more', async (t) => {
+t.test('a model that is no longer served', async (t) => {
   const bare = await create({ embedding_model: 'sluice/bare' });
   await add(bare.id, text(tides));
   writeFileSync(gateway.configFile, catalog.replace(/.*sluice\/bare.*\n/, ''));

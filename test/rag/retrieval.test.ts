@@ -1,4 +1,4 @@
-/** Real texts and real questions: the item that answers comes first, by words alone. */
+/** Tests that keyword retrieval ranks the right item first on real texts and questions. */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import t from 'tap';

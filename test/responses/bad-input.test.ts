@@ -1,7 +1,7 @@
-/** Everything wrong with a responses request is a 400 (or 404, 413) whose message names the field, and reaches no engine. */
+/** Tests that invalid responses requests get an error that names the field and reach no engine. */
 import t from 'tap';
-import { house } from '../chat/hand-made.ts';
-import { refusal } from './hand-made.ts';
+import { harness } from '../chat/fixtures.ts';
+import { refusal } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const ask = (fields: object) => ({ input: 'Hi', ...fields });
@@ -293,8 +293,8 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
 ];
 
-t.test(`${cases.length} ways to get it wrong`, async (t) => {
-  const at = house();
+t.test(`${cases.length} invalid requests are refused`, async (t) => {
+  const at = harness();
   for (const [body, expected] of cases)
     t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
   t.equal(at.calls.length, 0, 'no engine was called');
@@ -319,7 +319,7 @@ const ignored = {
   reasoning_effort: 5,
 };
 
-t.test('what looks wrong but is not', async (t) => {
+t.test('unusual but valid requests are accepted', async (t) => {
   const fine = [
     ask({ text: { verbosity: 'low' } }),
     ask(ignored),

@@ -1,4 +1,4 @@
-/** The responses route through the clients people use, at a real socket, answered by the simulator. */
+/** Tests the responses route through client SDKs over a real socket, served by the simulator. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { OpenRouter } from '@openrouter/sdk';
 import type { InputsUnion } from '@openrouter/sdk/models';
@@ -176,7 +176,7 @@ t.test('openai: reasoning, the limit and logprobs', async (t) => {
   }
 });
 
-t.test('openai: a loop of tools, four rounds', async (t) => {
+t.test('openai: a tool loop, four rounds', async (t) => {
   const clock: OpenAI.Responses.FunctionTool = {
     type: 'function',
     name: 'clock',
@@ -471,7 +471,7 @@ t.test('@openrouter/sdk', async (t) => {
   );
 });
 
-t.test('@openrouter/sdk: a loop of tools, three rounds', async (t) => {
+t.test('@openrouter/sdk: a tool loop, three rounds', async (t) => {
   const input: Extract<InputsUnion, readonly unknown[]> = [
     { role: 'user', content: '/sim rate=max reasoning=2 calls=2\nThe weather in "Oslo" and "Rome"?' },
   ];
@@ -549,7 +549,7 @@ t.test('ai with @ai-sdk/openai', async (t) => {
   });
 });
 
-t.test('ai with @ai-sdk/openai: a loop of tools', async (t) => {
+t.test('ai with @ai-sdk/openai: a tool loop', async (t) => {
   const asked: string[] = [];
   const tools = {
     weather: tool({
@@ -592,7 +592,7 @@ t.test('ai with @ai-sdk/openai: a loop of tools', async (t) => {
   );
 });
 
-t.test('ai with @ai-sdk/openai: what it would refer to is not stored', async (t) => {
+t.test('ai with @ai-sdk/openai: responses are not stored for reference', async (t) => {
   const refused = await thrownBy(
     generateText({
       model: provider('sluice/reasoner'),

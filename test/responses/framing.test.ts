@@ -1,4 +1,4 @@
-/** Any legal sequence of parts becomes events that a strict reader accepts and that add up to the whole response; any other ends in a legal error. */
+/** Property tests: legal parts become events that add up to the response; others end in an error. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
@@ -28,7 +28,7 @@ import {
   exchange,
   finish,
   framing,
-  house,
+  harness,
   run,
   settled,
   text,
@@ -36,8 +36,8 @@ import {
   toolArguments,
   toolCall,
   usage,
-} from '../chat/hand-made.ts';
-import { answerOf, ask, refusal, streamOf } from './hand-made.ts';
+} from '../chat/fixtures.ts';
+import { answerOf, ask, refusal, streamOf } from './fixtures.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
 const form = (logprobs = true) =>
@@ -226,7 +226,7 @@ t.test('whatever an engine sends, the stream stays legal and is billed once', as
               from(parts),
               throwError(() => (ending === 'throw' ? new Error('inside') : fail('unavailable', 'Busy'))),
             );
-      const at = house(source);
+      const at = harness(source);
       let replies: readonly Reply[];
       try {
         replies = await ask({ input: 'Hi', stream: true }, at);
@@ -367,7 +367,7 @@ t.test('the reader of these tests is strict', async (t) => {
   t.throws(() => readEvents(blocks.join('\n\n')), 'the last event not closed');
 });
 
-t.test('an answer that was cut', async (t) => {
+t.test('a truncated response', async (t) => {
   const cut = (reason: FinishReason, ...parts: Part[]) =>
     whole([[...parts, { type: 'finish', choice: 0, reason, native: null }], [usage(1, 1)]]);
   const long = await cut('length', thought('Hm'), text('Hel'));
@@ -425,8 +425,8 @@ t.test('logprobs', async (t) => {
   t.equal((await whole(called)).output.length, 1, 'tokens without text make no message');
 });
 
-t.test('a client that leaves is billed for what was said, and its slot is free again', (t) => {
-  const at = house(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
+t.test('a disconnected client is billed for the output, and its slot is freed', (t) => {
+  const at = harness(concat(of<Parts[]>([text('a')], [text('b')]), NEVER));
   const replies: Reply[] = [];
   const leaving = run(responses(at.ports), exchange({ input: 'Hi', stream: true })).subscribe((reply) =>
     replies.push(reply),
@@ -441,7 +441,7 @@ t.test('a client that leaves is billed for what was said, and its slot is free a
 
 t.test('failures', async (t) => {
   const broken = (error: ApiError) =>
-    ask({ input: 'Hi', stream: true }, house(of<Parts[]>([text('a')], [{ type: 'failure', error }])));
+    ask({ input: 'Hi', stream: true }, harness(of<Parts[]>([text('a')], [{ type: 'failure', error }])));
   for (const [error, code] of [
     [fail('unavailable', 'Busy'), 'server_error'],
     [fail('timeout', 'Slow'), 'server_error'],
@@ -453,11 +453,11 @@ t.test('failures', async (t) => {
     t.strictSame(response.error, { code, message: error.message });
   }
   t.equal(
-    await refusal({ input: 'Hi', stream: true }, house(throwError(() => fail('unavailable', 'Busy')))),
+    await refusal({ input: 'Hi', stream: true }, harness(throwError(() => fail('unavailable', 'Busy')))),
     '503 Busy',
     'before the first token it is the status',
   );
-  const unkept = house(of<Parts[]>([finish()], [usage(1, 1)]));
+  const unkept = harness(of<Parts[]>([finish()], [usage(1, 1)]));
   t.match(
     await refusal(
       { input: 'Hi', stream: true },

@@ -1,4 +1,4 @@
-/** The text of a stream of the responses format in; what it adds up to out. Throws at anything a strict reader may not accept. */
+/** A strict reader of responses streams: returns the whole response, or throws. */
 import assert from 'node:assert/strict';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -62,7 +62,7 @@ interface OpenItem {
   readonly item: OutputItem;
   text: string;
   logprobs: unknown[];
-  /** Of a message or a thought: where its one content part stands. */
+  /** Of a message or a thought: the index of its one content part. */
   part: 'none' | 'open' | 'said' | 'done';
 }
 
@@ -147,7 +147,7 @@ class EventReader {
         this.#delta(open, event.delta);
         break;
       case 'response.output_text.done':
-        // Tokens without text may be told of at the end only.
+        // Tokens without text may be reported at the end only.
         assert.deepEqual(event.logprobs.slice(0, open.logprobs.length), open.logprobs);
         open.logprobs = event.logprobs;
         this.#said(open, event.text);

@@ -1,8 +1,8 @@
-/** What a responses request says reaches the engine in our words, and comes back in every response object. */
+/** Tests how a responses request becomes an engine call, and is echoed in the response. */
 import t from 'tap';
-import { ballast, house, withBytes } from '../chat/hand-made.ts';
+import { ballast, harness, withBytes } from '../chat/fixtures.ts';
 import { plainCall } from '../samples.ts';
-import { answerOf, ask, callOf, streamOf } from './hand-made.ts';
+import { answerOf, ask, callOf, streamOf } from './fixtures.ts';
 import { checkResponse, readEvents } from './read-events.ts';
 
 const say = (text: string) => [{ type: 'text', text }];
@@ -18,11 +18,11 @@ const call = (id: string, name = 'look') => ({
 const called = (id: string, name = 'look') => ({ id, name, arguments: `{"${id}":1}` });
 const given = (id: string, output: unknown) => ({ type: 'function_call_output', call_id: id, output });
 
-t.test('a request that says little', async (t) => {
+t.test('a minimal request', async (t) => {
   t.strictSame(await callOf({}), plainCall());
 });
 
-t.test('a request that says much', async (t) => {
+t.test('a request with many fields', async (t) => {
   const parameters = { type: 'object', properties: {}, required: [], additionalProperties: false };
   const request = {
     model: 'mock/thinker',
@@ -54,7 +54,7 @@ t.test('a request that says much', async (t) => {
     prompt_cache_key: 'k',
     safety_identifier: 's',
   };
-  const at = house();
+  const at = harness();
   t.strictSame(await callOf(request, at), {
     messages: [
       { role: 'system', content: say('Be brief') },
@@ -118,7 +118,7 @@ t.test('a request that says much', async (t) => {
   t.match(checkResponse(answerOf(await ask({ input: 'Hi', ...request, stream: false }))), echoed);
 });
 
-t.test('small choices', async (t) => {
+t.test('minor options', async (t) => {
   t.match(await callOf({ include: ['message.output_text.logprobs'] }), { logprobs: { top: 0 } });
   t.match(await callOf({ top_logprobs: 3 }), { logprobs: { top: 3 } });
   t.match(await callOf({ top_logprobs: 0 }), { logprobs: undefined });
@@ -276,7 +276,7 @@ t.test('base64 in a schema stays text, however large the request', async (t) => 
     tools: [{ type: 'function', name: 'look', parameters: schema }],
     text: { format: { type: 'json_schema', name: 'out', schema } },
   };
-  const at = withBytes(house());
+  const at = withBytes(harness());
   const { tools, format } = await callOf(request, at);
   t.match(tools, [{ name: 'look', parameters: schema }]);
   t.strictSame(format, { type: 'json_schema', name: 'out', schema });

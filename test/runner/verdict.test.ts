@@ -1,4 +1,4 @@
-/** What the runner believes of a test process: only one that ran to its end, without a failure, has passed. */
+/** Tests that only a test process that ran to its end without failures has passed. */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,11 +20,11 @@ ok 1 - chat # time=2ms
 1..1
 `;
 
-t.test('all well', async (t) => {
+t.test('all tests passed', async (t) => {
   t.strictSame(judge(passing, 0), { passed: 3, skipped: 1, complaints: [] });
 });
 
-t.test('what is expected to fail, and does, is left out', async (t) => {
+t.test('expected failures are left out', async (t) => {
   t.strictSame(judge('not ok 1 - one day # TODO\nok 2 - now\n1..2\n', 0), {
     passed: 1,
     skipped: 1,
@@ -32,7 +32,7 @@ t.test('what is expected to fail, and does, is left out', async (t) => {
   });
 });
 
-t.test('a failure comes with its reasons, and without what went well', async (t) => {
+t.test('a failure is reported with its reasons, without passed tests', async (t) => {
   const output = passing
     .replace('ok 1 - begins', 'not ok 1 - begins\n          ---\n          found: 2\n          ...')
     .replace('ok 1 - a stream', 'not ok 1 - a stream')
@@ -51,7 +51,7 @@ t.test('a failure comes with its reasons, and without what went well', async (t)
   t.not(judge(output, 0).complaints.length, 0, 'whatever its exit code');
 });
 
-t.test('a process that did not get to its end has not passed', async (t) => {
+t.test('a process that did not finish has not passed', async (t) => {
   const end = (output: string, ending: number | string) => judge(output, ending).complaints.at(-1);
   t.equal(end('', 0), 'ended before it was through');
   t.equal(end(passing.replace('\n1..1\n', '\n'), 0), 'ended before it was through');

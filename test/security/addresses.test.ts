@@ -1,4 +1,4 @@
-/** Every field that takes an address, on every route: none of the spellings of a private one is called, or accepted. */
+/** Tests that no field on any route accepts or calls a private address in any notation. */
 import { createServer } from 'node:net';
 import t from 'tap';
 import { startGateway } from '../gateway.ts';

@@ -1,10 +1,10 @@
-/** Bodies meant to harm on every route that takes one: names that objects inherit, depth, width, pictures that claim to be huge. */
+/** Tests hostile bodies on every route: inherited property names, depth, width and image bombs. */
 import t from 'tap';
-import { startFuzzHouse } from '../fuzz/house.ts';
+import { startFuzzGateway } from '../fuzz/gateway.ts';
 import { bodySamples, png } from '../fuzz/samples.ts';
 import { claiming } from '../images/drawing.ts';
 
-const gateway = await startFuzzHouse();
+const gateway = await startFuzzGateway();
 t.teardown(() => gateway.stop());
 
 const ask = async (path: string, body: string): Promise<{ status: number; text: string }> => {
@@ -44,7 +44,7 @@ const bodies = Object.entries(paths).map(
 /** The names beside the first field of each object of the body, at every depth. */
 const withNames = (body: string, names: string): string => body.replace(/\{(?=")/g, `{${names},`);
 
-t.test('names that every object inherits are names like others', async (t) => {
+t.test('inherited property names are ordinary names', async (t) => {
   const names =
     '"__proto__":{"polluted":true,"model":"none"},"constructor":{"prototype":{"polluted":true}},"toString":1,"valueOf":2,"then":3';
   for (const [path, body] of bodies) {
@@ -77,7 +77,7 @@ t.test('depth and width', async (t) => {
   }
 });
 
-t.test('pictures that claim to be huge', async (t) => {
+t.test('image bombs', async (t) => {
   const uri = `data:image/png;base64,${claiming(png, 60_000, 60_000).toString('base64')}`;
   const image = JSON.stringify({
     prompt: 'A lock',
@@ -100,7 +100,7 @@ t.test('compressed bodies are not unpacked', async (t) => {
   t.equal(response.status, 400);
 });
 
-t.test('the gateway is well', async (t) => {
+t.test('the gateway still serves', async (t) => {
   const { status } = await ask('/chat/completions', JSON.stringify(bodySamples.postChatCompletions));
   t.equal(status, 200);
   t.same(

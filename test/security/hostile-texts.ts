@@ -1,4 +1,4 @@
-/** A regular expression in; texts out on which it would take long if it takes long on any: its own beginnings, pumped up. */
+/** Generates texts that trigger catastrophic backtracking in a regular expression, if any does. */
 
 // biome-ignore format: one a line would hide what they have in common
 const pumps = [

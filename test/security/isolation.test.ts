@@ -1,4 +1,4 @@
-/** Two subscriptions: whatever one asks of the other's records, it is answered as if they did not exist. */
+/** Tests that one subscription cannot see or change another's records. */
 import t from 'tap';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { eventually } from '../eventually.ts';
@@ -52,7 +52,7 @@ const item = JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)
 const video = (await make('/videos', { model: 'sluice/video', prompt: '/sim render=10m\nA lock' })).id;
 const song = (await make('/music', { model: 'sluice/music', prompt: '/sim render=10m\nA lock' })).id;
 
-/** Ids of the same form that nobody has. */
+/** Ids of the same form that do not exist. */
 const nobody = (id: string): string => id.replace(/[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'));
 
 const words = { model: 'sluice/chat', messages: [{ role: 'user', content: 'the code?' }] };
@@ -94,7 +94,7 @@ const attempts: readonly (readonly [
 const swapped = (text: string, ids: readonly string[]): string =>
   ids.reduce((changed, id) => changed.replaceAll(id, nobody(id)), text);
 
-t.test("another subscription's record answers as one that does not exist", async (t) => {
+t.test('a record of another subscription is a 404', async (t) => {
   for (const [method, path, ids, body] of attempts) {
     const real = await ask(intruder, method, path, body?.());
     const given = body?.();
@@ -108,7 +108,7 @@ t.test("another subscription's record answers as one that does not exist", async
   }
 });
 
-t.test("a file or an item of another's store is not found through a store of one's own", async (t) => {
+t.test('a file or item of another store is not found through an own store', async (t) => {
   const mine = JSON.parse((await ask(intruder, 'POST', '/vector_store', { name: 'mine' })).body).id as string;
   for (const [method, path, body] of [
     ['GET', `/files/${file}`],
@@ -125,7 +125,7 @@ t.test("a file or an item of another's store is not found through a store of one
   await ask(intruder, 'DELETE', `/vector_store/${mine}`);
 });
 
-t.test('lists, usage and the webhook secret are each their own', async (t) => {
+t.test('lists, usage and the webhook secret are separate', async (t) => {
   for (const path of ['/videos', '/music', '/vector_store', '/vector_stores'])
     t.match(JSON.parse((await ask(intruder, 'GET', path)).body), { data: [] }, path);
   await make('/chat/completions', { ...words, max_tokens: 3 });
@@ -175,7 +175,7 @@ t.test('every key of one subscription sees the same', async (t) => {
   t.ok(used.length > 0, 'what the owner used');
 });
 
-t.test('nothing of it has changed anything', async (t) => {
+t.test('no attempt changed a record', async (t) => {
   t.match(JSON.parse((await ask(owner, 'GET', `/videos/${video}`)).body), { id: video });
   t.match(JSON.parse((await ask(owner, 'GET', `/music/${song}`)).body), { id: song });
   t.match(JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)).body), {

@@ -1,4 +1,4 @@
-/** Folders of TypeScript in; every regular expression that stands in them as a literal out. */
+/** Lists the regular expression literals in folders of TypeScript. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -16,7 +16,7 @@ export const literalsIn = (root: string, folders: readonly string[]): readonly L
       .flatMap((file) => ofFile(root, join(folder, file))),
   );
 
-/** What may stand before an expression; anything else before a slash makes it a division or a comment. */
+/** What may precede an expression; anything else before a slash makes it a division or a comment. */
 const before = /(?:[(,=:[!&|?{};]|\breturn|=>|^)\s*$/;
 
 const ofFile = (root: string, file: string): readonly Literal[] =>

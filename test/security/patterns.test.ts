@@ -1,4 +1,4 @@
-/** Every regular expression of the product over texts made to stop it: none takes more than time in proportion. */
+/** Tests that no regular expression of the product backtracks catastrophically. */
 import { fileURLToPath } from 'node:url';
 import { createContext, Script } from 'node:vm';
 import t from 'tap';
@@ -37,7 +37,7 @@ const timeOf = ({ source, flags }: Literal, text: string, timeout = patience): n
   }
 };
 
-/** Short texts tell the suspects; a long one of the same kind takes a suspect that deserves it past any patience. */
+/** Short texts find suspects; a long one of the same kind confirms them. */
 const isSlow = (literal: Literal, timeout = patience): string | undefined => {
   for (const text of hostileTexts(literal.source, 4_000)) {
     if (timeOf(literal, text) < 1.5) continue;
@@ -53,7 +53,7 @@ const isSlow = (literal: Literal, timeout = patience): string | undefined => {
 /** An emulator says nothing of time, and keeps some memory of each of the many threads that watch over it. */
 const skip = patiently(1) > 1 && 'only where the processor is real';
 
-t.test('time in proportion to the text', { skip }, async (t) => {
+t.test('linear time', { skip }, async (t) => {
   const literals = literalsIn(root, ['src', 'pipelines', 'schemas']);
   t.ok(literals.length > 150, `${literals.length} patterns were found`);
   const slow = literals
@@ -65,7 +65,7 @@ t.test('time in proportion to the text', { skip }, async (t) => {
   t.same(slow, []);
 });
 
-t.test('the measure itself finds squared and worse', { skip }, async (t) => {
+t.test('the measurement detects quadratic time and worse', { skip }, async (t) => {
   const literal = (source: string): Literal => ({ place: '', source, flags: '' });
   t.type(isSlow(literal('a+$'), 300), 'string');
   t.type(isSlow(literal('^(a+)+$'), 300), 'string');

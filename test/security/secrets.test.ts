@@ -1,4 +1,4 @@
-/** Every route at the most talkative log level, faults included: no key, prompt, body or address of a client's is in the log, no engine's key in an answer. */
+/** Tests that no key, prompt, body or client address is logged, and no engine key returned. */
 import t from 'tap';
 import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { pngUri, wav } from '../fuzz/samples.ts';
@@ -10,11 +10,11 @@ const clientKey = 'sk-client-0123456789abcdef0123456789abcdef';
 const wrongKey = 'sk-wrong-fedcba9876543210';
 
 /** An engine that answers with what it was sent, as some do when they fail. */
-const engine = await startScriptedEngine((visit) => {
-  const status = Number(/status-(\d+)/.exec(visit.body)?.[1] ?? 500);
-  const sent = /authorization: (\S+ \S+)/i.exec(visit.head)?.[1] ?? '';
-  const words = `Incorrect API key provided: ${sent}; could not read "${visit.body.replaceAll('"', '').slice(0, 120)}"`;
-  visit.json(status, { error: { message: words } });
+const engine = await startScriptedEngine((request) => {
+  const status = Number(/status-(\d+)/.exec(request.body)?.[1] ?? 500);
+  const sent = /authorization: (\S+ \S+)/i.exec(request.head)?.[1] ?? '';
+  const words = `Incorrect API key provided: ${sent}; could not read "${request.body.replaceAll('"', '').slice(0, 120)}"`;
+  request.json(status, { error: { message: words } });
 });
 t.teardown(() => engine.close());
 
@@ -95,7 +95,7 @@ t.test('requests of every kind, served, refused and failed', async (t) => {
   await ask('/images/edits', { method: 'POST', body: form });
 });
 
-t.test('the log tells none of it', async (t) => {
+t.test('the log contains no secrets', async (t) => {
   t.ok(gateway.logLines.length > 40, `${gateway.logLines.length} lines`);
   for (const secret of [canary, clientKey, wrongKey, engineKey, 'iVBORw0KGgo', 'UklGR'])
     t.same(
@@ -105,7 +105,7 @@ t.test('the log tells none of it', async (t) => {
     );
 });
 
-t.test('the answers tell no key', async (t) => {
+t.test('the responses contain no key', async (t) => {
   for (const secret of [engineKey, clientKey, wrongKey, gateway.folder, 'node_modules'])
     t.same(
       answers.filter((answer) => answer.includes(secret)),

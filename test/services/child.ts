@@ -1,4 +1,4 @@
-/** A program of a service in; a child process out that ends with the test run, and says when it is ready. */
+/** Starts a service as a child process that ends with the test run. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-/** A ClickHouse for tests: the one `CLICKHOUSE_URL` names, or the current engine (chdb) behind a small HTTP front of ours. */
+/** A ClickHouse for tests: `CLICKHOUSE_URL`, or chdb behind a small HTTP server. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A Python front of an embedded engine in; a service out that can be killed, revived and stopped. */
+/** Starts a Python HTTP server for an embedded engine that can be killed, restarted and stopped. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

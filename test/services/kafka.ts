@@ -1,4 +1,4 @@
-/** A Kafka for tests: the one `KAFKA_BROKERS` names, or a broker of our own (KRaft, one node) from the fetched jars. */
+/** A Kafka for tests: `KAFKA_BROKERS`, or a single-node KRaft broker from downloaded jars. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Run as a process: one line that says which services the suites exercised on this machine, and which were not to be had. */
+/** Prints which services the suites can use on this machine, and which are missing. */
 import { clickHouseMissing } from './clickhouse.ts';
 import { kafkaMissing } from './kafka.ts';
 import { qdrantMissing } from './qdrant.ts';

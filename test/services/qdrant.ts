@@ -1,4 +1,4 @@
-/** A Qdrant for tests: the one `QDRANT_URL` names, or its own local mode (PyPI `qdrant-client`) behind a small HTTP front of ours. */
+/** A Qdrant for tests: `QDRANT_URL`, or the local mode of `qdrant-client` behind an HTTP server. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { notAskedFor, servicesFolder } from './child.ts';

@@ -1,4 +1,4 @@
-/** A Redis for tests: the one `REDIS_URL` names, or a `redis-server` of our own on a free loopback port. */
+/** A Redis for tests: `REDIS_URL`, or a `redis-server` on a free loopback port. */
 import { type ChildProcess, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';

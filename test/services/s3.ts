@@ -1,4 +1,4 @@
-/** An S3-compatible store for tests: the one `S3_ENDPOINT` names, or a MinIO of our own on a free loopback port. */
+/** An S3 store for tests: `S3_ENDPOINT`, or a MinIO on a free loopback port. */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What the simulator says: the same for the same call, within the limits a call sets. */
+/** Tests the simulator's responses: deterministic, and within the limits of a call. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { ChatCall, ChatMessage, Tool } from '../../src/ports/chat.ts';
@@ -17,13 +17,13 @@ import {
   thinkingModel,
   thoughtOf,
   usageOf,
-} from './hand-made.ts';
+} from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 
 const question = 'How do the tides of the harbour work?';
 
-t.test('the same call has the same answer, another seed another one', async (t) => {
+t.test('the same call gives the same response, another seed another one', async (t) => {
   const once = run(callOf(question)).parts;
   t.same(run(callOf(question)).parts, once);
   t.match(textOf(once), /^You asked about tides, harbour and work\. /);
@@ -37,14 +37,14 @@ t.test('the same call has the same answer, another seed another one', async (t) 
   t.ok(new Set(chances).size > 1, 'chance when it is asked for');
 });
 
-t.test('a directive line changes no word of the answer', async (t) => {
+t.test('a directive line does not change the text', async (t) => {
   t.equal(
     textOf(run(callOf(`/sim rate=10/s first=1s\n${question}`)).parts),
     textOf(run(callOf(question)).parts),
   );
 });
 
-t.test('a whole answer is text, finish and usage', async (t) => {
+t.test('a whole response is text, finish and usage', async (t) => {
   const { parts, isComplete } = run(callOf('/sim tokens=3\nHello'));
   t.ok(isComplete);
   t.same(parts, [
@@ -70,7 +70,7 @@ t.test('tokens, maxTokens and what is counted agree', async (t) => {
   t.match(finishOf(run(callOf('/sim tokens=10\nx', { maxTokens: 10 })).parts), { reason: 'stop' });
 });
 
-t.test('tokens put together again are the text, and never more than its bytes', async () => {
+t.test('joined tokens are the text, and never more than its bytes', async () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), fc.lorem()), (text) => {
       const tokens = [...splitTokens(text)];
@@ -100,7 +100,7 @@ t.test('the prompt is counted as the gateway counts it', async (t) => {
   t.equal(usageOf(run(call).parts)?.prompt, counted);
 });
 
-t.test('n answers are told apart and differ', async (t) => {
+t.test('n choices are indexed and differ', async (t) => {
   const { parts } = run(callOf(`/sim tokens=40\n${question}`, { n: 3 }));
   const texts = [0, 1, 2].map((choice) => textOf(parts, choice));
   t.equal(new Set(texts).size, 3);
@@ -181,7 +181,7 @@ t.test('logprobs belong to the text, token by token', async (t) => {
   );
 });
 
-t.test('thinking comes first, as long as effort and budget say', async (t) => {
+t.test('reasoning comes first, as long as effort and budget say', async (t) => {
   const effort = (level: ChatCall['thinking']['effort'], budget?: number) =>
     run(callOf(question, { thinking: { effort: level, budget } }), thinkingModel).parts;
   const lengths = (['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'] as const).map(
@@ -206,14 +206,14 @@ t.test('thinking comes first, as long as effort and budget say', async (t) => {
   t.equal(usageOf(run(callOf(`/sim reasoning=0\n${question}`), thinkingModel).parts)?.reasoning, 0);
 });
 
-t.test('thinking counts into the token limit', async (t) => {
+t.test('reasoning counts towards the token limit', async (t) => {
   const { parts } = run(callOf(question, { maxTokens: 20 }), thinkingModel);
   t.same(usageOf(parts), { prompt: 16, completion: 20, cached: 0, reasoning: 20 });
   t.equal(textOf(parts), '');
   t.match(finishOf(parts), { reason: 'length' });
 });
 
-t.test('a cut answer is carried on to the same whole', async (t) => {
+t.test('a truncated response is continued to the same whole', async (t) => {
   const whole = textOf(
     run(callOf(`/sim tokens=60\n${question}`, { sampling: { seed: 3 } }), thinkingModel).parts,
   );
@@ -234,14 +234,14 @@ t.test('a cut answer is carried on to the same whole', async (t) => {
   t.equal(whole.slice(0, 9) + textOf(inside.parts), whole, 'also from the middle of a word');
 });
 
-t.test("somebody else's words are carried on as well", async (t) => {
+t.test('foreign text is continued as well', async (t) => {
   const messages = [userSays(question), assistant('The best part of it is')];
   const { parts } = run(callOf(messages, { continueFinal: true }), thinkingModel);
   t.match(textOf(parts), /^ [a-z]/);
   t.equal(usageOf(parts)?.reasoning, 0);
 });
 
-t.test('media and tool results are spoken of', async (t) => {
+t.test('the response mentions media and tool results', async (t) => {
   const image = { type: 'image', mediaType: 'image/png', base64: 'A'.repeat(16_000) } as const;
   const clip = { type: 'audio', mediaType: 'audio/wav', base64: 'AAA=' } as const;
   const asked = {
@@ -315,7 +315,7 @@ t.test('tools are called when the question or the choice says so', async (t) => 
   });
 });
 
-t.test('the wish for a tool is granted once, a forced choice always', async (t) => {
+t.test('a tool is called once on request, always on a forced choice', async (t) => {
   const messages: ChatMessage[] = [
     userSays('/sim tool=restart\nhi'),
     { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'restart', arguments: '{}' }] },
@@ -326,7 +326,7 @@ t.test('the wish for a tool is granted once, a forced choice always', async (t) 
   t.match(finishOf(forced.parts), { reason: 'tool_calls' });
 });
 
-t.test('JSON answers', async (t) => {
+t.test('JSON responses', async (t) => {
   const object = run(callOf(question, { format: { type: 'json_object' } })).parts;
   t.same(Object.keys(JSON.parse(textOf(object))), ['topics', 'answer']);
   const schema = { type: 'object', properties: { size: { enum: [1, 2] } }, required: ['size'] };

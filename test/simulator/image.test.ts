@@ -1,4 +1,4 @@
-/** Images of the simulator: what is drawn, that it is always the same, and what the `/sim` line does. */
+/** Tests simulated images: content, determinism and `/sim` directives. */
 import t from 'tap';
 import type { ImageCall } from '../../src/ports/image.ts';
 import { captionOf } from '../../src/simulator/images/caption.ts';
@@ -25,7 +25,7 @@ const drawOne = async (change: Partial<ImageCall> = {}): Promise<Buffer> => {
   return drawn?.image.bytes ?? Buffer.alloc(0);
 };
 
-t.test('files are of the format and size asked for', async (t) => {
+t.test('files have the requested format and size', async (t) => {
   for (const outputFormat of ['png', 'jpeg', 'webp'] as const)
     for (const [width, height] of [
       [256, 192],
@@ -42,7 +42,7 @@ t.test('files are of the format and size asked for', async (t) => {
   t.ok(small.length * 2 < large.length, `${small.length} and ${large.length} bytes`);
 });
 
-t.test('the same for the same fields, another for any other', async (t) => {
+t.test('the same fields give the same image, others another one', async (t) => {
   const first = await drawOne();
   t.ok(first.equals(await drawOne()));
   const reference = await plainPicture([200, 30, 30]);
@@ -108,7 +108,7 @@ t.test('the prompt can be read', async (t) => {
   t.ok(long !== undefined && long.height * long.scale <= 512 * 0.75);
 });
 
-t.test('a transparent background is one', async (t) => {
+t.test('a transparent background is transparent', async (t) => {
   for (const outputFormat of ['png', 'webp'] as const) {
     const file = await pixelsOf(await drawOne({ background: 'transparent', outputFormat }));
     t.equal(file.hasAlpha, true);
@@ -119,7 +119,7 @@ t.test('a transparent background is one', async (t) => {
   t.equal((await pixelsOf(await drawOne({ background: 'opaque' }))).hasAlpha, false);
 });
 
-t.test('edits show the picture they work from', async (t) => {
+t.test('edits show their input image', async (t) => {
   const red = await plainPicture([250, 0, 0], 300, 300, 'jpeg');
   const veiled = await pixelsOf(await drawOne({ references: [red], seed: 7n }));
   for (const [x, y] of [
@@ -135,7 +135,7 @@ t.test('edits show the picture they work from', async (t) => {
   t.ok(g > 200 && r < 60 && b < 60, `the second in the corner: ${r} ${g} ${b}`);
 });
 
-t.test('a mask keeps what it covers and changes what it leaves clear', async (t) => {
+t.test('a mask keeps opaque areas and changes transparent ones', async (t) => {
   const red = await plainPicture([250, 0, 0]);
   const file = await pixelsOf(
     await drawOne({ references: [red], mask: await rightHalfMask(), prompt: 'Something else' }),
@@ -153,7 +153,7 @@ t.test('a mask keeps what it covers and changes what it leaves clear', async (t)
     t.notSame(file.at(x, y), [250, 0, 0, 255], `changed at ${x},${y}`);
 });
 
-t.test('a picture that cannot be read is the sender’s fault', async (t) => {
+t.test('an unreadable image is a client error', async (t) => {
   const broken = inputImage(Buffer.from('\x89PNG\r\n\x1a\nno more of it', 'latin1'), 1, 1);
   await t.rejects(draw({ references: [broken] }), { message: 'An input image cannot be read' });
   const good = await plainPicture([1, 2, 3]);
@@ -161,14 +161,14 @@ t.test('a picture that cannot be read is the sender’s fault', async (t) => {
   await t.rejects(draw({ references: [good], mask: broken }), { message: 'An input image cannot be read' });
 });
 
-t.test('the /sim line delays, fails, and is not drawn', async (t) => {
+t.test('the /sim line delays and fails, and is not drawn', async (t) => {
   await t.rejects(draw({ prompt: '/sim fail=503\nA cat' }), { message: 'Simulated failure 503' });
   await t.rejects(draw({ prompt: '/sim drop@0' }), { message: 'The engine closed the connection' });
   await t.rejects(draw({ prompt: '/sim nonsense=1' }), { message: /^prompt: unknown \/sim directive/ });
   t.ok((await drawOne({ prompt: '/sim first=5ms\nA cat' })).equals(await drawOne({ prompt: 'A cat' })));
 });
 
-t.test('who leaves stops the drawing', async (t) => {
+t.test('unsubscribing stops the drawing', async (t) => {
   let images = 0;
   await new Promise<void>((resolve) => {
     const drawing = simulator.image?.(imageModel, imageCall({ n: 10 }), flow).subscribe(() => {

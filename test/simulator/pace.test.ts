@@ -1,4 +1,4 @@
-/** When the simulator speaks: at its pace, while the reader wants it, with the faults a directive asks for. */
+/** Tests the simulator's timing: pace, backpressure and the faults of directives. */
 import fc from 'fast-check';
 import t from 'tap';
 import { ApiError } from '../../src/errors.ts';
@@ -7,14 +7,14 @@ import { directiveNames, readDirectives } from '../../src/simulator/directives.t
 import { ConnectionLost } from '../../src/simulator/faults.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import { Ticker } from '../../src/simulator/ticker.ts';
-import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './hand-made.ts';
+import { callOf, finishOf, plainModel, run, start, textOf, usageOf, VirtualClock } from './fixtures.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 
 const tokensIn = (parts: readonly { type: string }[]): number =>
   parts.filter((part) => part.type === 'text').length;
 
-t.test('tokens come one by one at the rate asked for', async (t) => {
+t.test('tokens are emitted one by one at the requested rate', async (t) => {
   const clock = new VirtualClock();
   const { emissions, parts } = start(clock, callOf('/sim tokens=5 rate=10/s first=2s'));
   clock.advance(1999);
@@ -35,7 +35,7 @@ t.test('tokens come one by one at the rate asked for', async (t) => {
   t.equal(clock.armed, 0);
 });
 
-t.test('a rate faster than the timer puts tokens together and keeps the rate', async (t) => {
+t.test('a rate above the timer resolution batches tokens and keeps the rate', async (t) => {
   const clock = new VirtualClock();
   const { emissions } = start(clock, callOf('/sim tokens=2000 rate=2000/s'));
   clock.advance(5000);
@@ -45,7 +45,7 @@ t.test('a rate faster than the timer puts tokens together and keeps the rate', a
   t.ok(emissions.every((emission) => emission.parts.length > 0 && emission.parts.length <= 33));
 });
 
-t.test('without a pace everything comes at once, in bounded pieces', async (t) => {
+t.test('without a pace everything is emitted at once, in bounded chunks', async (t) => {
   const clock = new VirtualClock();
   const { emissions, isComplete } = start(clock, callOf('/sim tokens=500 rate=max'));
   t.equal(emissions.length, 0, 'nothing before the subscriber has returned');
@@ -55,7 +55,7 @@ t.test('without a pace everything comes at once, in bounded pieces', async (t) =
   t.notOk(isComplete && clock.armed > 0);
 });
 
-t.test('a paused reader stops everything: no timer, no token, nothing made up for later', async (t) => {
+t.test('a paused reader stops timers and tokens, and nothing is made up for later', async (t) => {
   const clock = new VirtualClock();
   const recording = start(clock, callOf('/sim tokens=100 rate=10/s'));
   clock.advance(950);
@@ -72,7 +72,7 @@ t.test('a paused reader stops everything: no timer, no token, nothing made up fo
   t.ok(recording.isComplete);
 });
 
-t.test('a reader that pauses within an emission gets no other', async (t) => {
+t.test('a reader that pauses during an emission gets no further one', async (t) => {
   for (const rate of ['max', '1000/s', '50/s']) {
     const clock = new VirtualClock();
     const pausing = (backpressure: Backpressure) => backpressure.pause();
@@ -88,7 +88,7 @@ t.test('a reader that pauses within an emission gets no other', async (t) => {
   }
 });
 
-t.test('a reader that is paused before it starts waits for its turn', async (t) => {
+t.test('a reader paused before the start gets nothing until it resumes', async (t) => {
   const clock = new VirtualClock();
   const recording = start(clock, callOf('/sim tokens=3'));
   recording.backpressure.pause();
@@ -153,7 +153,7 @@ t.test('a task may add and remove others while it runs', async (t) => {
   t.equal(clock.armed, 0);
 });
 
-t.test('faults come where they are asked for', async (t) => {
+t.test('faults occur where they are requested', async (t) => {
   const stalled = new VirtualClock();
   const { emissions } = start(stalled, callOf('/sim tokens=4 rate=100/s stall=5s@2'));
   stalled.advance(10_000);
@@ -206,7 +206,7 @@ t.test('the other directives', async (t) => {
   t.match(textOf(run(callOf('hello\n/sim tokens=2')).parts), /sim/, 'only on the first line');
 });
 
-t.test('directives that cannot be read name themselves', async (t) => {
+t.test('invalid directives are named in the error', async (t) => {
   const number = 'must be a whole number from';
   const time = 'must be a time up to 10m';
   const cases: [string, string][] = [
@@ -258,7 +258,7 @@ t.test('directives that cannot be read name themselves', async (t) => {
   }
 });
 
-t.test('any line is either read or refused, in no time', async () => {
+t.test('any line is either parsed or refused, quickly', async () => {
   const name = fc.oneof(fc.constantFrom(...directiveNames), fc.string({ maxLength: 8 }));
   const value = fc.oneof(
     fc.string(),

@@ -1,4 +1,4 @@
-/** Instances of JSON Schemas: valid by an independent checker, or refused with a reason. */
+/** Tests generated instances of JSON Schemas against an independent validator. */
 import fc from 'fast-check';
 import t from 'tap';
 import { Check } from 'typebox/schema';
@@ -230,7 +230,7 @@ t.test('a table of schemas, each with several seeds', async (t) => {
   }
 });
 
-t.test('optional properties are made too, and words come from the question', async (t) => {
+t.test('optional properties are generated, and words come from the question', async (t) => {
   const schema = {
     type: 'object',
     properties: {
@@ -244,7 +244,7 @@ t.test('optional properties are made too, and words come from the question', asy
   t.match(value, { city: 'Paris', days: 7, destination: 'New York', summary: /^[A-Z].* .*\.$/ });
 });
 
-t.test('what cannot be met is refused with a reason', async (t) => {
+t.test('unsatisfiable schemas are refused with a reason', async (t) => {
   const doubling: Record<string, unknown> = {};
   for (let level = 0; level < 30; level += 1) {
     const next = { $ref: `#/$defs/d${level + 1}` };
@@ -360,7 +360,7 @@ t.test('any schema gets a valid instance or a refusal, never a wrong one', async
   );
 });
 
-t.test('schemas of objects, arrays and choices without contradictions are always met', async () => {
+t.test('consistent schemas of objects, arrays and choices always get an instance', async () => {
   const { schema: sound } = fc.letrec<{ schema: Record<string, unknown> }>((tie) => ({
     schema: fc.oneof(
       { depthSize: 'small', withCrossShrink: true },

@@ -1,4 +1,4 @@
-/** The simulator over HTTP: a real client talks to it, every quirk shows in the bytes, and it notices who leaves. */
+/** Tests the simulator over HTTP: a real client, every quirk in the bytes, and disconnects. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import OpenAI, { APIError } from 'openai';
@@ -75,7 +75,7 @@ const eventsOf = (stream: string) =>
 const deltasOf = (stream: string) =>
   eventsOf(stream).flatMap((event) => event.choices.map((choice: { delta: unknown }) => choice.delta));
 
-/** The status a client was told; undefined when there was no answer. */
+/** The status that a client got; undefined without a response. */
 async function statusOf(answer: PromiseLike<unknown>): Promise<number | undefined> {
   try {
     await answer;
@@ -88,7 +88,7 @@ async function statusOf(answer: PromiseLike<unknown>): Promise<number | undefine
 
 /** Waits for a condition, a bounded time. */
 
-t.test('the openai client: whole answers, streams, tools and schemas', async (t) => {
+t.test('the openai client: whole responses, streams, tools and schemas', async (t) => {
   const server = await serve(t);
   const client = clientOf(server);
   const whole = await client.chat.completions.create({ model: 'm', messages: ask('/sim tokens=3\nHello') });
@@ -162,7 +162,7 @@ t.test('the openai client: whole answers, streams, tools and schemas', async (t)
   t.match(server.stats(), { running: 0, finished: 5, failed: 0, aborted: 0 });
 });
 
-t.test('what gateways send: thinking switches, continuation, media, stop', async (t) => {
+t.test('gateway requests: reasoning switches, continuation, media, stop', async (t) => {
   const server = await serve(t);
   const answer = async (body: object) => {
     const response = await post(server, { model: 'm', messages: ask('/sim tokens=4\nhi'), ...body });
@@ -198,7 +198,7 @@ t.test('what gateways send: thinking switches, continuation, media, stop', async
   );
 });
 
-t.test('requests that cannot be read', async (t) => {
+t.test('unreadable requests', async (t) => {
   const server = await serve(t, { models: ['known'], key: 'secret' });
   const headers = { authorization: 'Bearer secret' };
   const good = { model: 'known', messages: ask('hi') };
@@ -281,7 +281,7 @@ t.test('faults over HTTP', async (t) => {
 });
 
 t.test(
-  'a client that leaves is noticed, in streams and whole answers, before and after the first token',
+  'disconnects are noticed, in streams and whole responses, before and after the first token',
   async (t) => {
     const server = await serve(t, { rate: 100 });
     let aborted = 0;
@@ -310,7 +310,7 @@ t.test(
   },
 );
 
-t.test('a client that does not read holds the engine back', async (t) => {
+t.test('a client that does not read pauses the engine', async (t) => {
   const server = await serve(t);
   const { hostname, port } = new URL(server.url);
   const socket: Socket = connect(Number(port), hostname);
@@ -512,7 +512,7 @@ t.test('the client copes with all harmless quirks at once', async (t) => {
   t.equal(text, 'Grüße 👋');
 });
 
-t.test('what was asked can be looked at', async (t) => {
+t.test('received requests can be inspected', async (t) => {
   const seen: unknown[] = [];
   const server = await serve(t, { onRequest: ({ body, headers }) => seen.push([body, headers['x-trace']]) });
   const body = { model: 'm', messages: ask('hi'), chat_template_kwargs: { enable_thinking: false } };
@@ -520,7 +520,7 @@ t.test('what was asked can be looked at', async (t) => {
   t.same(seen, [[body, '7']]);
 });
 
-t.test('errors are those of the client', async (t) => {
+t.test('errors have the classes of the client', async (t) => {
   const server = await serve(t);
   const stream = await clientOf(server).chat.completions.create({
     model: 'm',

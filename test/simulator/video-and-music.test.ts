@@ -1,4 +1,4 @@
-/** The simulator's videos and songs: the same for the same seed, paced, cancellable, held back by their readers; and the same routes over HTTP. */
+/** Tests simulated videos and songs: determinism, pace, cancellation, backpressure and HTTP routes. */
 import OpenAI, { toFile } from 'openai';
 import { EMPTY, filter, firstValueFrom, lastValueFrom, type Observable, of, toArray } from 'rxjs';
 import t from 'tap';
@@ -115,13 +115,13 @@ t.test('the same seed renders the same', async (t) => {
   t.notOk(song?.equals(otherSong ?? Buffer.alloc(0)));
 });
 
-t.test('2K and tall clips have their size', async (t) => {
+t.test('2K and portrait clips have their size', async (t) => {
   const large = await outputOf(render({ ...video, width: 1536, height: 2688, upscaled: true, audio: false }));
   t.match(large, { mediaType: 'video/mp4', seconds: 4.375, width: 1536, height: 2688 });
   t.match(await codec.probe(await bytesOf(large)), { width: 1536, height: 2688, hasAudio: false });
 });
 
-t.test('time passes as it is told to', async (t) => {
+t.test('renders follow the requested pace', async (t) => {
   const clock = new HandClock();
   const events: RenderEvent[] = [];
   let ended = false;
@@ -153,7 +153,7 @@ t.test('time passes as it is told to', async (t) => {
   t.ok(finished, 'a tenth of what a real one is expected to take');
 });
 
-t.test('a render that nobody wants any more leaves nothing running', async (t) => {
+t.test('a cancelled render leaves nothing running', async (t) => {
   const clock = new HandClock();
   const watched = render({ ...video, prompt: '/sim render=10s' }, clock).subscribe();
   clock.pass(1000);
@@ -162,7 +162,7 @@ t.test('a render that nobody wants any more leaves nothing running', async (t) =
   t.equal(clock.waiting, 0);
 });
 
-t.test('failures where they are asked for', async (t) => {
+t.test('requested failures', async (t) => {
   const rows = [
     ['/sim render=10s fail=timeout@50%', 5000, 'timeout'],
     ['/sim render=10s fail=content_policy', 1, 'content_policy'],
@@ -200,7 +200,7 @@ t.test('failures where they are asked for', async (t) => {
   t.match(await lastValueFrom(unreadable).catch((reason) => reason), { code: 'invalid_input_media' });
 });
 
-t.test('a song is the same in whichever stretches it is made', async (t) => {
+t.test('a song is the same in whatever segments it is rendered', async (t) => {
   const score = composeSong('x', 3, 0, 20);
   const layout = { sampleRate: 32_000, channels: 2 };
   const frames = sampleCount(score, layout);
@@ -214,7 +214,7 @@ t.test('a song is the same in whichever stretches it is made', async (t) => {
   t.same([...renderSamples(score, { ...layout, channels: 1 }, 0, 10)].length, 20, 'mono too');
 });
 
-t.test('songs grow no faster than their reader', async (t) => {
+t.test('songs follow the backpressure of their reader', async (t) => {
   const backpressure = new Backpressure();
   backpressure.pause();
   let samples = 0;

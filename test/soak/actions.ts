@@ -1,4 +1,4 @@
-/** What clients do during a soak: requests to all kinds of routes, some with faults; each may be left half way. */
+/** Client actions of a soak run: requests to all routes, some with faults or disconnects. */
 import type { Random } from '../../src/simulator/random.ts';
 import { bodySamples, pngUri, wav } from '../fuzz/samples.ts';
 
@@ -106,7 +106,7 @@ const messages = talk('/messages', (words, stream) => ({
 const responses = talk('/responses', (words, stream) => ({ model: 'sluice/reasoner', stream, input: words }));
 const times = (count: number, action: Action): Action[] => Array.from({ length: count }, () => action);
 
-/** The more often it stands here, the more often it is done. */
+/** Repeated entries are picked more often. */
 export const actions: readonly [Action, ...Action[]] = [
   chat,
   ...times(7, chat),

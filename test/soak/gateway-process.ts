@@ -1,4 +1,4 @@
-/** A gateway as a process of its own that tells, when asked, what it holds. */
+/** Runs a gateway as a child process that reports its held resources on request. */
 import { readdirSync } from 'node:fs';
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
@@ -6,7 +6,7 @@ import { createKeyManagement } from '../../src/keys/manage.ts';
 import { createLimitsManagement } from '../../src/limits/manage.ts';
 import { startGateway } from '../../src/main.ts';
 
-/** What a process holds: all of it goes back to where it was when nobody asks for anything. */
+/** Resources that a process holds: all return to their baseline when it is idle. */
 export interface Held {
   readonly rss: number;
   readonly heap: number;

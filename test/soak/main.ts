@@ -1,4 +1,4 @@
-/** `npm run soak -- --minutes 10 --seed 7`: prints what a gateway held before and after; exit code 1 when something did not go back. */
+/** `npm run soak -- --minutes 10 --seed 7`: exits with 1 when resources are not released. */
 import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
 import { isAtRest, runSoak } from './soak.ts';

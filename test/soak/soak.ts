@@ -1,4 +1,4 @@
-/** A time and a seed in; what one gateway held before and after that time of mixed load, faults and leaving clients, out. */
+/** Runs mixed load on a gateway and compares held resources before and after. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -101,7 +101,7 @@ const load = async (
   const end = Date.now() + milliseconds;
   let done = 0;
   let left = 0;
-  const visit = async (dice: Random): Promise<void> => {
+  const runClient = async (dice: Random): Promise<void> => {
     while (Date.now() < end) {
       const leaves = dice.fraction() < 0.25;
       const signal = AbortSignal.timeout(leaves ? dice.integer(1, 300) : 60_000);
@@ -115,7 +115,9 @@ const load = async (
       }
     }
   };
-  await Promise.all(Array.from({ length: clients }, (_, number) => visit(random.fork(`client ${number}`))));
+  await Promise.all(
+    Array.from({ length: clients }, (_, number) => runClient(random.fork(`client ${number}`))),
+  );
   return { done, left };
 };
 

@@ -1,4 +1,4 @@
-/** The State port on SQLite. */
+/** Tests the State port on SQLite. */
 import { mkdirSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ t.test('contract', async (t) => {
   await stateContract(t, () => openLibsqlState(file));
 });
 
-t.test('the folder is made, and the file is the owner’s alone', async (t) => {
+t.test('the folder is created, and only the owner can access the file', async (t) => {
   const dataDir = join(t.testdir(), 'deep', 'data');
   const state = await openState({ dataDir, redisUrl: undefined });
   await state.close();
@@ -21,7 +21,7 @@ t.test('the folder is made, and the file is the owner’s alone', async (t) => {
   t.equal((await stat(join(dataDir, 'state.db'))).mode & 0o777, 0o600);
 });
 
-t.test('what cannot be a store is refused in one sentence', async (t) => {
+t.test('an invalid store is refused with one sentence', async (t) => {
   const folder = t.testdir({ file: 'not a folder', 'text.db': 'no database '.repeat(500) });
   mkdirSync(join(folder, 'folder.db'));
   t.throws(() => openLibsqlState(join(folder, 'text.db')), {
@@ -35,7 +35,7 @@ t.test('what cannot be a store is refused in one sentence', async (t) => {
   });
 });
 
-t.test('a file of a newer version is left alone', async (t) => {
+t.test('a file of a newer version is not changed', async (t) => {
   const file = join(t.testdir(), 'state.db');
   await openLibsqlState(file).close();
   const database = new Database(file);
@@ -60,7 +60,7 @@ t.test('a write waits for another process’s write without stopping the event l
   t.equal(await created, true);
 });
 
-t.test('damage found later is a 503 with its cause', async (t) => {
+t.test('corruption found later is a 503 with its cause', async (t) => {
   const file = join(t.testdir(), 'state.db');
   const state = openLibsqlState(file);
   t.teardown(() => state.close());

@@ -1,4 +1,4 @@
-/** The State port on Redis. */
+/** Tests the State port on Redis. */
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import t from 'tap';
@@ -57,28 +57,25 @@ t.test('a server of our own', { skip: skipOwn ?? false }, async (t) => {
     });
   });
 
-  await t.test('a restart loses nothing, and the same connection goes on', async (t) => {
+  await t.test('a restart loses nothing, and the same connection continues', async (t) => {
     await service.restart();
     await eventually(() => answers(state), 'the connection is back');
     t.strictSame(await state.get('kind', 'b'), { id: 'b', version: 2, owner: 'o', value: 2 });
     t.equal(await state.create('kind', { id: 'c', owner: 'o', value: 3 }), true);
   });
 
-  await t.test(
-    'a server that hangs fails calls within their time, and serves again when it wakes',
-    async (t) => {
-      service.process?.kill('SIGSTOP');
-      await t.rejects(state.get('kind', 'b'), {
-        kind: 'unavailable',
-        cause: { message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\.$/ },
-      });
-      service.process?.kill('SIGCONT');
-      await state.check();
-      t.equal((await state.get('kind', 'b'))?.version, 2);
-    },
-  );
+  await t.test('a hanging server fails calls within their timeout, and recovers', async (t) => {
+    service.process?.kill('SIGSTOP');
+    await t.rejects(state.get('kind', 'b'), {
+      kind: 'unavailable',
+      cause: { message: /^Redis at 127\.0\.0\.1:\d+ cannot be used: .*\.$/ },
+    });
+    service.process?.kill('SIGCONT');
+    await state.check();
+    t.equal((await state.get('kind', 'b'))?.version, 2);
+  });
 
-  await t.test('a server that is gone fails calls, and after a while at once', async (t) => {
+  await t.test('an unavailable server fails calls, and after a while at once', async (t) => {
     await service.stop();
     await t.rejects(state.update('kind', 'b', 2, { value: 4 }), { name: 'ApiError', kind: 'unavailable' });
     await t.rejects(state.check(), {

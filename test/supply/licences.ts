@@ -1,4 +1,4 @@
-/** A package in; its licence as an SPDX expression out, and whether the project may use it. */
+/** Finds the SPDX licence of a package and whether the project may use it. */
 import type { Package } from './lock.ts';
 
 /** Where what a package says of itself is missing or wrong; read from the licence file that it carries. */

@@ -1,4 +1,4 @@
-/** package-lock.json in; the packages in it out, with who brings whom. */
+/** Reads the packages of package-lock.json and who depends on whom. */
 import { readFileSync } from 'node:fs';
 
 export interface Package {

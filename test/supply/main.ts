@@ -1,4 +1,4 @@
-/** Run as a process, `npm run licences`: writes docs/dependencies.md from the lock file. */
+/** `npm run licences`: writes docs/dependencies.md from the lock file. */
 import { writeFileSync } from 'node:fs';
 import { documentOf, readManifest } from './document.ts';
 import { readPackages } from './lock.ts';

@@ -1,4 +1,4 @@
-/** What is installed is what was chosen: exact, hashed, licensed, explained, and there for every platform that we name. */
+/** Checks that dependencies are pinned, hashed, licensed, documented and available for every named platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { documentOf, readManifest, reasons } from './document.ts';
@@ -31,7 +31,7 @@ t.test('every package has a hash, and none is tied to a host', async (t) => {
   );
 });
 
-t.test('every licence is one that we take', async (t) => {
+t.test('every licence is allowed', async (t) => {
   const odd = all
     .filter((one) => !isAllowed(one.name, licenceOf(one)))
     .map((one) => `${one.place}: ${licenceOf(one)}`);
@@ -42,7 +42,7 @@ t.test('every licence is one that we take', async (t) => {
   t.ok(isAllowed('left', '(GPL-3.0 OR MIT)'));
 });
 
-t.test('no runtime package needs a script, but the one that we do without', async (t) => {
+t.test('no runtime package needs an install script, except one that is optional', async (t) => {
   const scripts = all.filter((one) => isRuntime(one) && one.hasInstallScript === true);
   t.strictSame(
     scripts.filter(({ name }) => !name.startsWith('@ffmpeg-installer/')),
@@ -50,7 +50,7 @@ t.test('no runtime package needs a script, but the one that we do without', asyn
   );
 });
 
-t.test('every binary is there for every platform', async (t) => {
+t.test('every binary exists for every platform', async (t) => {
   const families: Readonly<Record<string, (platform: string) => readonly string[]>> = {
     ffmpeg: (platform) => [`@ffmpeg-installer/${platform}`],
     sharp: (platform) => [`@img/sharp-${platform}`, `@img/sharp-libvips-${platform}`],
@@ -70,6 +70,6 @@ t.test('every binary is there for every platform', async (t) => {
     }
 });
 
-t.test('docs/dependencies.md is what `npm run licences` makes of it', async (t) => {
+t.test('docs/dependencies.md is the output of `npm run licences`', async (t) => {
   t.equal(readFileSync('docs/dependencies.md', 'utf8'), documentOf(packages, manifest));
 });

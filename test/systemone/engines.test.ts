@@ -1,17 +1,17 @@
-/** Decision engines over HTTP: answers scored as continuations, how servers write them, what fails; a gateway behind a gateway. */
+/** Tests decision engines over HTTP: scored continuations, server variants, failures and chained gateways. */
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import type { DecisionsResponse } from '../../schemas/systemone.ts';
 import { continuationWire } from '../../src/engines/wires/openai/score.ts';
 import { startPosting } from '../embeddings/posting.ts';
-import { type Script, startScriptedEngine, type Visit } from '../engines/scripted-engine.ts';
+import { type ReceivedRequest, type Script, startScriptedEngine } from '../engines/scripted-engine.ts';
 import { eventually } from '../eventually.ts';
 
 interface Asked {
   readonly prompt: readonly string[];
 }
 
-const asked = ({ body }: Visit): Asked => JSON.parse(body);
+const asked = ({ body }: ReceivedRequest): Asked => JSON.parse(body);
 
 /** Words with the space before them, line ends alone: near enough to what vocabularies do. */
 const tokensOf = (text: string): string[] => text.match(/\n| ?[^\s]+| /g) ?? [];
@@ -49,9 +49,9 @@ const choicesOf = ({ prompt }: Asked, { score, made, written = (token) => token 
 
 const scoring =
   (rules: Scoring): Script =>
-  (visit) => {
-    const choices = choicesOf(asked(visit), rules);
-    visit.json(200, {
+  (request) => {
+    const choices = choicesOf(asked(request), rules);
+    request.json(200, {
       id: 'cmpl-1',
       object: 'text_completion',
       choices,
@@ -107,7 +107,7 @@ t.test('answers are scored as continuations of one prompt', async (t) => {
   t.ok(which?.type === 'choice' && near(which.confidence, ((3 * e ** 2) / total - 1) / 2));
   t.ok(much?.type === 'score' && near(much.score, (1 + 2 * e + 3 * e ** 2) / total));
 
-  const bodies = far.visits.map((visit) => JSON.parse(visit.body));
+  const bodies = far.requests.map((request) => JSON.parse(request.body));
   t.equal(bodies.length, 3, 'one request a question');
   for (const body of bodies)
     t.same(
@@ -147,7 +147,7 @@ t.test('answers are scored as continuations of one prompt', async (t) => {
   t.match(events.at(-1), { quantities: { prompt_tokens: tokens, inputs: 3 }, outcome: 'completed' });
 });
 
-t.test('how servers write tokens', async (t) => {
+t.test('token formats of servers', async (t) => {
   const habits: readonly (readonly [name: string, rules: Scoring])[] = [
     ['none of their own', { score: rising, made: undefined }],
     ['one that ends all', { score: rising, made: '' }],
@@ -182,15 +182,15 @@ t.test('how servers write tokens', async (t) => {
       name,
     );
   }
-  far.script = (visit) => {
-    const choices = choicesOf(asked(visit), { score: rising, made: ' x' }).reverse();
-    visit.json(200, JSON.stringify({ choices }, null, 1));
+  far.script = (request) => {
+    const choices = choicesOf(asked(request), { score: rising, made: ' x' }).reverse();
+    request.json(200, JSON.stringify({ choices }, null, 1));
   };
   const said = await ask({ which: choice });
   t.match(said.body.answers, { which: { choice: 'c' } }, 'in any order');
 });
 
-t.test('an echo of vLLM, as it was sent', async (t) => {
+t.test('a recorded echo of vLLM', async (t) => {
   const echo = readFileSync(new URL('../fixtures/openai/vllm-recorded-echo.json', import.meta.url));
   const label = (letter: string) => ({ label: ` ${letter}`, name: letter, description: undefined });
   const readCutAt = (at: number) => {
@@ -210,8 +210,8 @@ t.test('a space before an answer counts where it is a token of its own', async (
     const all = [['Question', null], [':', -3], ...tail, [' The', -9]] as const;
     return { tokens: all.map(([token]) => token), token_logprobs: all.map(([, logprob]) => logprob) };
   };
-  const { ask } = await start(t, (visit) =>
-    visit.json(200, {
+  const { ask } = await start(t, (request) =>
+    request.json(200, {
       choices: [echo([' yes', -2]), echo([' ', -1], ['no', -1])].map((logprobs, index) => ({
         index,
         logprobs,
@@ -232,30 +232,30 @@ t.test('255 options', async (t) => {
   });
   const few = await ask({ it: options(255) });
   t.match(few.body.answers, { it: { choice: 'option 255' } });
-  t.equal(far.visits.length, 1, 'in one request');
+  t.equal(far.requests.length, 1, 'in one request');
   t.ok(
-    asked(far.visits[0] as Visit).prompt[24]?.endsWith('Answer: 25\n'),
+    asked(far.requests[0] as ReceivedRequest).prompt[24]?.endsWith('Answer: 25\n'),
     'closed, so that 25 does not begin 255',
   );
   t.match((await ask({ it: options(26) })).body.answers, { it: { choice: 'option 26' } });
-  t.ok(asked(far.visits[1] as Visit).prompt[25]?.endsWith('Answer: Z'));
+  t.ok(asked(far.requests[1] as ReceivedRequest).prompt[25]?.endsWith('Answer: Z'));
 
   const long = await ask({ it: options(255) }, 'words '.repeat(5_000));
   t.match(long.body.answers, { it: { choice: 'option 255' } });
-  const requests = far.visits.slice(2);
+  const requests = far.requests.slice(2);
   t.ok(requests.length > 4 && requests.length < 20, `a long state in ${requests.length} requests`);
-  t.ok(requests.every((visit) => visit.body.length < 1_200_000));
+  t.ok(requests.every((request) => request.body.length < 1_200_000));
   t.ok(long.body.usage.input_tokens < 7_000, 'paid for once');
 });
 
-t.test('a few questions at a time', async (t) => {
+t.test('a few questions at once', async (t) => {
   let running = 0;
   let most = 0;
-  const { ask } = await start(t, async (visit) => {
+  const { ask } = await start(t, async (request) => {
     most = Math.max(most, ++running);
     await new Promise((resolve) => setTimeout(resolve, 5));
     running--;
-    await usual(visit);
+    await usual(request);
   });
   const questions = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`q${index}`, noul]));
   const said = await ask(questions);
@@ -264,13 +264,13 @@ t.test('a few questions at a time', async (t) => {
   t.ok(most <= 4 && most > 1, `${most} at once`);
 });
 
-t.test('what fails', async (t) => {
+t.test('failures', async (t) => {
   const { ask, far, events } = await start(t);
   const unreadable = 'The engine sent an answer that cannot be read';
   const choices =
     (change: (choice: ReturnType<typeof choicesOf>[number]) => unknown): Script =>
-    (visit) =>
-      visit.json(200, { choices: choicesOf(asked(visit), { score: rising, made: ' x' }).map(change) });
+    (request) =>
+      request.json(200, { choices: choicesOf(asked(request), { score: rising, made: ' x' }).map(change) });
   const failures: readonly (readonly [name: string, status: number, message: string, script: Script])[] = [
     ['no log-probabilities', 502, unreadable, choices((each) => ({ ...each, logprobs: null }))],
     ['those of chat', 502, unreadable, choices((each) => ({ ...each, logprobs: { content: [] } }))],
@@ -293,21 +293,21 @@ t.test('what fails', async (t) => {
       'too few',
       502,
       unreadable,
-      (visit) => visit.json(200, { choices: choicesOf(asked(visit), { score: rising }).slice(1) }),
+      (request) => request.json(200, { choices: choicesOf(asked(request), { score: rising }).slice(1) }),
     ],
-    ['no JSON', 502, unreadable, (visit) => visit.json(200, 'oh')],
-    ['busy', 529, 'The model is busy, try again', (visit) => visit.json(503, {})],
-    ['too many', 529, 'The model is busy, try again', (visit) => visit.json(429, {})],
-    ['at fault', 502, 'The engine could not answer', (visit) => visit.json(500, {})],
-    ['gone', 502, 'The engine could not be reached', (visit) => visit.reset()],
+    ['no JSON', 502, unreadable, (request) => request.json(200, 'oh')],
+    ['busy', 529, 'The model is busy, try again', (request) => request.json(503, {})],
+    ['too many', 529, 'The model is busy, try again', (request) => request.json(429, {})],
+    ['at fault', 502, 'The engine could not answer', (request) => request.json(500, {})],
+    ['gone', 502, 'The engine could not be reached', (request) => request.reset()],
     [
       'too long',
       422,
       "This model's maximum context length is 4096 tokens.",
-      (visit) =>
-        visit.json(400, { error: { message: "This model's maximum context length is 4096 tokens." } }),
+      (request) =>
+        request.json(400, { error: { message: "This model's maximum context length is 4096 tokens." } }),
     ],
-    ['late', 502, 'The engine did not answer in time', (visit) => visit.json(504, {})],
+    ['late', 502, 'The engine did not answer in time', (request) => request.json(504, {})],
   ];
   for (const [name, status, message, script] of failures) {
     far.script = script;
@@ -325,15 +325,15 @@ t.test('questions end together', async (t) => {
   const questions = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`q${index}`, noul]));
   const leaving = new AbortController();
   const said = post('/systemone', { model: 'far/decide', state: 'x', questions }, leaving.signal);
-  await eventually(() => far.visits.length === 4, 'four are asked');
+  await eventually(() => far.requests.length === 4, 'four are asked');
   leaving.abort();
   await t.rejects(said);
-  await Promise.all(far.visits.map((visit) => visit.gone));
+  await Promise.all(far.requests.map((request) => request.gone));
   await eventually(() => events.length === 1, 'one event');
   t.match(events[0], { outcome: 'cancelled', status: 499, cost: '0' });
 });
 
-t.test('a gateway behind a gateway', async (t) => {
+t.test('chained gateways', async (t) => {
   const inner = await startPosting<DecisionsResponse>();
   const outer = await startPosting<DecisionsResponse>({
     catalog: `

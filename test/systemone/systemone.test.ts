@@ -1,4 +1,4 @@
-/** Decision questions at a real socket, answered by the simulator: the three types, bills, refusals, and the client that has them. */
+/** Tests the decision route over a real socket: three types, billing, errors and its SDK. */
 import { OpenRouter } from '@openrouter/sdk';
 import fc from 'fast-check';
 import t from 'tap';
@@ -36,7 +36,7 @@ const answerOf = async (
   return answer;
 };
 
-t.test('an answer', async (t) => {
+t.test('a response', async (t) => {
   const said = await post('/systemone', {
     model,
     state: { from: 'Ann', message: 'The parcel arrived broken and I want my money back.' },
@@ -76,7 +76,7 @@ t.test('an answer', async (t) => {
   t.equal(said.body.model, model);
 });
 
-t.test('each question pays for the whole of its prompt', async (t) => {
+t.test('each question is billed for its whole prompt', async (t) => {
   const state = 'word '.repeat(500);
   const tokens = async (questions: object) => {
     const { body } = await post('/systemone', ask(questions, { state }));
@@ -103,7 +103,7 @@ t.test('each question pays for the whole of its prompt', async (t) => {
   t.equal(events.at(-3)?.cost, costOf([[two, '0.0000001']]));
 });
 
-t.test('what the simulator answers by', async (t) => {
+t.test('how the simulator decides', async (t) => {
   const yes = await answerOf({ type: 'noul', instructions: 'Is the parcel broken?' });
   const no = await answerOf({ type: 'noul', instructions: 'Does the cat sing opera?' });
   t.ok(yes.type === 'noul' && yes.noul > 0.5);
@@ -125,7 +125,7 @@ t.test('what the simulator answers by', async (t) => {
   t.match(levels, { legend: { 1: { level: 'low' }, 2: ['high'] } }, 'labels as they were given');
 });
 
-t.test('one answer only is certain', async (t) => {
+t.test('a single option is certain', async (t) => {
   t.same(await answerOf({ type: 'choice', instructions: 'Which?', criteria: { only: null } }), {
     type: 'choice',
     choice: 'only',
@@ -198,7 +198,7 @@ t.test('ids of models and questions', async (t) => {
   t.same(Object.keys(said.body.answers).sort(), [...odd].sort());
 });
 
-t.test('what is wrong with a request is named', async (t) => {
+t.test('errors name the invalid field', async (t) => {
   const one = (question: unknown) => ask({ it: question });
   const choice = (criteria: unknown) => one({ type: 'choice', instructions: 'Which?', criteria });
   const score = (criteria: unknown) => one({ type: 'score', instructions: 'How much?', criteria });
@@ -312,7 +312,7 @@ t.test('failures of the engine', async (t) => {
   t.ok((events.at(-1)?.quantities.prompt_tokens ?? 0) > 20);
 });
 
-t.test('a client that leaves', async (t) => {
+t.test('a client that disconnects', async (t) => {
   const before = events.length;
   const leaving = new AbortController();
   const asked = post('/systemone', ask({ a: noul }, { state: '/sim first=1m\nHi' }), leaving.signal);

@@ -1,4 +1,4 @@
-/** Doors of a service in; requests that go through them in turn, again elsewhere when a connection breaks, and what was answered, out. */
+/** A client that sends requests to several addresses in turn and retries on broken connections. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { UsageRequestRow } from '../../schemas/usage.ts';
 import { costOf, type Item } from '../../src/billing/cost.ts';
@@ -15,7 +15,7 @@ export interface Ask {
   readonly body?: object | FormData;
   readonly headers?: Readonly<Record<string, string>>;
   /** Only there, and once. */
-  readonly door?: string;
+  readonly address?: string;
 }
 
 type Quantity =
@@ -37,7 +37,7 @@ type Pricing = Readonly<Record<'prompt' | 'completion', string>> &
 const mostAttempts = 50;
 
 export class Client {
-  readonly #doors: readonly [string, ...string[]];
+  readonly #addresses: readonly [string, ...string[]];
   readonly #key: string;
   #turn = 0;
   #prices: Promise<Map<string, Pricing>> | undefined;
@@ -48,19 +48,20 @@ export class Client {
   /** Ids of requests whose answer broke off; undefined where not even its head came. */
   readonly cut: (string | undefined)[] = [];
 
-  constructor(doors: readonly [string, ...string[]], key: string) {
-    this.#doors = doors;
+  constructor(addresses: readonly [string, ...string[]], key: string) {
+    this.#addresses = addresses;
     this.#key = key;
   }
 
   /** Rejects unless the answer is a success. */
   async ask(path: string, ask: Ask = {}): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
-      const door = ask.door ?? this.#doors[this.#turn++ % this.#doors.length] ?? this.#doors[0];
-      const answer = await this.#attempt(door + path, ask);
+      const address =
+        ask.address ?? this.#addresses[this.#turn++ % this.#addresses.length] ?? this.#addresses[0];
+      const answer = await this.#attempt(address + path, ask);
       if (answer !== undefined && answer.status < 300) return answer;
       if (answer !== undefined) throw new Error(`${path}: ${answer.status} ${answer.bytes.toString()}`);
-      if (ask.door !== undefined || attempt === mostAttempts) throw new Error(`${path}: no answer`);
+      if (ask.address !== undefined || attempt === mostAttempts) throw new Error(`${path}: no answer`);
       await delay(100);
     }
   }
@@ -102,9 +103,9 @@ export class Client {
 
   /** Reads a stream up to its first content and goes. */
   async leave(path: string, body: object): Promise<void> {
-    const door = this.#doors[this.#turn++ % this.#doors.length] ?? this.#doors[0];
+    const address = this.#addresses[this.#turn++ % this.#addresses.length] ?? this.#addresses[0];
     const leaving = new AbortController();
-    const response = await this.open(door + path, { body }, leaving.signal);
+    const response = await this.open(address + path, { body }, leaving.signal);
     const id = response.headers.get('x-request-id');
     if (!response.ok || response.body === null || id === null) throw new Error(`${path}: ${response.status}`);
     await response.body.getReader().read();

@@ -1,4 +1,4 @@
-/** One request of each billable kind: asked through any door, its answer checked, and noted as what it must be billed for. */
+/** One request of each billable kind, with checks of its response and expected bill. */
 import { png, wav } from '../fuzz/samples.ts';
 import type { Client, Quantities } from './client.ts';
 
@@ -200,7 +200,7 @@ export const operations: readonly Operation[] = [
   ...times(3, transcription),
 ];
 
-/** What goes on while a gateway dies and comes back. */
+/** Load while a gateway crashes and restarts. */
 export const cheap: readonly Operation[] = [
   ...times(8, chat),
   ...times(6, chatStream(20, '100/s')),

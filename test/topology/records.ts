@@ -1,3 +1,4 @@
+/** Creates jobs and vector stores across gateways, and waits for their end. */
 import { eventually } from '../eventually.ts';
 import type { Client } from './client.ts';
 import { chatQuantities, embed } from './operations.ts';
@@ -16,7 +17,7 @@ export interface Found {
   readonly data: readonly { readonly content: readonly { readonly text: string }[] }[];
 }
 
-/** Made at one door, filled at the other, searched at both. */
+/** Creates a store at one address, fills it at the other and searches at both. */
 export const storeAcross = async (
   client: Client,
   one: string,
@@ -25,14 +26,14 @@ export const storeAcross = async (
   const embedModel = 'sluice/embed';
   const text = 'Spring tides come with the new and the full moon, when sun and moon pull in one line.';
   const { body: store } = await client.json<{ id: string }>('/vector_store', {
-    door: one,
+    address: one,
     body: { name: 'tides' },
   });
   const form = new FormData();
   form.set('file', new Blob([text]), 'tides.txt');
   const { body: file } = await client.json<{ id: string; status: string }>(
     `/vector_store/${store.id}/files`,
-    { door: other, body: form },
+    { address: other, body: form },
   );
   if (file.status !== 'completed') throw new Error(`the file is ${file.status}`);
   // Batches of a file have ids of their own: `file-…_0` is the first.
@@ -45,9 +46,9 @@ export const storeAcross = async (
   const question = 'When do the highest spring tides of all come, by sun and moon?';
   const ofQuestion = { prompt_tokens: await embed(client, [question]), inputs: 1 };
   const found: Found[] = [];
-  for (const door of [one, other]) {
+  for (const address of [one, other]) {
     const path = `/vector_store/${store.id}/search`;
-    const answer = await client.json<Found>(path, { door, body: { input: question } });
+    const answer = await client.json<Found>(path, { address, body: { input: question } });
     await client.bill(answer.requestId, '/vector_store/{id}/search', embedModel, ofQuestion);
     found.push(answer.body);
   }
@@ -55,7 +56,7 @@ export const storeAcross = async (
   const route = '/chat/completions/RAG';
   const messages = [{ role: 'user', content: question }];
   const { requestId, body } = await client.json<{ usage: ChatUsage; context: Found['data'] }>(route, {
-    door: one,
+    address: one,
     body: { model: 'sluice/chat', collection: store.id, max_tokens: 20, messages },
   });
   // The question is embedded first, an operation of its own.
@@ -67,15 +68,15 @@ export const storeAcross = async (
 export const createJob = async (
   client: Client,
   path: '/videos' | '/music',
-  door: string,
+  address: string,
   body: { readonly model: string; readonly duration: number; readonly [field: string]: unknown },
 ): Promise<Job> => {
-  const { requestId, body: job } = await client.json<Job>(path, { door, body });
+  const { requestId, body: job } = await client.json<Job>(path, { address, body });
   await client.bill(requestId, path, body.model, { seconds: body.duration });
   return job;
 };
 
-/** Reads it through any door until it has ended. */
+/** Polls a job through any address until it ends. */
 export const ended = (client: Client, path: '/videos' | '/music', id: string): Promise<Job> =>
   eventually(
     async () => {

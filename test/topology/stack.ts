@@ -1,4 +1,4 @@
-/** The processes of docker-compose.yml on this machine: two gateways, a worker, billing, all services, and the front where HAProxy is installed. */
+/** Starts the processes of docker-compose.yml locally: gateways, worker, billing, services and HAProxy. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ export interface Topology {
   readonly gateways: readonly [TopologyGateway, TopologyGateway];
   readonly workerData: string;
   /** Where clients ask: both gateways, and the front before them where there is one. */
-  readonly doors: readonly [string, ...string[]];
+  readonly addresses: readonly [string, ...string[]];
   /** The last of them, where HAProxy is installed. */
   readonly front: string | undefined;
   readonly key: string;
@@ -108,7 +108,7 @@ export const startTopology = async (): Promise<Topology> => {
     return {
       gateways: [first, second],
       workerData,
-      doors: [first.url, second.url, ...(frontUrl === undefined ? [] : [frontUrl])],
+      addresses: [first.url, second.url, ...(frontUrl === undefined ? [] : [frontUrl])],
       front: frontUrl,
       key,
       redisUrl: redis.url,

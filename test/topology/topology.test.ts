@@ -1,3 +1,4 @@
+/** Tests the deployed topology end to end: every operation is billed once, across gateways and failures. */
 import { Redis } from 'ioredis';
 import t from 'tap';
 import type { UsageRequestRow, UsageTotalRow } from '../../schemas/usage.ts';
@@ -31,10 +32,10 @@ t.test(
     const topology = await startTopology();
     t.teardown(() => topology.stop());
     const [one, two] = topology.gateways;
-    const client = new Client(topology.doors, topology.key);
+    const client = new Client(topology.addresses, topology.key);
 
-    const { body: webhook } = await client.json<{ secret: string }>('/webhooks/secret', { door: one.url });
-    t.strictSame((await client.json('/webhooks/secret', { door: two.url })).body, webhook, 'one secret');
+    const { body: webhook } = await client.json<{ secret: string }>('/webhooks/secret', { address: one.url });
+    t.strictSame((await client.json('/webhooks/secret', { address: two.url })).body, webhook, 'one secret');
     const video = await createJob(client, '/videos', one.url, {
       model: 'sluice/video',
       prompt: '/sim render=200ms\nA lock on a canal',
@@ -48,16 +49,16 @@ t.test(
       duration: 10,
       callback_url: receiver.url,
     });
-    const heard = client.ask(`/music/${song.id}/stream`, { door: one.url });
+    const heard = client.ask(`/music/${song.id}/stream`, { address: one.url });
     await perform(client, operations, 6);
 
     t.equal((await heard).bytes.subarray(0, 4).toString(), 'RIFF', 'a song is heard at the other gateway');
     t.match(await ended(client, '/music', song.id), { status: 'completed', usage: { billed_seconds: 10 } });
     const { status, usage } = await ended(client, '/videos', video.id);
     t.strictSame({ status, seconds: usage?.billed_seconds }, { status: 'completed', seconds: 4 });
-    const whole = await client.ask(`/videos/${video.id}/content`, { door: two.url });
+    const whole = await client.ask(`/videos/${video.id}/content`, { address: two.url });
     const part = await client.ask(`/videos/${video.id}/content`, {
-      door: one.url,
+      address: one.url,
       headers: { range: 'bytes=100-299' },
     });
     t.equal(part.status, 206);
@@ -83,7 +84,7 @@ t.test(
     const noFront = topology.front === undefined ? 'HAProxy is not installed' : false;
     const patient = new Client([topology.front ?? one.url], topology.key);
     await t.test(
-      'one gateway is replaced behind the front, and nobody notices',
+      'one gateway is replaced behind the load balancer without failures',
       { skip: noFront },
       async (t) => {
         const load = perform(patient, [...Array(6).fill(chatStream(40, '40/s')), ...cheap, ...cheap], 8);
@@ -112,7 +113,7 @@ t.test(
       t.not(client.cut.length, 0, `${client.cut.length} answers were cut`);
     });
 
-    await t.test('what is counted is what was answered', async (t) => {
+    await t.test('billed usage equals the responses', async (t) => {
       const billed = [...client.billed, ...patient.billed];
       const expected = billed.map(keyed).sort(byKey);
       const least = expected.length + client.left.length;
@@ -166,7 +167,7 @@ t.test(
       }
     });
 
-    await t.test('nothing is held', async (t) => {
+    await t.test('no resources are held', async (t) => {
       const redis = new Redis(topology.redisUrl);
       t.teardown(() => redis.disconnect());
       await eventually(async () => (await leases(redis)) === 0, 'no leases');
@@ -212,17 +213,19 @@ const verify = ({ gateways, workerData, sluice }: Topology): Promise<readonly Re
     ),
   );
 
-const usageRows = async (client: Client, door: string): Promise<readonly Billed[]> => {
+const usageRows = async (client: Client, address: string): Promise<readonly Billed[]> => {
   const { body } = await client.json<{ data: UsageRequestRow[]; has_more: boolean }>(
     '/usage?group_by=request&limit=1000',
-    { door },
+    { address },
   );
   if (body.has_more) throw new Error('more rows than a page has');
   return body.data.map(({ object: _, id: __, created: ___, key: ____, status: _____, ...row }) => row);
 };
 
-const totals = async (client: Client, door: string) => {
-  const { body } = await client.json<{ data: UsageTotalRow[] }>('/usage?group_by=model&limit=1000', { door });
+const totals = async (client: Client, address: string) => {
+  const { body } = await client.json<{ data: UsageTotalRow[] }>('/usage?group_by=model&limit=1000', {
+    address,
+  });
   return Object.fromEntries(
     body.data.map(({ model, requests, prompt_tokens, completion_tokens, megapixels, seconds, cost }) => [
       model,

@@ -1,4 +1,4 @@
-/** What vector store and RAG routes refuse: each with the whole answer, the message naming the field. */
+/** Tests that invalid vector store and RAG requests get an error that names the field. */
 import t from 'tap';
 import { maxForm, maxUpload } from '../../pipelines/vector-stores/receive-upload.ts';
 import { pdf } from '../offload/sample-documents.ts';
@@ -247,11 +247,11 @@ for (const { method, path, body, type, key = gateway.key, status = 400, message 
     });
   });
 
-t.test('a file may have 100 MiB, and the form around it a little more', async (t) => {
+t.test('a file may have 100 MiB, and its form a little more', async (t) => {
   t.same([maxUpload, maxForm], [104_857_600, 105_906_176]);
 });
 
-t.test('nothing of what was refused is left', async (t) => {
+t.test('refused requests leave nothing behind', async (t) => {
   t.ok(cases.length >= 80, `${cases.length} cases`);
   const left = await (
     await fetch(`${gateway.url}${store}`, { headers: { authorization: `Bearer ${gateway.key}` } })

@@ -1,4 +1,4 @@
-/** A real gateway as a process of its own, which tells its address and, when asked, how much memory it took since. */
+/** Runs a gateway as a child process that reports its address and memory growth. */
 import { pino } from 'pino';
 import { loadConfig } from '../../src/config.ts';
 import { startGateway } from '../../src/main.ts';

@@ -1,4 +1,4 @@
-/** Texts parted into items: bounds, borders, overlap, windows; and what an upload is told to be by its bytes. */
+/** Tests chunking of text into items, and format detection of uploads. */
 import fc from 'fast-check';
 import t from 'tap';
 import type { SplitRules } from '../../src/ports/offload.ts';
@@ -27,7 +27,7 @@ const splitInWindows = (text: string, size: number, by: SplitRules = rules): rea
   return items;
 };
 
-t.test('borders', async (t) => {
+t.test('boundaries', async (t) => {
   t.same(split(''), []);
   t.same(split(' \n '), []);
   t.same(split('One short text.'), ['One short text.']);
@@ -94,7 +94,7 @@ const wildRules = fc
   .tuple(fc.integer({ min: 100, max: 160 }), fc.integer({ min: 0, max: 60 }))
   .map(([maxTokens, overlap]) => ({ maxTokens, overlapTokens: Math.min(overlap, maxTokens / 2) }));
 
-/** Every item stands in the text, each begins no later than the one before ended, and together they leave nothing out. */
+/** Every item is in the text, starts no later than the previous one ends, and together they cover all. */
 const covers = (text: string, items: readonly string[]): boolean => {
   let done = 0;
   for (const item of items) {
@@ -130,7 +130,7 @@ t.test('read in windows, nothing is lost either, and the same windows give the s
   t.pass();
 });
 
-t.test("by a real model's vocabulary", async (t) => {
+t.test('with the tokenizer of a real model', async (t) => {
   const count = await tokenCounter('cl100k_base');
   const text = 'The moon pulls on the sea. Unbelievably so, 海は広い! '.repeat(60);
   const { items } = splitText(
@@ -142,7 +142,7 @@ t.test("by a real model's vocabulary", async (t) => {
   for (const item of items) t.ok(count(item) <= 100);
 });
 
-t.test('a large text takes time in proportion', async (t) => {
+t.test('a large text takes linear time', async (t) => {
   const text = `${' \n'.repeat(50_000)}${'. '.repeat(50_000)}${'\n \t'.repeat(50_000)}${'"'.repeat(50_000)}`;
   t.ok(split(text, { maxTokens: 320, overlapTokens: 40 }).length > 0);
 });
@@ -153,7 +153,7 @@ const verdict = (bytes: Buffer, name: string, chunk: number, type = '') => {
   return format.verdict(name, type);
 };
 
-t.test('what an upload is, its bytes tell, however they are cut', async (t) => {
+t.test('uploads are identified by their bytes, however they are split', async (t) => {
   const utf8 = Buffer.from('Käfer 月 👩‍🚀 fliegen.');
   for (let chunk = 1; chunk <= utf8.length; chunk++)
     t.same(verdict(utf8, 'a.md', chunk), {

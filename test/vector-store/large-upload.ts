@@ -1,4 +1,4 @@
-/** A gateway in a process of its own, and a file of any size for it that is never in memory as a whole. */
+/** Starts a gateway process and streams a file of any size to it. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { request } from 'node:http';
@@ -82,7 +82,7 @@ export interface Uploaded {
   };
 }
 
-/** Chunked: the gateway is not told the length beforehand. `look` is called, and waited for, every few megabytes. */
+/** Chunked: the gateway does not know the length beforehand. `look` is called, and waited for, every few megabytes. */
 export const uploadLines = async (
   url: string,
   store: string,

@@ -1,4 +1,4 @@
-/** Vector stores at a real socket: records, files of each kind, items, search, ownership, bills, and the clients people use. */
+/** Tests the vector store routes over a real socket: files, search, ownership, billing and SDKs. */
 import OpenAI from 'openai';
 import t from 'tap';
 import { Compile } from 'typebox/compile';
@@ -30,7 +30,7 @@ const isPage = Compile(SearchPage);
 const tides = 'The moon pulls on the sea, and the water rises twice a day. Spring tides come at new moon.';
 const bread = 'Yeast makes bread rise. A hot oven gives it a crust.';
 
-t.test('a vector store is made, read, listed and deleted', async (t) => {
+t.test('a vector store is created, read, listed and deleted', async (t) => {
   const made = await call<VectorStore>('POST', '/vector_store', {
     name: 'guides',
     description: 'What we know',
@@ -82,7 +82,7 @@ t.test('a vector store is made, read, listed and deleted', async (t) => {
   t.equal((await call('DELETE', `/vector_store/${id}`)).status, 400);
 });
 
-t.test('a small text is in the store when the answer comes, and billed', async (t) => {
+t.test('a small text is stored and billed before the response', async (t) => {
   const store = await create();
   const before = events.length;
   const { status, body } = await add(store.id, text(tides, 'tides.txt'), {
@@ -230,7 +230,7 @@ t.test('files of each kind, whatever they are called', async (t) => {
   }
 });
 
-t.test('a name is what it is called, not where it was', async (t) => {
+t.test('a file name has no path', async (t) => {
   const store = await create();
   for (const [sent, kept] of [
     ['C:\\secret\\наука.txt', 'наука.txt'],
@@ -243,7 +243,7 @@ t.test('a name is what it is called, not where it was', async (t) => {
   }
 });
 
-t.test('a longer text is parted as asked for, and its items are listed in order', async (t) => {
+t.test('a longer text is chunked as requested, and its items are listed in order', async (t) => {
   const store = await create();
   const sentences = Array.from({ length: 120 }, (_, at) => `Sentence number ${at} speaks of item ${at * 7}.`);
   const { body } = await add(store.id, text(sentences.join(' '), 'long.txt'), {
@@ -304,7 +304,7 @@ t.test('a longer text is parted as asked for, and its items are listed in order'
   );
 });
 
-t.test('an item is described anew and found by it; then it is deleted and found no more', async (t) => {
+t.test('an updated item is found by its new text, and not after deletion', async (t) => {
   const store = await create();
   const { body: file } = await add(store.id, text(tides, 'tides.txt'));
   await add(store.id, text(bread, 'bread.txt'));
@@ -369,7 +369,7 @@ t.test('a file is deleted with its items', async (t) => {
   });
 });
 
-t.test("another subscription's vector store is not there", async (t) => {
+t.test('a vector store of another subscription is not found', async (t) => {
   const store = await create({ name: 'ours' });
   const { body: file } = await add(store.id, text(tides));
   const [item = ''] = file.item_ids;
@@ -515,7 +515,7 @@ t.test("OpenAI's client", async (t) => {
   t.ok(refused instanceof OpenAI.BadRequestError);
 });
 
-t.test('models that know queries from documents are told', async (t) => {
+t.test('models that distinguish queries from documents get the input type', async (t) => {
   const store = await create({ embedding_model: 'sluice/embed-instruct' });
   await add(store.id, text(tides));
   const before = events.length;
@@ -524,7 +524,7 @@ t.test('models that know queries from documents are told', async (t) => {
   t.equal(events[before]?.quantities.prompt_tokens, countTokens(`${instruction}spring tides`));
 });
 
-t.test('an archive that is no document leaves nothing behind', async (t) => {
+t.test('an archive that is not a document leaves nothing behind', async (t) => {
   const store = await create();
   const { status, body } = await add(store.id, new File([zip({ 'a.txt': 'x' })], 'a.zip'));
   t.equal(status, 400);

@@ -1,4 +1,4 @@
-/** A gateway for tests of vector stores: whose usage events are in view, and the few calls they are made of. */
+/** A gateway that records usage events, with vector store calls. */
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { SearchPage, VectorStore, VectorStoreFile } from '../../schemas/vector-store.ts';
 import { createKeys } from '../../src/keys/keys.ts';

@@ -1,4 +1,4 @@
-/** Large uploads to a gateway in a process of its own: flat memory, the limit, and a restart in the middle. */
+/** Tests large uploads to a gateway process: flat memory, the size limit and a restart. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -16,7 +16,7 @@ t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 
 const first = await startProcess(folder, ['--expose-gc']);
 
-t.test('an upload passes through: what is held of it does not grow with it', async (t) => {
+t.test('uploads are streamed with flat memory', async (t) => {
   const { create, call } = callsOf(first.url, key);
   const store = await create();
   await uploadLines(first.url, store.id, mebibyte / 2);
@@ -37,7 +37,7 @@ t.test('an upload passes through: what is held of it does not grow with it', asy
   t.equal((await call('GET', `/vector_store/${store.id}`)).status, 400);
 });
 
-t.test('over the limit: 413 without reading on', async (t) => {
+t.test('over the limit: 413 without reading further', async (t) => {
   const { create } = callsOf(first.url, key);
   const store = await create();
   const { hostname, port, pathname } = new URL(first.url);

@@ -1,4 +1,4 @@
-/** The Vectors port on SQLite, and the memory its search works in. */
+/** Tests the Vectors port on SQLite, and the memory of its search. */
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ t.test('contract', async (t) => {
   await vectorsContract(t, () => openLibsqlVectors(file));
 });
 
-t.test('contract, with memory for hardly anything', async (t) => {
+t.test('contract, with very little memory', async (t) => {
   const file = join(t.testdir(), 'vectors.db');
   await vectorsContract(t, () => openLibsqlVectors(file, { memory: 2 * slabBytes }), { histories: 10 });
 });
@@ -51,7 +51,7 @@ const somePoints = (count: number, dimensions: number, file = 'file-1'): Point[]
   }));
 
 t.test(
-  'a store larger than the memory, and stores that push each other out, are searched as exactly',
+  'stores larger than the cache, and stores that evict each other, are searched as exactly',
   async (t) => {
     const vectors = openLibsqlVectors(join(t.testdir(), 'vectors.db'), { memory: 3 * slabBytes });
     t.teardown(() => vectors.close());
@@ -85,7 +85,7 @@ t.test(
   },
 );
 
-t.test('who has missed more changes than are remembered reads everything anew', async (t) => {
+t.test('a reader that missed too many changes reloads everything', async (t) => {
   const file = join(t.testdir(), 'vectors.db');
   const [reader, writer] = [openLibsqlVectors(file), openLibsqlVectors(file)];
   t.teardown(() => Promise.all([reader.close(), writer.close()]));
@@ -105,7 +105,7 @@ t.test('who has missed more changes than are remembered reads everything anew', 
   t.equal(hits.length, 2);
 });
 
-t.test('a removal that was cut short is ended by the next, and nothing is left behind', async (t) => {
+t.test('an interrupted removal is completed by the next', async (t) => {
   const file = join(t.testdir(), 'vectors.db');
   const vectors = openLibsqlVectors(file);
   t.teardown(() => vectors.close());
@@ -131,7 +131,7 @@ t.test('a removal that was cut short is ended by the next, and nothing is left b
   t.strictSame(left, [0, 0, 0, 0, 0, 0]);
 });
 
-t.test('a large search leaves the event loop alone', async (t) => {
+t.test('a large search does not block the event loop', async (t) => {
   const vectors = openLibsqlVectors(join(t.testdir(), 'vectors.db'));
   t.teardown(() => vectors.close());
   await vectors.create('vs', 512);
@@ -149,7 +149,7 @@ t.test('a large search leaves the event loop alone', async (t) => {
   t.ok(turns > 10, `${turns} turns meanwhile`);
 });
 
-t.test('folder and file are the owner’s alone; what cannot be read is said', async (t) => {
+t.test('only the owner can access folder and file; unreadable files are reported', async (t) => {
   const dataDir = join(t.testdir(), 'deep', 'data');
   const config = { dataDir, qdrantUrl: undefined, qdrantKey: undefined };
   const vectors = await openVectors(config);
@@ -168,7 +168,7 @@ t.test('folder and file are the owner’s alone; what cannot be read is said', a
   await t.rejects(openVectors(config), { message: /^The vectors file .* cannot be read: .*\.$/ });
 });
 
-t.test('vectors that no search could hold are refused', async (t) => {
+t.test('vectors too large to search are refused', async (t) => {
   const vectors = openLibsqlVectors(join(t.testdir(), 'vectors.db'));
   t.teardown(() => vectors.close());
   for (const dimensions of [0, 40_000])
@@ -180,7 +180,7 @@ t.test('vectors that no search could hold are refused', async (t) => {
   t.equal(first?.id, 'item_file-1_3');
 });
 
-t.test('rows in memory: any history of puts and removals scores as one by one', () => {
+t.test('rows in memory: any history of puts and removals gives the same scores', () => {
   const step = fc.oneof(
     fc.record({ put: fc.nat(60), file: fc.nat(3), seed: fc.nat(1_000) }),
     fc.record({ remove: fc.nat(60) }),

@@ -1,4 +1,4 @@
-/** The Vectors port on Qdrant. */
+/** Tests the Vectors port on Qdrant. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -43,7 +43,7 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
   const vectors = openQdrantVectors(service.url);
   t.teardown(() => vectors.close());
 
-  await t.test('what it has kept is there after a crash, and the same connection goes on', async (t) => {
+  await t.test('stored points survive a crash, and the same connection continues', async (t) => {
     await vectors.create('vs', 4);
     await vectors.upsert('vs', [newPoint('a'), newPoint('b')]);
     await vectors.publish('vs', 'file-1');
@@ -63,7 +63,7 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
     t.equal((await vectors.list('vs', { limit: 9, order: 'asc' })).length, 3);
   });
 
-  await t.test('a busy server is asked again, a failing one is not asked for ever', async (t) => {
+  await t.test('requests to a busy server are retried, a bounded number of times', async (t) => {
     const proxy = await startProxy(service.url);
     t.teardown(() => proxy.stop());
     const through = openQdrantVectors(`${proxy.url}/under/a/path/`, { key: 'secret' });
@@ -91,7 +91,7 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
     t.strictSame(await found(through), ['a', 'b', 'c']);
   });
 
-  await t.test('all points of a store go with it, those of others stay', async (t) => {
+  await t.test('deleting a store deletes its points and no others', async (t) => {
     await vectors.create('other', 4);
     await vectors.upsert('other', [newPoint('a')]);
     await vectors.publish('other', 'file-1');
@@ -106,7 +106,7 @@ t.test('a server of our own', { skip: qdrantMissing({ own: true }) ?? false }, a
   });
 });
 
-t.test('at start a server that cannot be used is named in one sentence', async (t) => {
+t.test('an unusable server fails the start with one sentence', async (t) => {
   const nobody = `http://127.0.0.1:${await freePort()}`;
   const config = { dataDir: 'unused', qdrantUrl: nobody, qdrantKey: undefined };
   await t.rejects(openVectors(config), {
@@ -121,7 +121,7 @@ t.test('at start a server that cannot be used is named in one sentence', async (
   await t.rejects(vectors.check(), { message: /^Qdrant at 127\.0\.0\.1:\d+ cannot be used: .*abort.*\.$/ });
 });
 
-t.test('ids of points are UUIDs, the same each time, and others for other stores', async (t) => {
+t.test('ids of points are stable UUIDs, different for other stores', async (t) => {
   t.equal(pointId('vs_1', 'item_1'), pointId('vs_1', 'item_1'));
   t.match(pointId('vs_1', 'item_1'), /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
   const ids = ['vs_1', 'vs_2'].flatMap((store) => ['', 'a', 'b'].map((id) => pointId(store, id)));
@@ -142,7 +142,7 @@ const found = async (vectors: Vectors): Promise<readonly string[]> =>
 
 type Failure = number | 'drop' | 'hang';
 
-/** Passes requests on; the next few fail as told. */
+/** Forwards requests; the next few fail as configured. */
 const startProxy = async (target: string) => {
   let failure: Failure = 503;
   let left = 0;

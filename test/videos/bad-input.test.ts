@@ -1,4 +1,4 @@
-/** Requests for videos that must be refused, each with its whole envelope; and what is left behind after them: nothing. */
+/** Tests that invalid video requests get the whole error envelope and leave nothing behind. */
 import t from 'tap';
 import { startGateway } from '../gateway.ts';
 import { clip, dataUri, heic, mp3, picture, wav } from './media-samples.ts';
@@ -237,7 +237,7 @@ const rows: [string, object, string, Kind?][] = [
     { callback_url: 'https://a:b@example.com/' },
     'callback_url must not hold a user name or password',
   ],
-  // ── fields nobody takes
+  // ── unknown fields
   [
     'an unknown field',
     { negative_prompt: 'rain' },
@@ -512,7 +512,7 @@ t.test('JSON bodies', async (t) => {
     t.same(await post({ ...good, ...change }), refused(message, kind), name);
 });
 
-t.test('bodies that are no requests', async (t) => {
+t.test('bodies that are not requests', async (t) => {
   for (const [name, body, message] of [
     ['nothing', '', 'The request body is empty; a JSON object is expected'],
     ['a list', '[]', 'The request body must be a JSON object, not an array'],
@@ -623,7 +623,7 @@ t.test('the other routes', async (t) => {
   t.equal((await fetch(`${gateway.url}/videos/models`)).status, 401, 'so do the models');
 });
 
-t.test('nothing was created, and nothing is kept of what was refused', async (t) => {
+t.test('refused requests create and store nothing', async (t) => {
   const response = await fetch(`${gateway.url}/videos`, { headers: { authorization } });
   t.same(await response.json(), { object: 'list', data: [], first_id: null, last_id: null, has_more: false });
   t.equal(kept.length, 1, 'one was kept before its neighbour was refused');
@@ -634,7 +634,7 @@ t.test('nothing was created, and nothing is kept of what was refused', async (t)
   t.notOk(await isThere());
 });
 
-t.test('HEIC and HEIF are taken by their bytes', async (t) => {
+t.test('HEIC and HEIF are detected by their bytes', async (t) => {
   for (const brand of ['heic', 'mif1'] as const) {
     const said = await post({ ...good, input_reference: dataUri(heic(brand), 'image/png') });
     t.match(said, { status: 202, body: { status: 'pending' } });

@@ -1,4 +1,4 @@
-/** Renders on engines over HTTP: a Sluice behind a Sluice, and engines that are odd, down, forgetful or left in the middle. */
+/** Tests video renders on engines over HTTP: chained gateways, faulty engines and cancellation. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -178,7 +178,7 @@ t.test('a video through two gateways', async (t) => {
   });
 });
 
-t.test('what the engine says of a failure is what the job says', async (t) => {
+t.test('the job has the error of the engine', async (t) => {
   const failing = await create('/videos', {
     model: 'far/video',
     prompt: '/sim render=0s fail=content_policy@0%',
@@ -190,7 +190,7 @@ t.test('what the engine says of a failure is what the job says', async (t) => {
   });
 });
 
-t.test('a cancelled render is cancelled there, too', async (t) => {
+t.test('a cancelled render is cancelled on the engine too', async (t) => {
   const job = await create('/videos', { model: 'far/video', prompt: '/sim render=60s' });
   const innerJobs = async () => (await call(inner, '/videos')).body.data;
   await eventually(async () => (await innerJobs()).some(({ status }) => status === 'in_progress'));
@@ -201,7 +201,7 @@ t.test('a cancelled render is cancelled there, too', async (t) => {
   for (const { id } of there) await call(inner, `/videos/${id}`, 'DELETE');
 });
 
-t.test('songs through two gateways, heard as they grow', async (t) => {
+t.test('songs through two gateways, streamed while they render', async (t) => {
   const job = await create('/music', {
     model: 'far/music',
     prompt: '/sim render=1s\nslow',
@@ -221,7 +221,7 @@ t.test('songs through two gateways, heard as they grow', async (t) => {
   t.ok(await eventually(isIdle), 'the engine keeps nothing of them');
 });
 
-t.test('an engine with few words', async (t) => {
+t.test('an engine with minimal responses', async (t) => {
   let sent = '';
   let looks = 0;
   answer = (request, response, body) => {
@@ -260,7 +260,7 @@ t.test('an engine with few words', async (t) => {
   t.ok(asked.includes('GET /v1/videos/v%201/content'));
 });
 
-t.test('all that is asked about a job is asked of the replica that has it', async (t) => {
+t.test('requests about a job go to the replica that has it', async (t) => {
   const jobs = await Promise.all(
     [1, 2, 3, 4].map((seed) => create('/videos', { model: 'twin/video', prompt: 'x', seed })),
   );
@@ -321,7 +321,7 @@ t.test('an engine that is busy at first', async (t) => {
   t.equal(creations, 2);
 });
 
-t.test('a job that is cancelled before its engine has answered is given up when it does', async (t) => {
+t.test('a job cancelled before the engine responds is aborted on its response', async (t) => {
   let late: (() => void) | undefined;
   answer = (request, response) => {
     if (request.method === 'DELETE') return json(response, 200, { id: 'late', status: 'cancelled' });

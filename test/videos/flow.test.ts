@@ -1,4 +1,4 @@
-/** What happens around the creation of a video: limits, large bodies, clients that leave, stores that fail, other subscriptions, races. */
+/** Tests video creation: limits, large bodies, disconnects, failing stores, ownership and races. */
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -48,7 +48,7 @@ ports.blobs.put = (name, bytes, options) => {
 };
 const isGone = async (name: string): Promise<boolean> => (await ports.blobs.stat(name)) === undefined;
 
-t.test('the rate window holds; a job that waits or renders holds no slot', async (t) => {
+t.test('the rate limit applies; a queued or rendering job holds no slot', async (t) => {
   const ids: string[] = [];
   for (let count = 0; count < 3; count++) {
     const response = await send({ ...good, model: 'sluice/few' });
@@ -98,7 +98,7 @@ t.test('a large data URI in a form, as openai writes it', async (t) => {
   await read(`/videos/${id}`, 'DELETE');
 });
 
-t.test('a client that leaves while its media are fetched', async (t) => {
+t.test('a client that disconnects while its media are fetched', async (t) => {
   let isHeld = false;
   let isCut = false;
   const server = createServer((_, response) => {
@@ -146,7 +146,7 @@ t.test('a job that cannot be created leaves no inputs', async (t) => {
   await eventually(() => isGone(kept[0] ?? ''));
 });
 
-t.test('nothing billable begins while usage cannot be kept', async (t) => {
+t.test('nothing billable starts while usage cannot be recorded', async (t) => {
   const { usage } = ports;
   const ensureOpen = usage.ensureOpen.bind(usage);
   usage.ensureOpen = () => {
@@ -158,7 +158,7 @@ t.test('nothing billable begins while usage cannot be kept', async (t) => {
   t.match(await (await send(good)).json(), { error: { code: 503, message: 'Usage cannot be kept' } });
 });
 
-t.test('a race is a 409 that is not to be retried', async (t) => {
+t.test('a race is a 409 that is not retryable', async (t) => {
   const { jobs } = ports;
   const remove = jobs.remove.bind(jobs);
   jobs.remove = () => Promise.reject(fail('conflict', 'The job changed state meanwhile'));
@@ -175,7 +175,7 @@ t.test('a race is a 409 that is not to be retried', async (t) => {
   }
 });
 
-t.test('another subscription sees nothing of it', async (t) => {
+t.test('another subscription cannot see the job', async (t) => {
   const management = createKeyManagement(ports.state);
   const other = await management.createSubscription('another');
   const { secret } = await management.createKey({ subscription: other.id });

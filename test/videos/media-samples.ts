@@ -1,4 +1,4 @@
-/** Small media files for tests: pictures, clips and sounds of a given length, and their data URIs. */
+/** Small images, clips and sounds for tests, and their data URIs. */
 import { lastValueFrom, toArray } from 'rxjs';
 import sharp from 'sharp';
 import { createCodec } from '../../src/codec/codec.ts';
@@ -10,7 +10,7 @@ export const picture = (format: 'png' | 'jpeg' | 'webp' | 'gif', colour = '#d040
     .toFormat(format)
     .toBuffer();
 
-/** Enough of a HEIC file to be told by its first bytes. */
+/** Enough of a HEIC file to be detected by its first bytes. */
 export const heic = (brand: 'heic' | 'mif1'): Buffer =>
   Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(`ftyp${brand}\0\0\0\0mif1heic`, 'latin1')]);
 

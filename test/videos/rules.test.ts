@@ -1,4 +1,4 @@
-/** The rules of a video render without a socket: sizes, schedules, bills, lengths and times, as the contract's numbers have them. */
+/** Tests the video rules without sockets: sizes, schedules, bills, durations and times. */
 import fc from 'fast-check';
 import t from 'tap';
 import { validate } from '../../pipelines/core/validate.ts';
@@ -34,7 +34,7 @@ const bill = (seconds: number, wish: Partial<ScheduleWish>, resolution = '768p')
   return billedSeconds(spec, { seconds, picture, schedule });
 };
 
-t.test('what media may be', async (t) => {
+t.test('accepted media', async (t) => {
   const seconds = { min: 2, max: 15 };
   t.match(mediaLimits, {
     image: {
@@ -47,7 +47,7 @@ t.test('what media may be', async (t) => {
   });
 });
 
-t.test('seconds that are billed', async (t) => {
+t.test('billed seconds', async (t) => {
   const rows: [string, number, number][] = [
     ['turbo once', bill(6, {}), 6],
     ['auto and low are turbo', bill(6, { quality: 'auto' }) + bill(6, { quality: 'low' }), 12],
@@ -166,7 +166,7 @@ t.test('every size names its ratio and resolution', async (t) => {
   t.match(readPicture(spec, { resolution: '2K' }), { size: '2688x1536' });
 });
 
-t.test('lengths snap to the grid, and times are expected', async (t) => {
+t.test('durations snap to the grid, and render times are estimated', async (t) => {
   t.equal(clipSeconds(spec, 4).toFixed(1), '4.4');
   t.same(
     [4, 5, 6, 15].map((seconds) => frameCount(spec, seconds)),
@@ -192,7 +192,7 @@ t.test('media that a request may carry', async (t) => {
   });
 });
 
-t.test('specs that contradict themselves are none', async (t) => {
+t.test('contradictory specs are refused', async (t) => {
   const withSpec = (change: object): Model => ({ ...model, capabilities: { video: { ...spec, ...change } } });
   t.ok(validVideoSpec(model));
   t.notOk(validVideoSpec({ ...model, capabilities: {} }));
@@ -209,7 +209,7 @@ t.test('specs that contradict themselves are none', async (t) => {
   );
 });
 
-t.test('what a request becomes: the call, the record, the bill and the time', async (t) => {
+t.test('a request becomes a call, a record, a bill and an estimate', async (t) => {
   const check = validate(VideoFields);
   const read = (fields: object) => {
     const body = check({ model: model.id, prompt: 'A kite', seed: 3, ...fields });
@@ -292,7 +292,7 @@ t.test('what a request becomes: the call, the record, the bill and the time', as
   t.equal(framed.media.length, 1);
 });
 
-t.test('whatever is sent is either taken or refused by a field', async (t) => {
+t.test('any input is either accepted or refused with a field', async (t) => {
   const values = fc.oneof(
     {
       weight: 3,

@@ -1,4 +1,4 @@
-/** Videos at a real socket, rendered by the simulator: the whole life of a job, what comes out of it, and the clients people use. */
+/** Tests the video routes over a real socket: life cycle of a job, output and SDKs. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOpenRouter } from '@openrouter/ai-sdk-provider';
@@ -110,7 +110,7 @@ t.test('from the request to the file', async (t) => {
   t.match(await call(`/videos/${job.id}/content`), { status: 404 });
 });
 
-t.test('sizes, silence and frames really come out', async (t) => {
+t.test('sizes, silence and frames are in the output', async (t) => {
   const job = await create({
     prompt: '/sim render=0s\nfrom red to green',
     duration: 4,
@@ -196,7 +196,7 @@ t.test('references are fetched, probed, kept until the end, and double the turbo
   t.match(done, { status: 'completed', usage: { billed_seconds: 4 } });
 });
 
-t.test('settings: the first form present wins, tiers have their own names', async (t) => {
+t.test('settings: the first form given wins, tiers have their own names', async (t) => {
   const rows: [object, object][] = [
     [{ quality: 'high' }, { quality: 'max', num_inference_steps: 40 }],
     [{ quality: 'auto' }, { quality: 'turbo', num_inference_steps: 4 }],

@@ -1,4 +1,4 @@
-/** Webhooks on a whole gateway: the secret routes, the commands, and the receivers that the guide shows. */
+/** Tests webhooks on a whole gateway: secret routes, commands and the guide's receivers. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ t.test('the secret routes', async (t) => {
   t.match(api.paths, { '/webhooks/secret': { get: {} }, '/webhooks/secret/rotate': { post: {} } });
 });
 
-t.test('each ending, as a client reads the job', async (t) => {
+t.test('each ending, in the form of the job object', async (t) => {
   const receiver = await startReceiver(t);
   const gateway = await startGateway({ env: { SLUICE_ALLOW_PRIVATE_URLS: '1' } });
   t.teardown(() => gateway.stop());

@@ -1,4 +1,4 @@
-/** A client's server that takes deliveries as a test tells it to. */
+/** A webhook receiver whose responses a test controls. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

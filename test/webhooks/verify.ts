@@ -1,4 +1,4 @@
-/** A receiver's check of a delivery as the contract words it, by other means than the sender's: Web Crypto, and bytes. */
+/** Verifies webhook signatures independently of the sender, with Web Crypto. */
 
 export interface Delivered {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

@@ -1,4 +1,4 @@
-/** Deliveries: what is sent, how it is signed, when it is sent again, by whom, and where to it is not. */
+/** Tests webhook deliveries: payloads, signatures, retries, senders and refused addresses. */
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -48,7 +48,7 @@ const job = (url: string, change: Partial<JobRecord> = {}) => {
   return { job: record as JobRecord, queuePosition: undefined, progress: 100 };
 };
 
-t.test('an event is delivered as the contract words it', async (t) => {
+t.test('an event is delivered as the contract says', async (t) => {
   const receiver = await startReceiver(t);
   const { webhooks, clock } = start(t);
   const { timeout } = AbortSignal;
@@ -129,7 +129,7 @@ t.test('resent after 30 s, 2 min, 10 min, 1 h and 6 h with the same bytes, then 
   t.strictSame(await webhooks.deliveries.list(10), [], 'the log is kept for a month');
 });
 
-t.test('what is no answer in time, or no 2xx, is a failure', async (t) => {
+t.test('a timeout or a status other than 2xx is a failure', async (t) => {
   const receiver = await startReceiver(t);
   const elsewhere = await startReceiver(t);
   const { webhooks } = start(t, { answerMs: 300 });
@@ -162,7 +162,7 @@ t.test('what is no answer in time, or no 2xx, is a failure', async (t) => {
   );
 });
 
-t.test('a name that leads inside is never delivered to', async (t) => {
+t.test('a name that resolves to a private address gets no delivery', async (t) => {
   const receiver = await startReceiver(t);
   const port = new URL(receiver.url).port;
   let answers: readonly string[] = [];
@@ -240,7 +240,7 @@ t.test(
   },
 );
 
-t.test('an attempt that spans the end of the overlap is signed by what holds when it is sent', async (t) => {
+t.test('an attempt after the overlap is signed with the secrets valid then', async (t) => {
   const receiver = await startReceiver(t);
   receiver.behave = (response) => response.writeHead(503).end();
   const { webhooks, clock } = start(t);
@@ -257,7 +257,7 @@ t.test('an attempt that spans the end of the overlap is signed by what holds whe
   t.strictSame([await signaturesBy(after, old), await signaturesBy(after, secret)], [0, 1]);
 });
 
-t.test('several senders, and one that dies: each delivery in one hand at a time', async (t) => {
+t.test('several senders, one of which dies: each delivery has one sender at a time', async (t) => {
   const receiver = await startReceiver(t);
   const { webhooks, clock, another } = start(t);
   const others = [another(), another()];
@@ -298,7 +298,7 @@ t.test('several senders, and one that dies: each delivery in one hand at a time'
   t.equal(receiver.deliveries.length, 42, 'taken up again');
 });
 
-t.test('a receiver that hangs does not stand in the way of others', async (t) => {
+t.test('a hanging receiver does not block others', async (t) => {
   const receiver = await startReceiver(t);
   const stuck: (() => void)[] = [];
   receiver.behave = (response, { headers }) => {
@@ -326,7 +326,7 @@ t.test('a receiver that hangs does not stand in the way of others', async (t) =>
   for (const end of stuck.splice(0)) end();
 });
 
-t.test('closing gives back what is under way', async (t) => {
+t.test('closing releases deliveries in progress', async (t) => {
   const receiver = await startReceiver(t);
   receiver.behave = () => undefined;
   const { webhooks, another } = start(t);

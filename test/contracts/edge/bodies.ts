@@ -1,4 +1,4 @@
-/** Request bodies: whole, in pieces, too large, too slow, unwanted. */
+/** Request bodies: whole, chunked, too large, too slow and unread. */
 import { map, of, type Subscription, switchMap } from 'rxjs';
 import type { Test } from 'tap';
 import { Backpressure } from '../../../src/ports/backpressure.ts';
@@ -117,7 +117,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal((await connection.response()).body, 'now');
   });
 
-  await t.test('a request behind one that is not answered yet', async (t) => {
+  await t.test('a request behind one that has no response yet', async (t) => {
     const probe = new Probe();
     const { client } = await startEdge(t, name, [open('GET', '/slow', probe.pipeline)]);
     const connection = await client();
@@ -180,7 +180,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await badKey.disconnected();
   });
 
-  await t.test('a client that goes on sending still sees the early answer', async (t) => {
+  await t.test('a client that keeps sending still gets the early response', async (t) => {
     const { client } = await startEdge(t, name, [keyed('POST', '/keyed', size, 1000)]);
     const connection = await client();
     connection.send(request('POST', '/v1/keyed', { headers: { ...key, 'content-length': '20000000' } }));
@@ -195,7 +195,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     );
   });
 
-  await t.test('a body nobody reads', async (t) => {
+  await t.test('an unread body', async (t) => {
     const { client } = await startEdge(t, name, [open('POST', '/deaf', () => of(text('done')))]);
     const connection = await client();
     t.equal(
@@ -218,7 +218,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.match(JSON.parse((await connection.send('hello').response()).body), { text: 'hello' });
   });
 
-  await t.test('a consumer that pauses holds the sender back', async (t) => {
+  await t.test('a paused consumer pauses the sender', async (t) => {
     const backpressure = new Backpressure();
     const probe = new Probe();
     let received = 0;
@@ -255,7 +255,7 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal((await connection.response()).body, 'thanks');
   });
 
-  await t.test('a client that leaves during its upload', async (t) => {
+  await t.test('a client that disconnects during its upload', async (t) => {
     const probe = new Probe();
     const { client, edge } = await startEdge(t, name, [
       open('POST', '/upload', (exchange) => exchange.body.whole().pipe(switchMap(() => of(text('never'))))),

@@ -1,4 +1,4 @@
-/** Starting and stopping: addresses, certificates, draining. */
+/** Start and shutdown: addresses, certificates and draining. */
 
 import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -15,7 +15,7 @@ import { bytes, eventStream, open, Probe, text } from './probe.ts';
 const hello = open('GET', '/hello', () => of(text('hello')));
 
 export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
-  await t.test('an address that cannot be had', async (t) => {
+  await t.test('an address that is not available', async (t) => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     t.teardown(() => taken.close());
@@ -74,7 +74,7 @@ export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     });
   });
 
-  await t.test('drain lets what runs finish', async (t) => {
+  await t.test('drain lets running requests finish', async (t) => {
     const stream = new Probe();
     const { client, edge, port } = await startEdge(t, name, [
       hello,
@@ -96,7 +96,7 @@ export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     const drain = edge.drain(10_000).then(() => {
       drained = true;
     });
-    // Those of the turn in which draining begins are still accepted.
+    // Connections of the tick in which draining begins are still accepted.
     await turn();
     await turn();
     await t.rejects(RawClient.connect(port), 'no new connections');
@@ -114,7 +114,7 @@ export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await edge.drain(0);
   });
 
-  await t.test('drain ends what does not finish in time', async (t) => {
+  await t.test('drain ends requests that do not finish in time', async (t) => {
     const stream = new Probe();
     const waiting = new Probe();
     const { client, edge } = await startEdge(t, name, [

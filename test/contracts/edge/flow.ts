@@ -1,4 +1,4 @@
-/** The pace of streams: readers that stop, leave, stall or wait. */
+/** Stream flow control: readers that pause, disconnect, stall or wait. */
 import { Observable, of } from 'rxjs';
 import type { Test } from 'tap';
 import type { Backpressure } from '../../../src/ports/backpressure.ts';
@@ -13,7 +13,7 @@ export const total = 48 * 1024 * 1024;
 /** Of a byte that no head has in it. */
 const piece = Buffer.alloc(16 * 1024, 0xff);
 
-/** As an engine is: sends as fast as it is read, and stops when it is told to. */
+/** Like an engine: sends as fast as it is read, and pauses on backpressure. */
 export const eagerSource = (head = byteStream) => {
   const state = { pushed: 0, left: 0, backpressure: undefined as Backpressure | undefined };
   const pipeline: Pipeline = ({ backpressure }) =>
@@ -46,7 +46,7 @@ export const eagerSource = (head = byteStream) => {
 };
 
 export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
-  await t.test('a reader that stops pauses the source, and gets every byte when it reads on', async (t) => {
+  await t.test('a paused reader pauses the source, and gets every byte when it resumes', async (t) => {
     const { state, pipeline } = eagerSource();
     const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)]);
     const connection = await client();
@@ -93,35 +93,32 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await eventually(() => burst.edge.inFlight() === 0, 'nothing in flight');
   });
 
-  await t.test(
-    'what is left of a burst reaches a reader that reads on, though nothing follows it',
-    async (t) => {
-      const probe = new Probe();
-      const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
-      const connection = await client();
-      connection.socket.pause();
-      connection.send(request('GET', '/v1/stream'));
-      await probe.running();
-      probe.reply(
-        byteStream,
-        bytes(Buffer.alloc(20_000_000, 'a')),
-        bytes('b'.repeat(5_000_000)),
-        bytes('the end'),
-      );
-      t.equal(probe.exchange?.backpressure.paused, true);
-      connection.socket.resume();
-      await eventually(() => connection.total > 25_000_000, 'the burst');
-      await connection.received('the end');
-      await eventually(() => probe.exchange?.backpressure.paused === false, 'the backpressure to return');
-      probe.reply(bytes('more'));
-      probe.complete();
-      const { body } = await connection.response();
-      t.equal(body.length, 25_000_011);
-      t.equal(body.slice(-11), 'the endmore');
-    },
-  );
+  await t.test('the rest of a burst reaches a reader that resumes, though nothing follows it', async (t) => {
+    const probe = new Probe();
+    const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/stream'));
+    await probe.running();
+    probe.reply(
+      byteStream,
+      bytes(Buffer.alloc(20_000_000, 'a')),
+      bytes('b'.repeat(5_000_000)),
+      bytes('the end'),
+    );
+    t.equal(probe.exchange?.backpressure.paused, true);
+    connection.socket.resume();
+    await eventually(() => connection.total > 25_000_000, 'the burst');
+    await connection.received('the end');
+    await eventually(() => probe.exchange?.backpressure.paused === false, 'the backpressure to return');
+    probe.reply(bytes('more'));
+    probe.complete();
+    const { body } = await connection.response();
+    t.equal(body.length, 25_000_011);
+    t.equal(body.slice(-11), 'the endmore');
+  });
 
-  await t.test('what was written before a pause arrives, though nothing is written after it', async (t) => {
+  await t.test('bytes written before a pause arrive, though nothing is written after it', async (t) => {
     const probe = new Probe();
     const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
     const connection = await client();
@@ -139,7 +136,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await eventually(() => connection.text.split('\xff').length - 1 === pushed, `all of ${pushed} bytes`);
   });
 
-  await t.test('a large answer to a slow reader', async (t) => {
+  await t.test('a large response to a slow reader', async (t) => {
     const body = Buffer.alloc(30_000_000, 'z');
     const { client, edge } = await startEdge(t, name, [open('GET', '/large', () => of(text(body)))]);
     const connection = await client();
@@ -154,7 +151,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal((await connection.send(request('HEAD', '/v1/large')).response({ head: true })).status, 200);
   });
 
-  await t.test('a client that leaves is noticed at once', async (t) => {
+  await t.test('a disconnect is noticed at once', async (t) => {
     const probe = new Probe();
     const { client, edge } = await startEdge(t, name, [
       open('GET', '/stream', probe.pipeline),
@@ -188,7 +185,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal(probe.started, 6, 'left while the key was looked up: the pipeline never ran');
   });
 
-  await t.test('a client that leaves while its socket is full', async (t) => {
+  await t.test('a client that disconnects while its socket buffer is full', async (t) => {
     const { state, pipeline } = eagerSource();
     const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)], { tickMs: 20 });
     const connection = await client();
@@ -199,7 +196,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await eventually(() => state.left === 1 && edge.inFlight() === 0, 'the source to be left');
   });
 
-  await t.test('a reader that stalls is cut off', async (t) => {
+  await t.test('a stalled reader is disconnected', async (t) => {
     const stream = eagerSource();
     const { client, edge, log } = await startEdge(
       t,
@@ -224,7 +221,7 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.match(log, [{ cut: 'client stalled' }, { cut: 'client stalled' }]);
   });
 
-  await t.test('silent streams carry comments, where they have one', async (t) => {
+  await t.test('idle streams get keep-alive comments, if they define one', async (t) => {
     const spoken = new Probe();
     const mute = new Probe();
     const { client } = await startEdge(

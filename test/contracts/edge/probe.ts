@@ -1,4 +1,4 @@
-/** A pipeline in the hands of a test: what it is asked, and what it replies, and when it is left. */
+/** A pipeline that a test controls: it records requests and teardown, and replies on command. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Method, Route } from '../../../pipelines/route.ts';
 import type { Bytes, Exchange, Head, Pipeline, Reply, WholeReply } from '../../../src/ports/exchange.ts';

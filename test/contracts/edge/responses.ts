@@ -1,4 +1,4 @@
-/** What clients get back: answers, streams, failures and the headers all of them carry. */
+/** Responses, streams, failures and the headers that all of them have. */
 import { concat, EMPTY, of, throwError } from 'rxjs';
 import type { Test } from 'tap';
 import { fail } from '../../../src/errors.ts';
@@ -15,7 +15,7 @@ const commonHeaders = {
 };
 
 export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
-  await t.test('an answer in pieces', async (t) => {
+  await t.test('a chunked response', async (t) => {
     const small = ['{"a":"', Buffer.from('wörld 水'), '","é":"', Buffer.from('x'), '"}'];
     const large = ['[', Buffer.from('"水"'), `,"${'é'.repeat(300_000)}"]`];
     const pieces = (body: (string | Buffer)[]) => () =>
@@ -38,7 +38,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     }
   });
 
-  await t.test('a whole answer', async (t) => {
+  await t.test('a whole response', async (t) => {
     const { client } = await startEdge(t, name, [
       open('GET', '/hello', () => of(jsonReply({ hello: 'wörld' }, 201, { 'x-extra': 'a\r\nx-evil: b' }))),
       open('GET', '/none', () => of({ kind: 'whole', status: 204, headers: {}, body: '' })),
@@ -126,7 +126,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     t.equal((await connection.response()).body, '', 'a stream may be empty');
   });
 
-  await t.test('headers are there also when the key is known late, beside a body too', async (t) => {
+  await t.test('headers are sent when the key lookup is asynchronous, with a body too', async (t) => {
     const probe = new Probe();
     const { client } = await startEdge(t, name, [keyed('GET', '/file', probe.pipeline)]);
     const headers = {
@@ -216,7 +216,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     t.equal(edge.inFlight(), 0);
   });
 
-  await t.test('a head alone reaches the client of an event stream', async (t) => {
+  await t.test('the head of an event stream is sent before its first chunk', async (t) => {
     const probe = new Probe();
     const { client } = await startEdge(t, name, [open('GET', '/stream', probe.pipeline)]);
     const connection = await client();
@@ -285,7 +285,7 @@ export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> =>
     t.equal(probe.left, 1);
   });
 
-  await t.test('all of a stream in one turn', async (t) => {
+  await t.test('a whole stream in one tick', async (t) => {
     const { client } = await startEdge(t, name, [
       open('GET', '/whole', () => of(eventStream, bytes('data: 1\n\n'), bytes('data: 2\n\n'))),
       open('GET', '/broken', () =>

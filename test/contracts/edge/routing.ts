@@ -1,4 +1,4 @@
-/** Which route a request finds, and what it hears when it finds none. */
+/** Route matching, and the errors for requests that match no route. */
 import { of } from 'rxjs';
 import type { Test } from 'tap';
 import { modelDialect } from '../../../pipelines/models/routes.ts';
@@ -58,7 +58,7 @@ export const routing = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     }
   });
 
-  await t.test('a table that contradicts itself', async (t) => {
+  await t.test('a route table with conflicts', async (t) => {
     const twice = [open('GET', '/a/{id}', echo('a')), open('GET', '/a/{id}', echo('b'))];
     await t.rejects(startEdge(t, name, twice), { message: 'GET /a/{id} is in the route table twice' });
     const names = [open('GET', '/a/{id}', echo('a')), open('POST', '/a/{name}', echo('b'))];

@@ -1,4 +1,4 @@
-/** What a malformed request is answered with. */
+/** The expected responses to malformed requests. */
 
 export type Outcome =
   /** The error in the route's own format, whole. */

@@ -1,6 +1,6 @@
-/** Moments at which a worker may die: before or after one of its calls to the store. */
+/** Points at which a worker may crash: before or after a call to the store. */
 
-export interface Death {
+export interface CrashPoint {
   readonly name: string;
   readonly when: 'before' | 'after';
   /** Whether it is this call, as text. */
@@ -11,10 +11,10 @@ const moving = (status: string) => (call: string) =>
   call.startsWith('update ["video-job"') && call.includes(`"status":"${status}"`);
 const isSettled = (call: string) => call.includes('"settled":true');
 
-export const deaths: readonly Death[] = [
+export const crashPoints: readonly CrashPoint[] = [
   { name: 'slot taken, job pending', when: 'after', at: (call) => call.startsWith('create ["render-slot"') },
   { name: 'job begun', when: 'after', at: moving('in_progress') },
   { name: 'rendered, not ended', when: 'before', at: moving('completed') },
   { name: 'ended, not charged', when: 'after', at: (call) => moving('completed')(call) && !isSettled(call) },
-  { name: 'charged, not told', when: 'before', at: (call) => call.startsWith('create ["delivery"') },
+  { name: 'charged, not notified', when: 'before', at: (call) => call.startsWith('create ["delivery"') },
 ];

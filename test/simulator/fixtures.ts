@@ -1,4 +1,4 @@
-/** A simulator in virtual time, calls made by hand, and what came back, for tests. */
+/** A simulator in virtual time, with calls and collected output for tests. */
 import type { Subscription } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';
@@ -15,7 +15,7 @@ import { createSimulator, type SimulatorOptions } from '../../src/simulator/simu
 import type { Clock } from '../../src/simulator/ticker.ts';
 import { sampleCall, userSays } from '../samples.ts';
 
-/** Time that passes only when told to. */
+/** A virtual clock that advances only when a test says so. */
 export class VirtualClock implements Clock {
   #now = 0;
   readonly #timers = new Set<{ readonly at: number; readonly callback: () => void }>();

@@ -1,4 +1,4 @@
-/** Models, ports and exchanges made by hand: the pipeline and its stages without sockets, files or engines. */
+/** Models, ports and exchanges for running the chat pipeline without sockets, files or engines. */
 import { pino } from 'pino';
 import {
   catchError,
@@ -149,7 +149,7 @@ export const usageLog = (record: UsageLog['record'] = () => of(undefined)) => {
   return { events, usage };
 };
 
-export interface House {
+export interface Harness {
   readonly ports: Ports;
   readonly calls: { model: Model; call: ChatCall; flow: Flow }[];
   readonly leases: ReturnType<typeof lease>[];
@@ -158,8 +158,8 @@ export interface House {
 }
 
 /** Ports whose engine answers every call with `answer`; media URLs carry their data in the path. */
-export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> = {}): House => {
-  const calls: House['calls'] = [];
+export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports> = {}): Harness => {
+  const calls: Harness['calls'] = [];
   const leases: ReturnType<typeof lease>[] = [];
   const counted: (readonly string[])[] = [];
   const { events, usage } = usageLog();
@@ -268,8 +268,8 @@ export const house = (answer: Observable<Parts> = hello, change: Partial<Ports> 
   return { ports, calls, leases, counted, events };
 };
 
-/** The same, where large requests come as their parser really leaves them: what stands under `data` as bytes. */
-export const withBytes = (at: House): House => ({
+/** The same, with large requests as their parser returns them: values under `data` are bytes. */
+export const withBytes = (at: Harness): Harness => ({
   ...at,
   ports: {
     ...at.ports,
@@ -309,7 +309,7 @@ export const run = (pipeline: KeyedPipeline, asked: Exchange): Observable<Reply>
   pipeline(asked, { exchange: asked, caller }).pipe(map(withoutFailure));
 
 /** The whole pipeline, asked once. */
-export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+export const ask = (body: unknown, { ports }: Harness = harness()): Promise<readonly Reply[]> =>
   lastValueFrom(run(chatCompletions(ports), exchange(body)).pipe(toArray()));
 
 /** Status and message of a request that fails. */
@@ -323,10 +323,10 @@ export const refusalOf = async (asked: Promise<unknown>): Promise<string> => {
   }
 };
 
-export const refusal = (body: unknown, at: House = house()): Promise<string> => refusalOf(ask(body, at));
+export const refusal = (body: unknown, at: Harness = harness()): Promise<string> => refusalOf(ask(body, at));
 
 /** The call that reached the engine. */
-export const callMadeBy = async (asked: Promise<unknown>, { calls }: House): Promise<ChatCall> => {
+export const callMadeBy = async (asked: Promise<unknown>, { calls }: Harness): Promise<ChatCall> => {
   const refused = await refusalOf(asked);
   const call = calls[0]?.call;
   if (call === undefined) throw new Error(refused);

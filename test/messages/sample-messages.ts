@@ -1,4 +1,4 @@
-/** What the tests at a socket share: requests, and answers as whole messages. */
+/** Sample messages requests, and helpers to read whole messages. */
 import { Compile } from 'typebox/compile';
 import { Message } from '../../schemas/messages.ts';
 
@@ -8,7 +8,7 @@ export const say = (content: string) => [{ role: 'user' as const, content }];
 export const quote = (line: string) => say(`/sim rate=max text=${JSON.stringify(line)}\nGo on`);
 
 export const messageOf = (answer: object): Message => {
-  // The stream helper adds a field of its own, and `citations` stands in streams alone.
+  // The stream helper adds a field of its own, and `citations` is in streams only.
   const plain: unknown = JSON.parse(JSON.stringify(answer), (key, value: unknown) =>
     key === 'parsed_output' || key === 'citations' ? undefined : value,
   );

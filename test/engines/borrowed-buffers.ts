@@ -1,4 +1,4 @@
-/** Pieces in; the same out as sockets hand them over: each in the memory of the one before, and gone once it was read. */
+/** Yields chunks as sockets do: in one reused buffer that is overwritten after each read. */
 
 export function* borrowed(pieces: readonly Buffer[]): Generator<Buffer> {
   const memory = Buffer.alloc(Math.max(0, ...pieces.map(({ length }) => length)));

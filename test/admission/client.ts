@@ -1,4 +1,4 @@
-/** A request that asks to be admitted, and what became of it. */
+/** An admission client for tests that records its outcome and lease. */
 import { EventEmitter, once } from 'node:events';
 import type { Subscription } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
@@ -28,7 +28,7 @@ export type Outcome =
       readonly retryAfter: number;
     };
 
-export class Visitor {
+export class Client {
   outcome: Outcome | undefined;
   lease: Lease | undefined;
   readonly #events = new EventEmitter();
@@ -62,12 +62,12 @@ export class Visitor {
   }
 
   /** `admitted`, or status and Retry-After of a refusal. */
-  async word(): Promise<string> {
+  async result(): Promise<string> {
     const outcome = await this.settled();
     return outcome.kind === 'admitted' ? 'admitted' : `${outcome.status} ${outcome.retryAfter}`;
   }
 
-  leave(): void {
+  disconnect(): void {
     this.#subscription.unsubscribe();
   }
 

@@ -1,4 +1,4 @@
-/** Vector stores on real embedded stores and an embedding model made by hand: several of them, one after another, on the same folder. */
+/** Runs vector stores on embedded storage with a test embedding model, several per folder. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { embedText } from '../../src/simulator/embeddings/embed-text.ts';
 import type { Embed, EmbedBatch } from '../../src/vector-stores/ingest-file.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { createVectorStores, type VectorStoresOptions } from '../../src/vector-stores/vector-stores.ts';
-import { model as modelOf } from '../chat/hand-made.ts';
+import { model as modelOf } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
 
 export const caller = { subscription: 'sub_test', key: 'key_test' };
@@ -35,7 +35,7 @@ export const embedding = (text: string): Float32Array => embedText(text, { dimen
 /** The lease is long: a machine that is busy must not lose one. */
 const fast: VectorStoresOptions = { leaseMs: 20_000, pollMs: 20, retryMs: 20, waitMs: 20_000 };
 
-export interface House {
+export interface Harness {
   readonly vectorStores: VectorStores;
   readonly batches: readonly EmbedBatch[];
   /** What is done before a batch is answered: waiting, or failing. */
@@ -44,7 +44,7 @@ export interface House {
   crash(): void;
 }
 
-export const openLand = async () => {
+export const openStorage = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-vector-stores-'));
   const log = pino({ level: 'silent' });
   const state = openLibsqlState(join(folder, 'state.db'));
@@ -55,15 +55,15 @@ export const openLand = async () => {
   const open = (
     t: { teardown(end: () => Promise<void>): void },
     options: Partial<VectorStoresOptions> = {},
-  ): House => {
+  ): Harness => {
     let crashed = false;
     const batches: EmbedBatch[] = [];
     const embed: Embed = async (asked) => {
       batches.push(asked);
-      await Promise.race([house.before(asked), aborted(asked.signal)]);
+      await Promise.race([harness.before(asked), aborted(asked.signal)]);
       return asked.texts.map(embedding);
     };
-    const mortal = <T extends object>(part: T): T =>
+    const crashable = <T extends object>(part: T): T =>
       new Proxy(part, {
         get: (target, name) => {
           const value: unknown = Reflect.get(target, name);
@@ -73,9 +73,9 @@ export const openLand = async () => {
       });
     const vectorStores = createVectorStores(
       {
-        state: mortal(state),
-        vectors: mortal(vectors),
-        blobs: mortal(blobs),
+        state: crashable(state),
+        vectors: crashable(vectors),
+        blobs: crashable(blobs),
         offload,
         catalog: { find: () => model },
         embed,
@@ -84,7 +84,7 @@ export const openLand = async () => {
       { ...fast, ...options },
     );
     t.teardown(() => Promise.race([vectorStores.close(), after(crashed ? 0 : 5000)]));
-    const house: House = {
+    const harness: Harness = {
       vectorStores,
       batches,
       before: () => undefined,
@@ -92,7 +92,7 @@ export const openLand = async () => {
         crashed = true;
       },
     };
-    return house;
+    return harness;
   };
 
   return {
@@ -100,7 +100,7 @@ export const openLand = async () => {
     state,
     vectors,
     blobs,
-    newStore: async ({ vectorStores }: House) => {
+    newStore: async ({ vectorStores }: Harness) => {
       const made = { name: null, description: null, metadata: {}, model };
       return (await vectorStores.create(caller.subscription, made)).store;
     },
@@ -145,7 +145,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
   });
 
 export const ended = (
-  { vectorStores }: House,
+  { vectorStores }: Harness,
   store: Awaited<ReturnType<VectorStores['get']>>,
   id: string,
 ): Promise<FileView> =>

@@ -1,9 +1,9 @@
-/** A whole gateway on the simulator for a fuzzer: limits out of the way, jobs that wait rather than render. */
+/** A gateway on the simulator for fuzzing, with high limits and queued jobs. */
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { createLimitsManagement } from '../../src/limits/manage.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 
-export const startFuzzHouse = async (env: Readonly<Record<string, string>> = {}): Promise<TestGateway> => {
+export const startFuzzGateway = async (env: Readonly<Record<string, string>> = {}): Promise<TestGateway> => {
   const gateway = await startGateway({ env: { SLUICE_WORKERS: '8', ...env } });
   const { state } = gateway.ports;
   for (const { id } of await createKeyManagement(state).listSubscriptions())

@@ -1,7 +1,7 @@
 /**
- * Actors over one store in; every order in which their calls to it can follow one another out, tried on the real code.
- * Each call waits to be let through; the order is chosen step by step, and all choices are tried in turn. Actors act only
- * on what the store told them, so two orders with the same store and the same answers go on alike: one is enough.
+ * Runs actors over one store in every order in which their calls can interleave.
+ * Each call waits at a gate; the order is chosen step by step, and all choices are explored. Actors depend only on the
+ * store's responses, so two orders with the same store and the same responses continue alike: one is enough.
  */
 import type { State } from '../../src/ports/state.ts';
 import { createModelState } from '../contracts/state-model.ts';
@@ -17,7 +17,7 @@ export interface World {
   readonly actors: readonly Actor[];
   /** Looks at what is left when every actor is done or dead; `log` names the calls in their order. */
   check(log: readonly string[]): Promise<void>;
-  /** What tells two worlds apart beside the answers that the actors got. */
+  /** The state that distinguishes two worlds, beside the responses that actors got. */
   snapshot(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** Jobs with everything real around them but the engine: a folder for files, a store, and usage and webhooks that are written down. */
+/** Runs jobs on a real store and folder with a scripted renderer; records usage and webhooks. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,27 +33,27 @@ const row = (kind: 'video' | 'music', slots: number): Model =>
 
 export const videoModel = row('video', 20);
 
-export interface HouseOptions extends Partial<JobSettings> {
+export interface HarnessOptions extends Partial<JobSettings> {
   readonly state?: State;
   readonly blobs?: Blobs;
   readonly slots?: number;
-  /** Whether nobody can say what is served, and how often that was asked meanwhile. */
+  /** Whether the catalog is unavailable, and how often it was read meanwhile. */
   readonly list?: { isLost: boolean; asked: number };
 }
 
-export interface JobHouse {
+export interface JobHarness {
   readonly jobs: Jobs;
   readonly state: State;
   readonly blobs: Blobs;
   readonly renderer: ScriptedRenderer;
   readonly charges: UsageEvent[];
-  /** `<job>-<ending>` of everything that was told. */
-  readonly told: string[];
+  /** `<job>-<ending>` of every notification. */
+  readonly notified: string[];
   readonly clock: { now: number };
   /** The journal has no room, so many times. */
   refuseCharges(refusals: { left: number }): void;
   /** Another process, as it were: the same store and files, its own worker. */
-  another(options?: HouseOptions): JobHouse;
+  another(options?: HarnessOptions): JobHarness;
 }
 
 export const newId = (type: JobType): string => `${type}_${randomBytes(12).toString('hex')}`;
@@ -107,7 +107,7 @@ export const musicJob = (change: Partial<NewJob> = {}, call: Partial<MusicCall> 
   });
 };
 
-export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<JobHouse> => {
+export const startHarness = async (t: Test, options: HarnessOptions = {}): Promise<JobHarness> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-jobs-'));
   const state = options.state ?? openLibsqlState(join(folder, 'state.db'));
   const log = pino({ level: 'silent' });
@@ -115,7 +115,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
     options.blobs ??
     (await openFolderBlobs({ folder: join(folder, 'blobs'), log, link: async (name) => name }));
   const charges: UsageEvent[] = [];
-  const told: string[] = [];
+  const notified: string[] = [];
   const clock = { now: Date.now() };
   let refusals = { left: 0 };
   const refuseCharges = (next: { left: number }): void => {
@@ -123,7 +123,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   };
   const closing: (() => Promise<void>)[] = [];
 
-  const open = ({ slots = 1, list, ...settings }: HouseOptions): JobHouse => {
+  const open = ({ slots = 1, list, ...settings }: HarnessOptions): JobHarness => {
     const models = [row('video', slots), row('music', slots)];
     const renderer = new ScriptedRenderer();
     const catalog: Catalog = {
@@ -156,7 +156,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
           close: async () => undefined,
         },
         notify: async ({ job }, ending) => {
-          if (job.callback_url !== null) told.push(`${job.id}-${ending}`);
+          if (job.callback_url !== null) notified.push(`${job.id}-${ending}`);
         },
         publicUrl: () => 'http://gateway/v1',
         log,
@@ -181,7 +181,7 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
       blobs,
       renderer,
       charges,
-      told,
+      notified,
       clock,
       refuseCharges,
       another: (more = {}) => open({ ...options, ...more }),
@@ -197,14 +197,14 @@ export const startHouse = async (t: Test, options: HouseOptions = {}): Promise<J
   return open(options);
 };
 
-export const statusIs = (house: JobHouse, job: NewJob, status: string) =>
+export const statusIs = (harness: JobHarness, job: NewJob, status: string) =>
   eventually(async () => {
-    const view = await house.jobs.get(job.call.type, job.id, owner);
+    const view = await harness.jobs.get(job.call.type, job.id, owner);
     return view.job.status === status && view;
   }, `${job.id} is ${status}`);
 
-export const underWay = (house: JobHouse, job: NewJob) =>
+export const underWay = (harness: JobHarness, job: NewJob) =>
   eventually(() => {
-    const render = house.renderer.of(job.id);
+    const render = harness.renderer.of(job.id);
     return render?.stopped === false && render;
   }, `${job.id} renders`);

@@ -1,4 +1,4 @@
-/** The messages pipelines on ports made by hand: no sockets, files or engines. */
+/** Runs the messages pipelines on test ports without sockets, files or engines. */
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { messagesCountTokens } from '../../pipelines/messages/count-tokens.ts';
 import { messages } from '../../pipelines/messages/messages.ts';
@@ -7,9 +7,9 @@ import type { ChatCall, Parts } from '../../src/ports/chat.ts';
 import type { KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { State, StoredRecord } from '../../src/ports/state.ts';
-import { bodyOf, callMadeBy, house as chatHouse, exchange, type House, run } from '../chat/hand-made.ts';
+import { bodyOf, callMadeBy, harness as chatHarness, exchange, type Harness, run } from '../chat/fixtures.ts';
 
-export { type House, refusalOf as refusal, streamOf } from '../chat/hand-made.ts';
+export { type Harness, refusalOf as refusal, streamOf } from '../chat/fixtures.ts';
 
 /** Keeps what is created, and no more than that. */
 export const keepingState = (): Pick<State, 'create' | 'get'> => {
@@ -25,8 +25,8 @@ export const keepingState = (): Pick<State, 'create' | 'get'> => {
   };
 };
 
-export const house = (answer?: Observable<Parts>, change: Partial<Ports> = {}): House => {
-  const plain = chatHouse(answer, change);
+export const harness = (answer?: Observable<Parts>, change: Partial<Ports> = {}): Harness => {
+  const plain = chatHarness(answer, change);
   return {
     ...plain,
     ports: { ...plain.ports, state: { ...plain.ports.state, ...keepingState(), ...change.state } },
@@ -36,21 +36,21 @@ export const house = (answer?: Observable<Parts>, change: Partial<Ports> = {}): 
 const asked = (pipeline: KeyedPipeline, body: unknown): Promise<readonly Reply[]> =>
   lastValueFrom(run(pipeline, { ...exchange(body), dialect: 'messages' }).pipe(toArray()));
 
-export const ask = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+export const ask = (body: unknown, { ports }: Harness = harness()): Promise<readonly Reply[]> =>
   asked(messages(ports), body);
 
 /** One gateway that is asked again and again. */
-export const asking = ({ ports }: House): ((body: unknown) => Promise<readonly Reply[]>) => {
+export const asking = ({ ports }: Harness): ((body: unknown) => Promise<readonly Reply[]>) => {
   const pipeline = messages(ports);
   return (body) => asked(pipeline, body);
 };
 
-export const count = (body: unknown, { ports }: House = house()): Promise<readonly Reply[]> =>
+export const count = (body: unknown, { ports }: Harness = harness()): Promise<readonly Reply[]> =>
   asked(messagesCountTokens(ports), body);
 
 export const answerOf = (replies: readonly Reply[]): Message => bodyOf(replies);
 
-export const callOf = (body: object, at: House = house()): Promise<ChatCall> =>
+export const callOf = (body: object, at: Harness = harness()): Promise<ChatCall> =>
   callMadeBy(
     ask({ model: 'mock/chat', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }], ...body }, at),
     at,

@@ -66,10 +66,10 @@ export const DefaultParameters = Closed({
 });
 
 /** How an embedding model is called. */
-export const EmbeddingCapabilities = Closed({
-  /** Length of the vectors it gives. */
+const EmbeddingCapabilities = Closed({
+  /** Length of its vectors. */
   dimensions: Type.Integer({ minimum: 1 }),
-  /** Trained so that the first numbers of a vector stand alone: `dimensions` may request fewer. */
+  /** Trained so that a vector can be truncated: `dimensions` may request fewer numbers. */
   truncatable: Type.Optional(Type.Boolean()),
   /** Put before a search query; absent on models that know no instructions. */
   query_instruction: Type.Optional(Type.String({ minLength: 1 })),
@@ -84,8 +84,8 @@ export const EmbeddingCapabilities = Closed({
 });
 
 /** How a decision model is called. */
-export const DecisionCapabilities = Closed({
-  /** `completions` scores each answer as the continuation of a prompt; `systemone` hands the questions on to another Sluice. */
+const DecisionCapabilities = Closed({
+  /** `completions` scores each answer as the continuation of a prompt; `systemone` forwards the questions to another Sluice. */
   asked_by: Type.Enum(['completions', 'systemone']),
 });
 
@@ -166,7 +166,7 @@ export const MusicCapabilities = Closed({
 export type MusicCapabilities = Static<typeof MusicCapabilities>;
 
 /** How a speech model is called, beside its voices. */
-export const SpeechCapabilities = Closed({
+const SpeechCapabilities = Closed({
   /** Makes a voice from a description. */
   design: Type.Optional(Type.Boolean()),
   /** Clones the voice of a clip. */
@@ -180,7 +180,7 @@ export const SpeechCapabilities = Closed({
 });
 
 /** How a transcription model is called. */
-export const TranscriptionCapabilities = Closed({
+const TranscriptionCapabilities = Closed({
   /** The engine streams its text; true by default. */
   streams: Type.Optional(Type.Boolean()),
   /** Containers the engine reads; a file in another is converted to the first of them. All by default. */
@@ -190,7 +190,7 @@ export const TranscriptionCapabilities = Closed({
 });
 
 /** What a model of a kind can do beyond its common fields; only the member of the model's own kind may be there. */
-export const Capabilities = Closed({
+const Capabilities = Closed({
   embedding: Type.Optional(EmbeddingCapabilities),
   decision: Type.Optional(DecisionCapabilities),
   speech: Type.Optional(SpeechCapabilities),

@@ -66,7 +66,7 @@ export const ChatRequestMessage = Type.Object({
 });
 export type ChatRequestMessage = Static<typeof ChatRequestMessage>;
 
-export const ChatTool = Type.Object({
+const ChatTool = Type.Object({
   type: Type.Enum(['function']),
   function: Type.Object({
     name: FunctionName,
@@ -76,7 +76,7 @@ export const ChatTool = Type.Object({
   }),
 });
 
-export const ChatToolChoice = Type.Union([
+const ChatToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
   Type.Object({
     type: Type.Enum(['function']),
@@ -84,7 +84,7 @@ export const ChatToolChoice = Type.Union([
   }),
 ]);
 
-export const ResponseFormat = Type.Object({
+const ResponseFormat = Type.Object({
   type: Type.Enum(['text', 'json_object', 'json_schema']),
   json_schema: Type.Optional(
     Type.Object({

@@ -5,7 +5,7 @@ import { ignoredFields, Titled } from './shapes.ts';
 /** Inputs of one request. */
 export const maxInputs = 2048;
 
-export const TokenId = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
+const TokenId = Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 });
 
 const Input = Type.Union(
   [

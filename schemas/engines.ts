@@ -12,7 +12,7 @@ export const Duration = Type.String({
 });
 export type Duration = Static<typeof Duration>;
 
-export const EngineTimeouts = Closed({
+const EngineTimeouts = Closed({
   /** Until a connection is established, TLS included. */
   connect: Type.Optional(Duration),
   /** From sending the request until the first byte of the response body. */

@@ -9,7 +9,7 @@ const Name = Type.String({
 });
 
 /** A width and a height. */
-export const PixelSize = Type.String({
+const PixelSize = Type.String({
   pattern: '^[1-9][0-9]{0,4}x[1-9][0-9]{0,4}$',
   description: 'a width and a height such as 1024x1024',
 });

@@ -2,8 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { Nullable } from './shapes.ts';
 
-export const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
-export type JobStatus = Static<typeof JobStatus>;
+const JobStatus = Type.Enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled', 'expired']);
 
 export const JobOutput = Type.Object({
   index: Type.Integer(),
@@ -53,7 +52,7 @@ export const JobRecord = Type.Object({
   attempts: Type.Integer(),
   /** Whose render it is, or was at the end: the claim of a worker, a new one for each beginning. */
   worker: Nullable(Type.String()),
-  /** Id of the slot it is rendered in: whoever takes that over takes over the job. */
+  /** Id of the slot it is rendered in: the worker that takes over the slot takes over the job. */
   slot: Type.Optional(Type.String()),
   /** Place in the queue of its model: when it came, with fractions, so that no two of one process are the same. */
   queued: Type.Optional(Type.Number()),

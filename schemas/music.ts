@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { JobFields, ModelFields, RequestFields, WholeNumber } from './render.ts';
 import { deletedFields, listFields, Titled } from './shapes.ts';
 
-/** What may also stand under `provider.options`. */
+/** May also be sent under `provider.options`. */
 const settings = {
   lyrics: Type.String({ description: 'Words to be sung' }),
   duration: WholeNumber({ description: 'Seconds' }),

@@ -50,7 +50,7 @@ const CallbackUrl = Type.String({
   description: 'https URL on a public host, called when the job has ended and when its outputs have expired',
 });
 
-/** Settings may stand beside them or under `provider.options`. */
+/** Settings may be sent beside them or under `provider.options`. */
 export const RequestFields = <Settings extends TProperties>(settings: Settings) => ({
   model: Type.String(),
   ...Type.Partial(Type.Object(settings)).properties,

@@ -6,7 +6,7 @@ import { Titled } from './shapes.ts';
 export const maxRecordingBytes = 25 * 1024 * 1024;
 export const maxRecordingSeconds = 4 * 60 * 60;
 
-export const AudioFormat = Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']);
+const AudioFormat = Type.Enum(['wav', 'mp3', 'flac', 'm4a', 'ogg', 'webm', 'aac']);
 
 const fields = {
   model: Type.String({ minLength: 1 }),

@@ -25,7 +25,7 @@ export type FileStatus = Static<typeof FileStatus>;
 export const FileErrorCode = Type.Enum(['server_error', 'unsupported_file', 'invalid_file']);
 export type FileErrorCode = Static<typeof FileErrorCode>;
 
-export const ChunkingRecord = Type.Object({ maxTokens: Type.Integer(), overlapTokens: Type.Integer() });
+const ChunkingRecord = Type.Object({ maxTokens: Type.Integer(), overlapTokens: Type.Integer() });
 
 /** How the bytes of an upload are to be read: as text in an encoding, or by a reader of documents. */
 export const FileFormat = Type.Union([
@@ -56,7 +56,7 @@ export const VectorStoreFileRecord = Type.Object({
 });
 export type VectorStoreFileRecord = Static<typeof VectorStoreFileRecord>;
 
-/** Kind `ingestion`, id of the file: an upload that is not in its store yet. Due when nobody works on it. */
+/** Kind `ingestion`, id of the file: an upload that is not in its store yet. Due when no gateway works on it. */
 export const IngestionRecord = Type.Object({
   file: Type.String(),
   store: Type.String(),

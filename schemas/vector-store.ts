@@ -7,9 +7,9 @@ const UnixTime = Type.Integer({ description: 'Unix seconds' });
 
 // ── requests ───────────────────────────────────────────────────────────────────────────────────────
 
-export const maxMetadata = 16;
+const maxMetadata = 16;
 
-export const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
+const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
   maxProperties: maxMetadata,
 });
 

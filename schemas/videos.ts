@@ -26,7 +26,7 @@ const InputReference = Type.Object({
 });
 export type InputReference = Static<typeof InputReference>;
 
-/** What may also stand under `provider.options`. */
+/** May also be sent under `provider.options`. */
 const settings = {
   quality: Type.String({
     description: 'turbo (auto, low), standard (medium) or max (high); turbo by default',

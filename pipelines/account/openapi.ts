@@ -27,7 +27,7 @@ const documentBytes = (ports: Ports, table: () => readonly Route[]): (() => Buff
   return () => (bytes ??= Buffer.from(JSON.stringify(openapiDocument(table(), ports.publicUrl()))));
 };
 
-export const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
+const openapiDocument = (table: readonly Route[], publicUrl: string): Json => {
   const components: Components = new Map();
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of table) {

@@ -23,7 +23,7 @@ export const decodeAudio = (media: Media, data: unknown, rule: MediaRule): Obser
     : offloaded((signal) => decodeInTicks(decoded.base64, signal));
 };
 
-export interface AudioRule {
+interface AudioRule {
   /** Named in every error. */
   readonly field: string;
   readonly maxSeconds: number;
@@ -54,6 +54,6 @@ export const probeAudio = (
     }),
   );
 
-/** Sound alone in an mp4 is what others call m4a. */
+/** An mp4 without video is called m4a. */
 const containerOf = ({ container, hasVideo }: MediaFacts): string =>
   container === 'mp4' && !hasVideo ? 'm4a' : container;

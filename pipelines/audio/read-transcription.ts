@@ -18,7 +18,7 @@ import { validate } from '../core/validate.ts';
 import { decodeAudio, probeAudio } from './read-audio.ts';
 import { readLanguageCode } from './read-language.ts';
 
-export interface TranscriptionBody extends Omit<TranscriptionFields, 'input_audio'> {
+interface TranscriptionBody extends Omit<TranscriptionFields, 'input_audio'> {
   readonly recording: Buffer;
   /** Where the recording stood. */
   readonly field: 'input_audio.data' | 'file';

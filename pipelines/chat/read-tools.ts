@@ -12,7 +12,7 @@ export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
 
 type FunctionFields = NonNullable<ChatRequest['tools']>[number]['function'];
 
-/** One function as every dialect of this family describes it, at `path`. */
+/** The function object at `path`, which the chat and responses formats share. */
 export const readTool = ({ name, description, parameters, strict }: FunctionFields, path: string): Tool => {
   if (parameters !== undefined) freeJson(parameters);
   if (strict === true && parameters !== undefined) checkStrict(parameters, `${path}.parameters`);
@@ -29,7 +29,7 @@ export const noTools: readonly Tool[] = [];
 export const readToolChoice = (choice: ChatRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
   chooseTool(typeof choice === 'object' ? choice.function : choice, tools, 'tool_choice.function.name');
 
-/** `nameField` is where the dialect names the one tool. */
+/** `nameField` is the field that names one tool. */
 export const chooseTool = (
   choice: ToolChoice | undefined,
   tools: readonly Tool[],

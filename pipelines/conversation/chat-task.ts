@@ -21,7 +21,7 @@ export interface ChatDraft<Framing> {
 }
 
 /** A call whose limits are resolved when all of its prompt is known. */
-export interface DraftCall extends Omit<ChatCall, 'maxTokens' | 'thinking'> {
+interface DraftCall extends Omit<ChatCall, 'maxTokens' | 'thinking'> {
   maxTokens: number;
   thinking: Thinking;
 }

@@ -20,7 +20,7 @@ export interface MediaReference {
   readonly filename?: string;
 }
 
-/** A reference that is still to be read; a placeholder stands at `content[index]` until then. */
+/** A reference that is still to be read; `content[index]` is a placeholder until then. */
 export interface PendingMedia extends MediaReference {
   readonly content: UserContent[];
   readonly index: number;
@@ -131,6 +131,6 @@ const described: Record<MediaContent['type'], string> = {
   video: 'a video',
 };
 
-/** Sound often comes in a container that video shares. */
+/** Audio often comes in a container that video shares. */
 const isOf = (kind: MediaContent['type'], mediaType: string): boolean =>
   mediaType.startsWith(`${kind}/`) || (kind === 'audio' && mediaType.startsWith('video/'));

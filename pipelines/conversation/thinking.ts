@@ -4,7 +4,7 @@ import type { Effort, Thinking } from '../../src/ports/chat.ts';
 import { invalid } from '../core/checks.ts';
 import type { ChatDraft, ThinkingSettings } from './chat-task.ts';
 
-export interface ThinkingRequest {
+interface ThinkingRequest {
   readonly effort: Effort | undefined;
   /** The field of the effort, named in errors. */
   readonly field: string;
@@ -26,7 +26,7 @@ export const chooseThinking = (model: Model, requested: ThinkingRequest): Thinki
   }
   if (requested.effort !== undefined) checkEffort(model.id, reasoning, requested.effort, requested.field);
   if (requested.continued) {
-    // A model that always thinks cannot be told `none`; a continued message has no place for thinking anyway.
+    // A model that always thinks cannot be set to `none`; a continued message has no place for thinking anyway.
     return { effort: reasoning.mandatory ? undefined : 'none', active: false, budget, budgetField };
   }
   if (requested.effort !== undefined) {

@@ -32,7 +32,7 @@ class Scanner {
     this.#text = text;
   }
 
-  /** Offset of the first character that cannot stand where it does; the length of the text when it ends too early. */
+  /** Offset of the first unexpected character; the length of the text when it ends too early. */
   firstFault(): number {
     const open: ('{' | '[')[] = [];
     for (;;) {

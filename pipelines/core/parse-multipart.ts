@@ -22,7 +22,7 @@ export interface MultipartRules {
 
 export type MultipartPart = MultipartField | MultipartFile;
 
-export interface MultipartField {
+interface MultipartField {
   readonly kind: 'field';
   readonly name: string;
   readonly value: string;

@@ -26,7 +26,7 @@ export const readEmbeddingRequest = ({ body, model }: ResolvedRequest<Embeddings
   };
 };
 
-/** As many as the model gives is no change, and fits every model. */
+/** The model's own number changes nothing, and is accepted by every model. */
 const readDimensions = (requested: number | undefined, model: Model): number | undefined => {
   const { dimensions, truncatable } = model.capabilities?.embedding ?? {};
   if (requested === undefined || requested === dimensions) return undefined;

@@ -15,7 +15,7 @@ import type { ImageTask } from './read-inputs.ts';
 /** With the type and size read from its bytes. */
 export interface MadeImage extends Drawn, PictureHead {}
 
-export interface InspectedImage extends MadeImage {
+interface InspectedImage extends MadeImage {
   readonly isTransparent: boolean;
 }
 

@@ -5,7 +5,7 @@ import { isObject } from '../../src/json-schema.ts';
 import { checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 
-export interface ImageSettings {
+interface ImageSettings {
   readonly steps: number | undefined;
   readonly guidanceScale: number | undefined;
   readonly negativePrompt: string | undefined;

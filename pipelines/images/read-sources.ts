@@ -15,7 +15,7 @@ export interface ImageSource {
   readonly from: { readonly bytes: Buffer } | { readonly url: Base64 };
 }
 
-export interface ImageSources {
+interface ImageSources {
   readonly references: readonly ImageSource[];
   readonly mask: ImageSource | undefined;
 }

@@ -80,7 +80,7 @@ const checkLink =
     return from(links.isOurs(name, expires, query.get('signature') ?? '')).pipe(
       map((ours): NamedBlob => {
         const left = expires - Date.now() / 1000;
-        // The same response to both, so that nobody learns which names there are.
+        // The same response to both, so that existing names cannot be probed.
         if (!ours || left <= 0) throw fail('not_found', 'This link is not valid, or its time is over');
         return { name, cacheControl: `private, max-age=${Math.floor(left)}` };
       }),

@@ -9,7 +9,7 @@ import { invalid, required } from '../core/checks.ts';
 import { FormFile } from './read-video-form.ts';
 
 export interface WantedMedia extends Pick<RenderInput, 'kind' | 'use'> {
-  /** Where it stands in the request. */
+  /** Its path in the request, named in errors. */
   readonly field: string;
   readonly source: Base64 | FormFile;
 }

@@ -19,7 +19,7 @@ export interface Setting<T> {
   readonly value: T | undefined;
 }
 
-export interface SettingsBody {
+interface SettingsBody {
   readonly provider?: { readonly options?: Settings } | undefined;
 }
 
@@ -59,7 +59,8 @@ const layer = (path: readonly string[], values: Settings, declared: readonly str
 
 /** Taken by every model. */
 const common = new Set(['model', 'prompt', 'callback_url', 'provider', 'user', 'session_id', 'trace']);
-/** Whatever the model does not take is refused, at the top level as under options. `aliases`: names that stand for another. */
+
+/** Rejects fields that the model does not support. `aliases` maps other names of a field to it. */
 export const checkFields = (
   body: object,
   model: Model,

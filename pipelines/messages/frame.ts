@@ -36,7 +36,7 @@ export const frameMessages: Transform<SettledParts, Reply, Framing<ChatTask<Mess
   },
 );
 
-export class MessagesWhole extends Forwarder<SettledParts, Reply> {
+class MessagesWhole extends Forwarder<SettledParts, Reply> {
   readonly #form: MessageForm;
   readonly #content: Content;
 

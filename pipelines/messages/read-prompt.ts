@@ -13,7 +13,7 @@ import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
 import { readTurns } from './read-turns.ts';
 
 /** All of a request but its limits: what counting its tokens needs. */
-export interface MessagesPrompt
+interface MessagesPrompt
   extends Pick<ChatCall, 'messages' | 'tools' | 'toolChoice' | 'parallelToolCalls' | 'format'> {
   /** The final message is the assistant's and is continued. */
   readonly continued: boolean;

@@ -58,7 +58,7 @@ export const failedResponse = (form: ResponseForm, output: string, error: ApiErr
 const responseJson = ({ start, rest }: ResponseForm, state: string, output: string, usage: string): string =>
   `${start}${state},"output":[${output}],"usage":${usage}${rest}`;
 
-export type IncompleteReason = 'max_output_tokens' | 'content_filter';
+type IncompleteReason = 'max_output_tokens' | 'content_filter';
 
 /** Undefined for a complete response. */
 export const incompleteReason = (finish: FinishReason): IncompleteReason | undefined => {

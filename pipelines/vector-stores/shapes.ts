@@ -77,7 +77,7 @@ export const itemJson = (store: string, item: Item): VectorStoreItem => ({
 });
 
 /** A vector that points away from the query counts as unrelated to it. */
-export const scoreOf = (similarity: number): number => Math.min(1, Math.max(0, similarity));
+const scoreOf = (similarity: number): number => Math.min(1, Math.max(0, similarity));
 
 export const resultJson = (found: FoundItem): SearchResult => ({
   id: found.id,

@@ -8,7 +8,7 @@ import {
 } from '../../../src/json-schema.ts';
 
 /** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
-export type DropNulls = (value: unknown) => void;
+type DropNulls = (value: unknown) => void;
 
 /** Undefined when the schema has no optional field anywhere. */
 export const dropNulls = (schema: JsonSchema): DropNulls | undefined => {

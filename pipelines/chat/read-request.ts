@@ -1,9 +1,11 @@
 /** Reads a chat request into a draft of the engine call: 400 names the field. */
+
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
   type ChatDraft,
+  noStop,
   type ThinkingSettings,
   unresolvedThinking,
   unresolvedTokens,
@@ -125,8 +127,6 @@ const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (blank !== -1) throw invalid(`stop${typeof stop === 'string' ? '' : `[${blank}]`} must not be empty`);
   return sequences;
 };
-
-export const noStop: readonly string[] = [];
 
 const readLogprobs = ({ logprobs, top_logprobs }: ChatRequest): { readonly top: number } | undefined => {
   if (logprobs === true) return { top: top_logprobs ?? 0 };

@@ -1,6 +1,8 @@
 /** Reads tools, tool choice and response format of a chat request: 400 for what they do not allow. */
+
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { noTools, plainText } from '../conversation/chat-task.ts';
 import { invalid, required } from '../core/checks.ts';
 import { freeJson, type JsonObject } from '../core/parse-json.ts';
 import { checkStrict } from './strict-schema.ts';
@@ -23,8 +25,6 @@ export const readTool = ({ name, description, parameters, strict }: FunctionFiel
     ...(strict !== undefined && { strict }),
   };
 };
-
-export const noTools: readonly Tool[] = [];
 
 export const readToolChoice = (choice: ChatRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
   chooseTool(typeof choice === 'object' ? choice.function : choice, tools, 'tool_choice.function.name');
@@ -52,8 +52,6 @@ export const readFormat = (format: ChatRequest['response_format']): AnswerFormat
   const given = required(format.json_schema, path);
   return schemaFormat(given, given.name, given.schema ?? {}, path);
 };
-
-export const plainText: AnswerFormat = { type: 'text' };
 
 interface FormatFields {
   readonly description?: string;

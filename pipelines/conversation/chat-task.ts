@@ -1,6 +1,6 @@
 /** A chat request on its way to an engine, whatever format it has. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { ChatCall, Effort, Thinking } from '../../src/ports/chat.ts';
+import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/chat.ts';
 
 /** What the reader of a format makes of a request. */
 export interface ChatDraft<Framing> {
@@ -48,3 +48,8 @@ export interface ChatTask<Framing> {
   readonly promptTokens: number | undefined;
   readonly framing: Framing;
 }
+
+/** What most calls leave out, allocated once. */
+export const noStop: readonly string[] = [];
+export const noTools: readonly Tool[] = [];
+export const plainText: AnswerFormat = { type: 'text' };

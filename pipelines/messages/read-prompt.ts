@@ -1,8 +1,8 @@
 /** Reads the prompt of a messages request: 400 names the field. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
-import { plainText } from '../chat/read-tools.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
+import { plainText } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
 import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';

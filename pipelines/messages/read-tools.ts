@@ -1,7 +1,7 @@
 /** Reads tools and tool choice of a messages request: 400 for a choice that the tools do not allow. */
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
-import { noTools } from '../chat/read-tools.ts';
+import { noTools } from '../conversation/chat-task.ts';
 import { invalid } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';
 

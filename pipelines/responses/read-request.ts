@@ -1,10 +1,18 @@
 /** Reads a responses request into a draft of the engine call: 400 names the field. */
+
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import { noStop, readSampling, readThinking } from '../chat/read-request.ts';
-import { chooseTool, noTools, plainText, readTool, schemaFormat } from '../chat/read-tools.ts';
-import { type ChatDraft, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
+import { readSampling, readThinking } from '../chat/read-request.ts';
+import { chooseTool, readTool, schemaFormat } from '../chat/read-tools.ts';
+import {
+  type ChatDraft,
+  noStop,
+  noTools,
+  plainText,
+  unresolvedThinking,
+  unresolvedTokens,
+} from '../conversation/chat-task.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';

@@ -32,7 +32,7 @@ export const watchLag = (
       admin ??= await connected(settings, log);
       lag = await lagOf(admin, topicId, groupId);
     } catch (error) {
-      log.debug({ err: error }, 'kafka: the lag cannot be asked for now');
+      log.debug({ err: error }, 'kafka lag unavailable');
       lag = [];
       const broken = admin;
       admin = undefined;

@@ -136,6 +136,8 @@ const connect = (file: string): Database.Database => {
       const database = new Database(file, { timeout: openPatience });
       database.exec('PRAGMA journal_mode = WAL');
       database.exec('PRAGMA synchronous = NORMAL');
+      // A checkpoint blocks the event loop for as long as its pages take to write: 1 MiB at a time.
+      database.exec('PRAGMA wal_autocheckpoint = 256');
       return database;
     } catch (error) {
       // The switch to WAL is refused at once, without the busy time-out, while another process makes it too.

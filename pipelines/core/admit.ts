@@ -1,7 +1,7 @@
 /** Waits for a slot, then runs the rest of the route under its lease: 429 after waiting its turn. */
 import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Admission, Lease } from '../../src/ports/admission.ts';
+import type { Admission, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Admitted, Billed, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
@@ -16,7 +16,7 @@ export interface Admit<Task, Out, Request> extends Step<Task, Out, Request> {
   readonly inner: Composed<never, Out, never>;
 }
 
-/** What runs under a lease needs of its context is known to it, as far as the task, the account and the exchange go. */
+/** What the inner stages require of their context; an admitted request provides the task, the account and the exchange. */
 type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
 type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
 interface Request<Context> {
@@ -70,7 +70,13 @@ class Held<Task, From> implements Admitted<Task, unknown, From>, Unsubscribable 
   }
 
   unsubscribe(): void {
-    this.lease.release((this.account as Partial<UsageSource> | undefined)?.tokens?.());
+    let used: LeaseUsage | undefined;
+    try {
+      used = (this.account as Partial<UsageSource> | undefined)?.tokens?.();
+    } finally {
+      // An account that throws must not cost the slot.
+      this.lease.release(used);
+    }
   }
 }
 

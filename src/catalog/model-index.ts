@@ -61,7 +61,7 @@ const specs: Partial<Record<ModelKind, (model: Model) => unknown>> = {
   music: validMusicSpec,
 };
 
-/** A model of these kinds without a valid capability spec cannot be used: it is shown nowhere, and whoever names it is told why. */
+/** A model of these kinds without a valid capability spec cannot be used: it is listed nowhere, and requests for it get an error that says why. */
 const hasRules = (model: Model): boolean => {
   const specOf = specs[model.kind];
   return specOf === undefined || specOf(model) !== undefined;

@@ -101,7 +101,7 @@ const checkReasoning = (id: string, row: ModelRow, report: Report): void => {
     report(at('default_enabled'), 'must not be false when reasoning is mandatory');
 };
 
-/** A voice that the engine cannot be told of would come out as another. */
+/** A voice that cannot be sent to the engine would come out as another one. */
 const checkVoices = (id: string, { engine, capabilities }: ModelRow, report: Report): void => {
   const { asked_by: askedBy = 'openai', ...speech } = capabilities?.speech ?? {};
   if (engine === SIMULATOR || askedBy !== 'openai') return;

@@ -7,7 +7,7 @@ export interface PictureHead {
   readonly hasAlpha: boolean;
 }
 
-/** Undefined for what is no such picture, or where `bytes` end before its size is told. */
+/** Undefined for what is no such picture, or where `bytes` end before its size. */
 export const pictureHead = (bytes: Buffer): PictureHead | undefined => {
   const head = bytes.length < 30 ? undefined : (readPng(bytes) ?? readJpeg(bytes) ?? readWebp(bytes));
   return head !== undefined && head.width > 0 && head.height > 0 ? head : undefined;

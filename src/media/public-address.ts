@@ -52,7 +52,7 @@ export const mayConnect = (scheme: Scheme, address: string, { allowPrivate }: Ur
 type CheckedUrl = { readonly url: URL } | { readonly problem: string };
 
 /**
- * What can be told before a name is resolved. Every odd spelling of an IPv4 address (decimal, octal, hexadecimal,
+ * What can be checked before a name is resolved. Every odd spelling of an IPv4 address (decimal, octal, hexadecimal,
  * shortened) is brought to the common one by the URL parser. The problem completes a sentence that begins with the field.
  */
 export const checkUrl = (text: string, rules: UrlRules): CheckedUrl => {

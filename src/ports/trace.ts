@@ -42,7 +42,7 @@ export interface TracedRequest {
 
 export interface Tracing {
   begin(request: TracedRequest): Trace;
-  /** The log, with what passes told to the trace of its request. */
+  /** The usage log; every event is also added to the trace of its request. */
   watching(usage: UsageLog): UsageLog;
   stats(): SpanStats;
   close(): Promise<void>;

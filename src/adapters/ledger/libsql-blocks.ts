@@ -3,6 +3,7 @@ import type { UsageEvent } from '../../../schemas/usage-event.ts';
 import type { EventPlace, LedgerEntry, Page, UsageFilter } from '../../ports/ledger.ts';
 import type { Sqlite, SqlValue } from '../sqlite.ts';
 import { millisecondsOfDay } from './day-sums.ts';
+import { decodeEvents } from './event-differences.ts';
 import { blockSpan } from './libsql-schema.ts';
 
 type Place = readonly [first: number, id: number];
@@ -95,7 +96,7 @@ const readBlocks = (sqlite: Sqlite, ids: readonly number[]): UsageEvent[] =>
     .all<[string]>('SELECT events FROM usage_blocks WHERE id IN (SELECT value FROM json_each(?))', [
       JSON.stringify(ids),
     ])
-    .flatMap(([events]) => JSON.parse(events) as UsageEvent[]);
+    .flatMap(([events]) => decodeEvents(events));
 
 const idOf = ([id]: readonly [number, ...unknown[]]): number => id;
 

@@ -61,13 +61,11 @@ export const openLibsqlLedger = (file: string, retention?: Retention): Ledger =>
   }
 
   return {
-    insert: async (events, textOf) => {
+    insert: async (events) => {
       for (let start = 0; start < events.length; start += transactionSize) {
         if (start > 0) await setImmediate();
-        const entries = events
-          .slice(start, start + transactionSize)
-          .map((event, index) => ({ event, json: textOf?.(start + index) ?? JSON.stringify(event) }));
-        await attempt(() => insertNew(sqlite, entries));
+        const some = events.slice(start, start + transactionSize);
+        await attempt(() => insertNew(sqlite, some));
       }
     },
     totals: async (filter, groups, page) => {

@@ -134,12 +134,8 @@ const connect = (file: string): Database.Database => {
   for (;;) {
     try {
       const database = new Database(file, { timeout: openPatience });
-      // Each page that changes is written twice, whatever its size: a quarter of the writes of the default.
-      database.exec('PRAGMA page_size = 16384');
       database.exec('PRAGMA journal_mode = WAL');
       database.exec('PRAGMA synchronous = NORMAL');
-      // A checkpoint blocks the event loop for as long as its pages take to write: 1 MiB at a time.
-      database.exec('PRAGMA wal_autocheckpoint = 64');
       return database;
     } catch (error) {
       // The switch to WAL is refused at once, without the busy time-out, while another process makes it too.

@@ -16,6 +16,7 @@ export const InputPart = Type.Object({
     'input_audio',
     'input_video',
     'reasoning_text',
+    'encrypted_content',
   ]),
   text: Type.Optional(Type.String()),
   refusal: Type.Optional(Type.String()),
@@ -34,20 +35,16 @@ export type InputPart = Static<typeof InputPart>;
 const Content = Type.Union([Type.String(), Type.Array(InputPart, { maxItems: 4096 })]);
 const CallId = Type.String({ minLength: 1, maxLength: 512 });
 
-export const InputItem = Type.Object({
-  /** Absent on messages that have only a role and content. */
-  type: Type.Optional(
-    Type.Enum(['message', 'function_call', 'function_call_output', 'reasoning', 'item_reference']),
-  ),
-  role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'])),
-  content: Type.Optional(Content),
-  /** Of `function_call` and its output. */
-  call_id: Type.Optional(CallId),
-  name: Type.Optional(Type.String({ minLength: 1 })),
-  arguments: Type.Optional(Type.String()),
-  output: Type.Optional(Content),
-});
-export type InputItem = Static<typeof InputItem>;
+/** Any other value of a field that tells variants apart; the type is a placeholder, so that unions narrow. */
+const otherThan = (...values: readonly string[]) =>
+  Type.Unsafe<'other'>(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: `^(?!(?:${values.join('|')})$)`,
+      expected: '1 to 64 characters',
+    }),
+  );
 
 const FunctionTool = Type.Object({
   type: Type.Enum(['function']),
@@ -56,11 +53,126 @@ const FunctionTool = Type.Object({
   parameters: Type.Optional(JsonObject),
   strict: Type.Optional(Type.Boolean()),
 });
+export type FunctionTool = Static<typeof FunctionTool>;
+
+/** Takes plain text. */
+const CustomTool = Type.Object({
+  type: Type.Enum(['custom']),
+  name: FunctionName,
+  description: Type.Optional(Type.String()),
+  format: Type.Optional(
+    Type.Union([
+      Type.Object({ type: Type.Enum(['text']) }),
+      Type.Object({
+        type: Type.Enum(['grammar']),
+        syntax: Type.Enum(['lark', 'regex']),
+        definition: Type.String(),
+      }),
+    ]),
+  ),
+});
+export type CustomTool = Static<typeof CustomTool>;
+
+const NamespaceTool = Type.Object({
+  type: Type.Enum(['namespace']),
+  name: Type.String({ minLength: 1, maxLength: 256 }),
+  description: Type.Optional(Type.String()),
+  tools: Type.Array(Type.Union([FunctionTool, CustomTool]), { maxItems: 1024 }),
+});
+
+/** Runs at other providers only, `web_search` for one: shown in the response, not to the model. */
+const OtherTool = Type.Object({ type: otherThan('function', 'custom', 'namespace') });
+
+const RequestTool = Type.Union([FunctionTool, CustomTool, NamespaceTool, OtherTool]);
+export type RequestTool = Static<typeof RequestTool>;
+const Tools = Type.Array(RequestTool, { maxItems: 1024 });
+
+/** One object for every kind of item that is read, so that an error names the field and not a list of alternatives. */
+const ReadItem = Type.Object({
+  /** Absent on messages that have only a role and content. */
+  type: Type.Optional(
+    Type.Enum([
+      'message',
+      'function_call',
+      'function_call_output',
+      'custom_tool_call',
+      'custom_tool_call_output',
+      'item_reference',
+      'additional_tools',
+      'tool_search_output',
+      'agent_message',
+    ]),
+  ),
+  /** Of `item_reference`. */
+  id: Type.Optional(Type.String()),
+  role: Type.Optional(Type.Enum(['user', 'assistant', 'system', 'developer'])),
+  content: Type.Optional(Content),
+  /** Of calls and their outputs. */
+  call_id: Type.Optional(CallId),
+  name: Type.Optional(Type.String({ minLength: 1 })),
+  namespace: Type.Optional(Type.String({ maxLength: 256 })),
+  arguments: Type.Optional(Type.String()),
+  input: Type.Optional(Type.String()),
+  output: Type.Optional(Content),
+  /** Of `additional_tools` and `tool_search_output`. */
+  tools: Type.Optional(Tools),
+});
+export type ReadItem = Static<typeof ReadItem>;
+
+/** What clients replay of an earlier response and no engine takes: reasoning, and calls of tools that do not run here. */
+const SkippedItem = Type.Object({
+  type: Type.Enum([
+    'reasoning',
+    'web_search_call',
+    'file_search_call',
+    'image_generation_call',
+    'code_interpreter_call',
+    'computer_call',
+    'computer_call_output',
+    'local_shell_call',
+    'local_shell_call_output',
+    'shell_call',
+    'shell_call_output',
+    'apply_patch_call',
+    'apply_patch_call_output',
+    'mcp_call',
+    'mcp_list_tools',
+    'mcp_approval_request',
+    'mcp_approval_response',
+    'tool_search_call',
+    'program',
+    'program_output',
+  ]),
+});
+
+/** Rejected by the reader: the conversation so far is inside, encrypted. */
+const CompactionItem = Type.Object({
+  type: Type.Enum(['compaction', 'compaction_summary', 'context_compaction', 'compaction_trigger']),
+});
+
+export const InputItem = Type.Union([ReadItem, SkippedItem, CompactionItem]);
+export type InputItem = Static<typeof InputItem>;
+
+const ToolReference = {
+  name: Type.String({ minLength: 1 }),
+  namespace: Type.Optional(Type.String({ maxLength: 256 })),
+};
+const NamedTool = Type.Object({ type: Type.Enum(['function', 'custom']), ...ToolReference });
 
 const ToolChoice = Type.Union([
   Type.Enum(['none', 'auto', 'required']),
-  Type.Object({ type: Type.Enum(['function']), name: Type.String({ minLength: 1 }) }),
+  NamedTool,
+  Type.Object({
+    type: Type.Enum(['allowed_tools']),
+    mode: Type.Enum(['auto', 'required']),
+    tools: Type.Array(Type.Union([NamedTool, Type.Object({ type: otherThan('function', 'custom') })]), {
+      maxItems: 1024,
+    }),
+  }),
+  /** Rejected by the reader: demands a tool that does not run here. */
+  Type.Object({ type: otherThan('function', 'custom', 'allowed_tools') }),
 ]);
+export type ToolChoice = Static<typeof ToolChoice>;
 
 const TextFormat = Type.Object({
   type: Type.Enum(['text', 'json_object', 'json_schema']),
@@ -85,7 +197,7 @@ export const ResponsesRequest = Titled('ResponsesRequest', {
   seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
   top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),
   include: Type.Optional(Type.Array(Type.String(), { maxItems: 64 })),
-  tools: Type.Optional(Type.Array(FunctionTool, { maxItems: 1024 })),
+  tools: Type.Optional(Tools),
   tool_choice: Type.Optional(ToolChoice),
   parallel_tool_calls: Type.Optional(Type.Boolean()),
   reasoning: Type.Optional(Reasoning),
@@ -126,6 +238,14 @@ const ReasoningText = Titled('ResponseReasoningText', {
 });
 const OutputPart = Type.Union([OutputText, ReasoningText]);
 
+const CallFields = {
+  call_id: Type.String({ pattern: '^call_' }),
+  name: Type.String(),
+  /** Of tools in a namespace. */
+  namespace: Type.Optional(Type.String()),
+  status: ItemStatus,
+};
+
 export const OutputItem = Type.Union(
   [
     Type.Object({
@@ -145,10 +265,14 @@ export const OutputItem = Type.Union(
     Type.Object({
       type: Type.Literal('function_call'),
       id: Type.String({ pattern: '^fc_' }),
-      call_id: Type.String({ pattern: '^call_' }),
-      name: Type.String(),
+      ...CallFields,
       arguments: Type.String(),
-      status: ItemStatus,
+    }),
+    Type.Object({
+      type: Type.Literal('custom_tool_call'),
+      id: Type.String({ pattern: '^ctc_' }),
+      ...CallFields,
+      input: Type.String(),
     }),
   ],
   { title: 'ResponseOutputItem' },
@@ -181,16 +305,20 @@ export const Response = Titled('Response', {
   model: Type.String(),
   instructions: Nullable(Type.String()),
   metadata: Type.Record(Type.String(), Type.String()),
+  /** As requested, those that do not run here included. */
   tools: Type.Array(
-    Type.Object({
-      type: Type.Literal('function'),
-      name: Type.String(),
-      description: Nullable(Type.String()),
-      parameters: Nullable(JsonObject),
-      strict: Nullable(Type.Boolean()),
-    }),
+    Type.Union([
+      Type.Object({
+        type: Type.Literal('function'),
+        name: Type.String(),
+        description: Nullable(Type.String()),
+        parameters: Nullable(JsonObject),
+        strict: Nullable(Type.Boolean()),
+      }),
+      JsonObject,
+    ]),
   ),
-  tool_choice: ToolChoice,
+  tool_choice: Type.Union([Type.Enum(['none', 'auto', 'required']), JsonObject]),
   parallel_tool_calls: Type.Boolean(),
   max_tool_calls: Type.Null(),
   text: Type.Object({ format: TextFormat }),
@@ -240,8 +368,11 @@ export const ResponseEvent = Type.Union(
     eventOf('response.function_call_arguments.done', {
       ...ofItem,
       name: Type.String(),
+      namespace: Type.Optional(Type.String()),
       arguments: Type.String(),
     }),
+    eventOf('response.custom_tool_call_input.delta', { ...ofItem, delta: Delta }),
+    eventOf('response.custom_tool_call_input.done', { ...ofItem, input: Type.String() }),
     eventOf('response.output_item.done', { output_index: Count, item: OutputItem }),
     eventOf('response.completed', { response: Response }),
     eventOf('response.incomplete', { response: Response }),

@@ -42,12 +42,31 @@ export const literals = (schema: JsonSchema): readonly unknown[] | undefined => 
 export const alternatives = (schema: JsonSchema): readonly JsonSchema[] =>
   schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(alternatives);
 
-/** A field that every variant pins to literals of its own. */
+/**
+ * A field that tells variants apart: each pins it to literals of its own. Where no field does, one that a single
+ * variant leaves open, for every other value.
+ */
 export const discriminator = (variants: readonly JsonSchema[]): string | undefined => {
-  const names = Object.keys(variants[0]?.properties ?? {});
-  return names.find((name) =>
-    variants.every((variant) => literals(variant.properties?.[name] ?? {}) !== undefined),
+  const names = Object.keys(variants[0]?.properties ?? {}).filter((name) =>
+    variants.every(({ properties }) => properties?.[name] !== undefined),
   );
+  const open = (name: string): number =>
+    variants.filter(({ properties }) => literals(properties?.[name] ?? {}) === undefined).length;
+  return (
+    names.find((name) => open(name) === 0) ?? names.find((name) => variants.length > 1 && open(name) === 1)
+  );
+};
+
+/** The variants that a value of the discriminator points at; undefined stands for a missing field. */
+export const variantsOf = (
+  variants: readonly JsonSchema[],
+  name: string,
+  value: unknown,
+): readonly JsonSchema[] => {
+  if (value === undefined) return variants.filter(({ required }) => required?.includes(name) !== true);
+  const pinned = (variant: JsonSchema) => literals(variant.properties?.[name] ?? {});
+  const meant = variants.filter((variant) => pinned(variant)?.includes(value));
+  return meant.length > 0 ? meant : variants.filter((variant) => pinned(variant) === undefined);
 };
 
 /** Whether a value is of the schema's type, whatever else the schema asks. */

@@ -1,6 +1,14 @@
 /** Explains why a value does not fit a schema: each field at fault, and what it must be. */
 import { Compile } from 'typebox/compile';
-import { alternatives, discriminator, hasType, isObject, type JsonSchema, literals } from './json-schema.ts';
+import {
+  alternatives,
+  discriminator,
+  hasType,
+  isObject,
+  type JsonSchema,
+  literals,
+  variantsOf,
+} from './json-schema.ts';
 
 /** Keys and list positions from the top of the value. */
 export type Path = readonly (string | number)[];
@@ -125,12 +133,15 @@ export class SchemaExplainer {
   // ── one of several ───────────────────────────────────────────────────────────────────────────────
 
   *#union(branches: readonly JsonSchema[], value: unknown, path: Path): Generator<SchemaError, undefined> {
-    const fitting = branches.filter((branch) => hasType(branch, value));
+    const fitting: JsonSchema[] = [];
     const faults: SchemaError[] = [];
-    for (const branch of fitting) {
+    for (const branch of branches) {
+      if (!hasType(branch, value)) continue;
       const fault = first(this.errors(branch, value, path));
       if (fault === undefined) return undefined;
-      if (literals(branch) === undefined) faults.push(fault);
+      if (literals(branch) !== undefined) continue;
+      fitting.push(branch);
+      faults.push(fault);
     }
     const [only] = faults;
     if (only !== undefined && faults.length === 1) yield only;
@@ -148,10 +159,12 @@ export class SchemaExplainer {
   ): SchemaError | undefined {
     const key = discriminator(variants);
     if (key === undefined) return undefined;
-    const allowed = (variant: JsonSchema) => literals(variant.properties?.[key] ?? {}) ?? [];
-    if (value[key] === undefined) return { path: [...path, key], says: this.#words.missing };
-    const meant = variants.filter((variant) => allowed(variant).includes(value[key]));
-    if (meant.length === 0) return must([...path, key], this.#words.oneOf(variants.flatMap(allowed)));
+    const meant = variantsOf(variants, key, value[key]);
+    if (meant.length === 0) {
+      if (value[key] === undefined) return { path: [...path, key], says: this.#words.missing };
+      const allowed = variants.flatMap((variant) => literals(variant.properties?.[key] ?? {}) ?? []);
+      return must([...path, key], this.#words.oneOf(allowed));
+    }
     return deepest(meant.flatMap((variant) => first(this.errors(variant, value, path)) ?? []));
   }
 

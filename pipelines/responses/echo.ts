@@ -1,6 +1,7 @@
 /** Renders the request fields that every response object repeats. */
-import type { ResponsesRequest } from '../../schemas/responses.ts';
+import type { RequestTool, ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
+import { freeJson } from '../core/parse-json.ts';
 
 /** Some clients accept null where others need the field left out: these values suit them all. */
 export const responsesEcho = (body: ResponsesRequest, format: AnswerFormat): string => {
@@ -31,12 +32,15 @@ export const responsesEcho = (body: ResponsesRequest, format: AnswerFormat): str
   }).slice(1, -1);
 };
 
-type FunctionTool = NonNullable<ResponsesRequest['tools']>[number];
-
-const echoTool = ({ type, name, description, parameters, strict }: FunctionTool) => ({
-  type,
-  name,
-  description: description ?? null,
-  parameters: parameters ?? null,
-  strict: strict ?? null,
-});
+/** Tools that are no plain functions are shown as they came. */
+const echoTool = (tool: RequestTool): object => {
+  if (tool.type !== 'function') return freeJson(tool);
+  const { type, name, description, parameters, strict } = tool;
+  return {
+    type,
+    name,
+    description: description ?? null,
+    parameters: parameters ?? null,
+    strict: strict ?? null,
+  };
+};

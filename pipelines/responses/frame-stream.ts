@@ -3,7 +3,15 @@ import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { type ContentPart, type Item, type ItemStatus, itemJson, Output, partJson } from './output.ts';
+import {
+  type ContentPart,
+  type Item,
+  type ItemStatus,
+  isCall,
+  itemJson,
+  Output,
+  partJson,
+} from './output.ts';
 import {
   endedResponse,
   failedResponse,
@@ -16,6 +24,7 @@ const deltas = {
   message: 'response.output_text.delta',
   reasoning: 'response.reasoning_text.delta',
   function_call: 'response.function_call_arguments.delta',
+  custom_tool_call: 'response.custom_tool_call_input.delta',
 } as const;
 
 /**
@@ -57,8 +66,12 @@ export class ResponseEvents implements EventWriter {
     const output = this.#output;
     let events = '';
     if (output.begins(part)) events = this.#close('completed') + this.#begin(output.begin(part));
-    if (part.type === 'tool-call' || !output.grow(part)) return events;
-    return `${events}${this.#delta}${this.#sequence++},"delta":"${part.text}${this.#deltaEnd()}`;
+    const text = output.grow(part);
+    return text === '' ? events : `${events}${this.#grown(text)}`;
+  }
+
+  #grown(text: string): string {
+    return `${this.#delta}${this.#sequence++},"delta":"${text}${this.#deltaEnd()}`;
   }
 
   #deltaEnd(): string {
@@ -78,14 +91,17 @@ export class ResponseEvents implements EventWriter {
       'response.output_item.added',
       `"output_index":${item.index},"item":${itemJson(item, 'in_progress')}`,
     );
-    if (item.type === 'function_call') return added;
+    if (isCall(item.type)) return added;
     return added + this.#event('response.content_part.added', `${place},"part":${partJson(item)}`);
   }
 
   #close(status: ItemStatus): string {
+    const rest = this.#output.finish();
+    const grown = rest === '' ? '' : this.#grown(rest);
     const item = this.#output.end(status);
     if (item === undefined) return '';
     return (
+      grown +
       this.#contentDone(item) +
       this.#event(
         'response.output_item.done',
@@ -99,8 +115,10 @@ export class ResponseEvents implements EventWriter {
     if (item.type === 'function_call')
       return this.#event(
         'response.function_call_arguments.done',
-        `${place},"name":${item.name},"arguments":"${item.text}"`,
+        `${place},"name":${item.name}${item.namespace},"arguments":"${item.text}"`,
       );
+    if (item.type === 'custom_tool_call')
+      return this.#event('response.custom_tool_call_input.done', `${place},"input":"${item.text}"`);
     const textDone =
       item.type === 'message'
         ? this.#event(
@@ -142,4 +160,4 @@ export class ResponseEvents implements EventWriter {
 }
 
 const placeOf = ({ type, id, index }: Item): string =>
-  `"item_id":"${id}","output_index":${index}${type === 'function_call' ? '' : ',"content_index":0'}`;
+  `"item_id":"${id}","output_index":${index}${isCall(type) ? '' : ',"content_index":0'}`;

@@ -9,7 +9,7 @@ import type { SettledParts } from '../conversation/settle.ts';
 import { eventStreamHead, type Framing, responseKey } from '../core/frame.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import { ResponseEvents } from './frame-stream.ts';
-import { type ContentPart, Output } from './output.ts';
+import { type ContentPart, type ItemStatus, Output } from './output.ts';
 import type { ResponsesFraming } from './read-request.ts';
 import { endedResponse, incompleteReason, type ResponseForm, responseForm } from './response-json.ts';
 
@@ -19,6 +19,7 @@ export const frameResponses: Transform<SettledParts, Reply, Framing<ChatTask<Res
       key: responseKey(exchange),
       model: task.model.id,
       echo: task.framing.echo,
+      called: task.framing.called,
       logprobs: task.call.logprobs !== undefined,
     });
     return task.call.stream
@@ -56,15 +57,20 @@ export class ResponsesWhole extends Forwarder<SettledParts, Reply> {
 
   #add(part: ContentPart): void {
     if (this.#output.begins(part)) {
-      this.#output.end('completed');
+      this.#end('completed');
       this.#output.begin(part);
     }
     this.#output.grow(part);
   }
 
+  #end(status: ItemStatus): void {
+    this.#output.finish();
+    this.#output.end(status);
+  }
+
   #reply(usage: TokenUsage): WholeReply {
     const reason = incompleteReason(this.#finish);
-    this.#output.end(reason === undefined ? 'completed' : 'incomplete');
+    this.#end(reason === undefined ? 'completed' : 'incomplete');
     return jsonTextReply(endedResponse(this.#form, this.#output.json(), reason, usage));
   }
 }

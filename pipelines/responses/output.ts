@@ -1,6 +1,8 @@
 /** Builds the output items of a response as JSON; one item is open at a time. */
 import type { Logprob, Part } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
+import { CustomInput } from './custom-input.ts';
+import type { CalledTools } from './tool-names.ts';
 
 export type ContentPart = Extract<Part, { type: 'text' | 'reasoning' | 'tool-call' | 'tool-arguments' }>;
 
@@ -8,12 +10,15 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
 /** All text stays escaped. */
 export interface Item {
-  readonly type: 'message' | 'reasoning' | 'function_call';
+  readonly type: 'message' | 'reasoning' | 'function_call' | 'custom_tool_call';
   readonly id: string;
   readonly index: number;
-  /** Of a function call: its id and name, quoted. */
+  /** Of a call: its id and name, quoted, and its namespace as a field after a comma. */
   readonly callId: string;
   readonly name: string;
+  readonly namespace: string;
+  /** Of a custom tool call: what makes its text of the arguments. */
+  readonly input: CustomInput | undefined;
   text: string;
   /** Of a message, with commas between. */
   logprobs: string;
@@ -21,15 +26,23 @@ export interface Item {
   unsent: string;
 }
 
+interface OutputForm {
+  readonly key: string;
+  readonly logprobs: boolean;
+  readonly called: CalledTools | undefined;
+}
+
 export class Output {
   readonly #key: string;
   readonly #logprobs: boolean;
+  readonly #called: CalledTools | undefined;
   readonly #ended: string[] = [];
   #open: Item | undefined;
 
-  constructor({ key, logprobs }: { readonly key: string; readonly logprobs: boolean }) {
+  constructor({ key, logprobs, called }: OutputForm) {
     this.#key = key;
     this.#logprobs = logprobs;
+    this.#called = called;
   }
 
   get open(): Item | undefined {
@@ -46,14 +59,17 @@ export class Output {
   /** Begins the item of a part; the one before has ended. */
   begin(part: ContentPart): Item {
     const index = this.#ended.length;
-    const type = itemTypes[part.type];
-    const called = part.type === 'tool-call';
+    const isCall = part.type === 'tool-call';
+    const tool = isCall ? this.#called?.get(part.name) : undefined;
+    const type = tool?.type ?? itemTypes[part.type];
     const item: Item = {
       type,
       id: `${idStarts[type]}${this.#key}_${index}`,
       index,
-      callId: called ? quoted(part.id) : '',
-      name: called ? quoted(part.name) : '',
+      callId: isCall ? quoted(part.id) : '',
+      name: tool?.name ?? (isCall ? quoted(part.name) : ''),
+      namespace: tool?.namespace ?? '',
+      input: type === 'custom_tool_call' ? new CustomInput() : undefined,
       text: '',
       logprobs: '',
       unsent: '',
@@ -62,17 +78,25 @@ export class Output {
     return item;
   }
 
-  /** Adds to the open item; false when there is no delta to write. */
-  grow(part: ContentPart): boolean {
+  /** Adds to the open item. Returns the text that it grew by; there may be none. */
+  grow(part: ContentPart): string {
     const item = this.#open;
-    if (part.type === 'tool-call' || item?.type !== itemTypes[part.type]) return false;
+    if (item === undefined || part.type === 'tool-call') return '';
+    if (item.input !== undefined)
+      return part.type === 'tool-arguments' ? add(item, item.input.add(part.text)) : '';
+    if (item.type !== itemTypes[part.type]) return '';
     if (this.#logprobs && part.type === 'text' && part.logprobs !== undefined) {
       const tokens = logprobsJson(part.logprobs);
       item.logprobs = joined(item.logprobs, tokens);
       item.unsent = joined(item.unsent, tokens);
     }
-    item.text += part.text;
-    return part.text !== '';
+    return add(item, part.text);
+  }
+
+  /** The engine has sent all of the open item: text that it grows by only now. */
+  finish(): string {
+    const item = this.#open;
+    return item?.input === undefined ? '' : add(item, item.input.end());
   }
 
   end(status: ItemStatus): Item | undefined {
@@ -88,6 +112,11 @@ export class Output {
   }
 }
 
+const add = (item: Item, text: string): string => {
+  item.text += text;
+  return text;
+};
+
 const itemTypes = {
   text: 'message',
   reasoning: 'reasoning',
@@ -95,17 +124,29 @@ const itemTypes = {
   'tool-arguments': 'function_call',
 } as const;
 
-const idStarts = { message: 'msg_', reasoning: 'rs_', function_call: 'fc_' } as const;
+const idStarts = {
+  message: 'msg_',
+  reasoning: 'rs_',
+  function_call: 'fc_',
+  custom_tool_call: 'ctc_',
+} as const;
 
 export const itemJson = (item: Item, status: ItemStatus): string => {
-  const { type, id, callId, name, text } = item;
+  const { type, id, callId, name, namespace, text } = item;
   const start = `{"type":"${type}","id":"${id}","status":"${status}"`;
-  if (type === 'function_call') return `${start},"call_id":${callId},"name":${name},"arguments":"${text}"}`;
+  if (isCall(type))
+    return `${start},"call_id":${callId},"name":${name}${namespace},"${textField(type)}":"${text}"}`;
   const content = status === 'in_progress' ? '' : partJson(item);
   return type === 'message'
     ? `${start},"role":"assistant","content":[${content}]}`
     : `${start},"summary":[],"content":[${content}]}`;
 };
+
+export const isCall = (type: Item['type']): type is 'function_call' | 'custom_tool_call' =>
+  type === 'function_call' || type === 'custom_tool_call';
+
+const textField = (type: 'function_call' | 'custom_tool_call'): string =>
+  type === 'function_call' ? 'arguments' : 'input';
 
 /** The one content part of a message or of reasoning. */
 export const partJson = ({ type, text, logprobs }: Item): string =>

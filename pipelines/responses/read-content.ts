@@ -1,13 +1,13 @@
 /** Reads content parts of the responses format; media is collected to be read later. */
 import type { Model } from '../../schemas/catalog.ts';
-import type { InputItem, InputPart } from '../../schemas/responses.ts';
+import type { InputPart, ReadItem } from '../../schemas/responses.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
 import { audioReference, documentReference, mediaReference } from '../conversation/media-parts.ts';
 import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
 import { invalid, required, sourceOf } from '../core/checks.ts';
 
-type Content = NonNullable<InputItem['content']>;
+type Content = NonNullable<ReadItem['content']>;
 
 /** Content of every role but `user`. */
 export const readResponsesText = (content: Content, field: string, role: string): TextContent[] =>

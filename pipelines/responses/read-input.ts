@@ -1,15 +1,17 @@
 /** Reads instructions and input items of a responses request; each turn of the model becomes one message. */
-import type { InputItem, ResponsesRequest } from '../../schemas/responses.ts';
+import type { InputItem, ReadItem, ResponsesRequest } from '../../schemas/responses.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';
 import { readFunctionOutput, readResponsesText, readResponsesUserContent } from './read-content.ts';
+import type { ToolNames } from './tool-names.ts';
 
 export const readResponsesInput = (
   { instructions, input }: Pick<ResponsesRequest, 'instructions' | 'input'>,
+  names: ToolNames,
   media: MediaCollector,
 ): readonly ChatMessage[] => {
-  const conversation = new Conversation(media);
+  const conversation = new Conversation(names, media);
   if (instructions !== undefined && instructions !== '') conversation.addText('system', instructions);
   if (typeof input === 'string') conversation.addText('user', input);
   else for (const [at, item] of input.entries()) conversation.add(item, `input[${at}]`);
@@ -22,16 +24,20 @@ interface Turn {
 }
 
 class Conversation {
+  readonly #names: ToolNames;
   readonly #collector: MediaCollector;
   readonly #messages: ChatMessage[] = [];
   /** The model's turn, while nothing else has come after it. */
   #turn: Turn | undefined;
-  /** Path of its last call, which needs an output. */
+  /** Ids of all calls so far. */
+  #calls: Set<string> | undefined;
+  /** Path of the last call of the turn, which needs an output. */
   #pending: string | undefined;
   /** Media of the function outputs so far. */
   #media: UserContent[] = [];
 
-  constructor(media: MediaCollector) {
+  constructor(names: ToolNames, media: MediaCollector) {
+    this.#names = names;
     this.#collector = media;
   }
 
@@ -41,21 +47,35 @@ class Conversation {
 
   add(item: InputItem, path: string): void {
     switch (item.type) {
+      case undefined:
+      case 'message':
+        this.#message(item, path);
+        break;
+      case 'agent_message':
+        // From another agent of the client: it says so in its text.
+        this.#message({ role: 'user', ...(item.content !== undefined && { content: item.content }) }, path);
+        break;
       case 'function_call':
-        this.#call(item, path);
+        this.#call(item, required(item.arguments, `${path}.arguments`), path);
+        break;
+      case 'custom_tool_call':
+        this.#call(item, JSON.stringify({ input: required(item.input, `${path}.input`) }), path);
         break;
       case 'function_call_output':
+      case 'custom_tool_call_output':
         this.#output(item, path);
         break;
-      case 'reasoning':
-        // Clients send reasoning back with the text it led to; no engine takes it.
-        break;
       case 'item_reference':
-        throw invalid(
-          `${path}.type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)`,
-        );
+        checkReference(required(item.id, `${path}.id`), path);
+        break;
+      case 'compaction':
+      case 'compaction_summary':
+      case 'context_compaction':
+      case 'compaction_trigger':
+        throw invalid(`${path}.type ${item.type} is not supported: send the conversation itself`);
       default:
-        this.#message(item, path);
+      // Tools are read beforehand. Clients send reasoning back with the text it led to; no engine takes it, nor
+      // calls of tools that it does not know.
     }
   }
 
@@ -66,7 +86,7 @@ class Conversation {
     return this.#messages;
   }
 
-  #message({ role, content }: InputItem, path: string): void {
+  #message({ role, content }: Pick<ReadItem, 'role' | 'content'>, path: string): void {
     required(role, `${path}.role`);
     const field = `${path}.content`;
     const given = required(content, field);
@@ -84,21 +104,27 @@ class Conversation {
     );
   }
 
-  #call({ call_id, name, arguments: text }: InputItem, path: string): void {
+  #call({ call_id, name, namespace }: ReadItem, text: string, path: string): void {
+    const id = required(call_id, `${path}.call_id`);
+    this.#calls ??= new Set();
+    this.#calls.add(id);
     this.#pending = path;
     this.#modelTurn().toolCalls.push({
-      id: required(call_id, `${path}.call_id`),
-      name: required(name, `${path}.name`),
-      arguments: required(text, `${path}.arguments`),
+      id,
+      name: this.#names.called(namespace, required(name, `${path}.name`)),
+      arguments: text,
     });
   }
 
-  #output({ call_id, output }: InputItem, path: string): void {
+  #output({ call_id, output }: ReadItem, path: string): void {
     this.#endModelTurn();
     const field = `${path}.output`;
+    const callId = required(call_id, `${path}.call_id`);
+    if (this.#calls?.has(callId) !== true)
+      throw invalid(`${path}.call_id must be the id of a call before it: there is no ${callId}`);
     this.#messages.push({
       role: 'tool',
-      callId: required(call_id, `${path}.call_id`),
+      callId,
       content: readFunctionOutput(required(output, field), field, this.#media, this.#collector),
     });
   }
@@ -124,3 +150,11 @@ class Conversation {
     this.#media = [];
   }
 }
+
+/** Reasoning would be left out anyway; whatever else is referred to is missing from the conversation. */
+const checkReference = (id: string, path: string): void => {
+  if (!id.startsWith('rs_'))
+    throw invalid(
+      `${path}.type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)`,
+    );
+};

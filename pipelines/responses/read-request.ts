@@ -1,14 +1,14 @@
 /** Reads a responses request into a draft of the engine call: 400 names the field. */
 
 import type { ResponsesRequest } from '../../schemas/responses.ts';
-import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
+import { fail } from '../../src/errors.ts';
+import type { AnswerFormat } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { readSampling, readThinking } from '../chat/read-request.ts';
-import { chooseTool, readTool, schemaFormat } from '../chat/read-tools.ts';
+import { schemaFormat } from '../chat/read-tools.ts';
 import {
   type ChatDraft,
   noStop,
-  noTools,
   plainText,
   unresolvedThinking,
   unresolvedTokens,
@@ -19,10 +19,13 @@ import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
+import { chooseTools, readTools } from './read-tools.ts';
+import type { CalledTools } from './tool-names.ts';
 
 export interface ResponsesFraming {
   /** What every response object repeats of its request, as JSON fields. */
   readonly echo: string;
+  readonly called: CalledTools | undefined;
 }
 
 export const readResponsesRequest =
@@ -41,10 +44,11 @@ const readDraft = (
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
   refuseStored(body);
+  refuseUnsupported(body);
   checkMetadata(body.metadata);
-  const messages = readResponsesInput(body, { model, pending });
-  const tools = readTools(body.tools);
-  const toolChoice = readToolChoice(body.tool_choice, tools);
+  const given = readTools(body);
+  const messages = readResponsesInput(body, given.names, { model, pending });
+  const { tools, toolChoice } = chooseTools(body.tool_choice, given);
   const sampling = readSampling(body);
   const format = readFormat(body.text?.format);
   const logprobs = readLogprobs(body);
@@ -71,8 +75,8 @@ const readDraft = (
     },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
-    textBytes: pending.length === 0 ? bodyLength : undefined,
-    framing: { echo: responsesEcho(body, format) },
+    textBytes: pending.length === 0 && bodyLength !== undefined ? bodyLength + given.addedBytes : undefined,
+    framing: { echo: responsesEcho(body, format), called: given.called },
   };
 };
 
@@ -85,6 +89,29 @@ const refuseStored = (body: ResponsesRequest): void => {
     throw invalid('background must be false: a response is not kept after its request');
 };
 
+/** Fields of other formats that would change the response: what they are called here, and a value that changes nothing. */
+const unsupported: readonly (readonly [field: string, instead?: string | undefined, harmless?: unknown])[] = [
+  ['max_tokens', 'max_output_tokens'],
+  ['max_completion_tokens', 'max_output_tokens'],
+  ['reasoning_effort', 'reasoning.effort'],
+  ['response_format', 'text.format'],
+  ['logprobs', 'top_logprobs', false],
+  ['n', undefined, 1],
+  ['stop'],
+  ['logit_bias'],
+];
+
+const refuseUnsupported = (body: Readonly<Record<string, unknown>>): void => {
+  for (const [field, instead, harmless] of unsupported) {
+    const value = body[field];
+    if (value === undefined || value === null || value === harmless) continue;
+    throw fail(
+      'unsupported_parameter',
+      `${field} is not supported on /responses${instead === undefined ? '' : `: use ${instead}`}`,
+    );
+  }
+};
+
 const longestKey = 64;
 
 const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
@@ -92,13 +119,6 @@ const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
     if (key.length > longestKey) throw invalid(`metadata must have keys of at most ${longestKey} characters`);
   }
 };
-
-const readTools = (tools: ResponsesRequest['tools']): readonly Tool[] =>
-  tools === undefined ? noTools : tools.map((tool, at) => readTool(tool, `tools[${at}]`));
-
-/** `auto` is the default, so it needs no tools. */
-const readToolChoice = (choice: ResponsesRequest['tool_choice'], tools: readonly Tool[]): ToolChoice =>
-  chooseTool(choice === 'auto' ? undefined : choice, tools, 'tool_choice.name');
 
 type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
 

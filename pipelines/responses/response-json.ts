@@ -2,6 +2,7 @@
 import type { ApiError } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
+import type { CalledTools } from './tool-names.ts';
 
 export interface ResponseForm {
   /** Ends the ids of the response and of its items. */
@@ -12,16 +13,18 @@ export interface ResponseForm {
   readonly rest: string;
   /** The client wants logprobs. */
   readonly logprobs: boolean;
+  readonly called: CalledTools | undefined;
 }
 
-export const responseForm = ({ key, model, echo, logprobs }: ResponseFacts): ResponseForm => ({
+export const responseForm = ({ key, model, echo, logprobs, called }: ResponseFacts): ResponseForm => ({
   key,
   start: `{"id":"resp_${key}","object":"response","created_at":${seconds()},"status":`,
   rest: `,"model":${quoted(model)},${echo}}`,
   logprobs,
+  called,
 });
 
-interface ResponseFacts extends Pick<ResponseForm, 'key' | 'logprobs'> {
+interface ResponseFacts extends Pick<ResponseForm, 'key' | 'logprobs' | 'called'> {
   readonly model: string;
   /** What the object repeats of its request, as JSON fields. */
   readonly echo: string;

@@ -19,7 +19,21 @@ const call = (fields: object = {}) => ({
   arguments: '{}',
   ...fields,
 });
+const customCall = (fields: object = {}) => ({
+  type: 'custom_tool_call',
+  call_id: 'call_1',
+  name: 'patch',
+  input: 'x',
+  ...fields,
+});
+const orphan = { type: 'function_call_output', call_id: 'call_9', output: 'x' };
 const tool = (fields: object = {}) => ({ type: 'function', name: 'look', ...fields });
+const custom = (fields: object = {}) => ({ type: 'custom', name: 'patch', ...fields });
+const namespace = (...tools: unknown[]) => ({ type: 'namespace', name: 'maps', description: 'Maps', tools });
+const allowed = (mode: string, ...tools: unknown[]) => ({ type: 'allowed_tools', mode, tools });
+const toolName = '1 to 64 letters, digits, underscores and dashes';
+const noTools =
+  '400 tool_choice needs tools that run here (function, custom, namespace) unless it is none or auto';
 const strict = (parameters: unknown) => ask({ tools: [tool({ strict: true, parameters })] });
 const think = (fields: object) => ask({ model: 'mock/thinker', reasoning: fields });
 const format = (fields: object) => ask({ text: { format: fields } });
@@ -27,9 +41,19 @@ const closed = { type: 'object', properties: {}, required: [], additionalPropert
 
 const efforts = '"none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"';
 const roles = '"user", "assistant", "system", "developer"';
-const types = '"message", "function_call", "function_call_output", "reasoning", "item_reference"';
+const types = [
+  ...['message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
+  ...['item_reference', 'additional_tools', 'tool_search_output', 'agent_message', 'reasoning'],
+  ...['web_search_call', 'file_search_call', 'image_generation_call', 'code_interpreter_call'],
+  ...['computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output', 'shell_call'],
+  ...['shell_call_output', 'apply_patch_call', 'apply_patch_call_output', 'mcp_call', 'mcp_list_tools'],
+  ...['mcp_approval_request', 'mcp_approval_response', 'tool_search_call', 'program', 'program_output'],
+  ...['compaction', 'compaction_summary', 'context_compaction', 'compaction_trigger'],
+]
+  .map((type) => `"${type}"`)
+  .join(', ');
 const parts =
-  '"input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "input_video", "reasoning_text"';
+  '"input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "input_video", "reasoning_text", "encrypted_content"';
 const png = 'data:image/png;base64,AAAA';
 
 const cases: readonly (readonly [body: unknown, refusal: string])[] = [
@@ -47,7 +71,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   [items({ type: 'message', content: 'Hi' }), '400 input[0].role is required'],
   [items({ role: 'robot', content: 'Hi' }), `400 input[0].role must be one of ${roles}`],
   [items(user, { role: 'tool', content: 'Hi' }), `400 input[1].role must be one of ${roles}`],
-  [items({ type: 'web_search_call', id: 'ws_1' }), `400 input[0].type must be one of ${types}`],
+  [items({ type: 'web_search_calls', id: 'ws_1' }), `400 input[0].type must be one of ${types}`],
   [items({ type: 7 }), `400 input[0].type must be one of ${types}`],
   [items({ role: 'user' }), '400 input[0].content is required'],
   [items({ role: 'user', content: null }), '400 input[0].content is required'],
@@ -56,11 +80,31 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   [items({ role: 'user', content: [] }), '400 input[0].content must have at least 1 item'],
   [items({ role: 'system', content: [] }, user), '400 input[0].content must have at least 1 item'],
   [items({ type: 'reasoning', id: 'rs_1', summary: [] }), '400 input must hold a message or a function call'],
+  [items({ type: 'web_search_call', id: 'ws_1' }), '400 input must hold a message or a function call'],
+  [
+    items(user, { type: 'compaction', encrypted_content: 'gAAAA' }),
+    '400 input[1].type compaction is not supported: send the conversation itself',
+  ],
+  [
+    items(user, { type: 'compaction_trigger' }),
+    '400 input[1].type compaction_trigger is not supported: send the conversation itself',
+  ],
+  [items({ type: 'agent_message', author: '/root' }), '400 input[0].content is required'],
+  [
+    items({ type: 'agent_message', content: [{ type: 'encrypted_content', encrypted_content: 'gAAAA' }] }),
+    '400 input[0].content[0].type encrypted_content is not supported on input that is not an assistant message',
+  ],
   // what is not stored
   [
     items(user, { type: 'item_reference', id: 'msg_1' }),
     '400 input[1].type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)',
   ],
+  [
+    items(user, { type: 'item_reference', id: 'fc_1' }),
+    '400 input[1].type item_reference is not supported: nothing is stored, so send the item itself (clients do with store: false)',
+  ],
+  [items(user, { type: 'item_reference' }), '400 input[1].id is required'],
+  [items(user, { type: 'item_reference', id: 7 }), '400 input[1].id must be a string'],
   [
     ask({ previous_response_id: 'resp_1' }),
     '400 previous_response_id is not supported: nothing is stored, so send it all in input',
@@ -181,6 +225,18 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
     '400 input[1] needs a function_call_output after it',
   ],
   [items(call(), { type: 'function_call_output', output: 'x' }), '400 input[1].call_id is required'],
+  [
+    items(user, call(), { type: 'function_call_output', call_id: 'call_1', output: 'x' }, orphan),
+    '400 input[3].call_id must be the id of a call before it: there is no call_9',
+  ],
+  [
+    items({ ...orphan, type: 'custom_tool_call_output' }),
+    '400 input[0].call_id must be the id of a call before it: there is no call_9',
+  ],
+  [items(user, customCall({ input: undefined })), '400 input[1].input is required'],
+  [items(user, customCall({ input: {} })), '400 input[1].input must be a string'],
+  [items(user, customCall({ name: undefined })), '400 input[1].name is required'],
+  [items(user, customCall()), '400 input[1] needs a function_call_output after it'],
   [items(call(), { type: 'function_call_output', call_id: 'call_1' }), '400 input[1].output is required'],
   [
     items(call(), { type: 'function_call_output', call_id: 'call_1', output: { a: 1 } }),
@@ -224,14 +280,53 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // tools
   [ask({ tools: {} }), '400 tools must be an array'],
   [ask({ tools: [{ name: 'look' }] }), '400 tools[0].type is required'],
-  [ask({ tools: [tool(), { type: 'web_search' }] }), '400 tools[1].type must be "function"'],
-  [ask({ tools: [{ type: 'mcp', server_label: 'x' }] }), '400 tools[0].type must be "function"'],
-  [ask({ tools: [{ type: 'custom', name: 'x' }] }), '400 tools[0].type must be "function"'],
-  [ask({ tools: [{ type: 'function', function: { name: 'look' } }] }), '400 tools[0].name is required'],
+  [ask({ tools: [tool(), null] }), '400 tools[1] must be an object'],
+  [ask({ tools: [tool(), {}] }), '400 tools[1].type is required'],
+  [ask({ tools: [{ type: 7 }] }), '400 tools[0].type must be 1 to 64 characters'],
+  [ask({ tools: [{ type: '' }] }), '400 tools[0].type must be 1 to 64 characters'],
+  [ask({ tools: [{ type: 'x'.repeat(65) }] }), '400 tools[0].type must be 1 to 64 characters'],
+  [ask({ tools: [{ type: 'custom' }] }), '400 tools[0].name is required'],
+  [ask({ tools: [custom({ name: '' })] }), `400 tools[0].name must be ${toolName}`],
+  [ask({ tools: [custom({ description: 1 })] }), '400 tools[0].description must be a string'],
+  [ask({ tools: [custom({ format: 'text' })] }), '400 tools[0].format must be an object'],
   [
-    ask({ tools: [tool({ name: 'look at' })] }),
-    '400 tools[0].name must be 1 to 64 letters, digits, underscores and dashes',
+    ask({ tools: [custom({ format: { type: 'xml' } })] }),
+    '400 tools[0].format.type must be one of "text", "grammar"',
   ],
+  [
+    ask({ tools: [custom({ format: { type: 'grammar', syntax: 'lark' } })] }),
+    '400 tools[0].format.definition is required',
+  ],
+  [
+    ask({ tools: [custom({ format: { type: 'grammar', syntax: 'ebnf', definition: '' } })] }),
+    '400 tools[0].format.syntax must be one of "lark", "regex"',
+  ],
+  [ask({ tools: [{ type: 'namespace', tools: [] }] }), '400 tools[0].name is required'],
+  [ask({ tools: [{ type: 'namespace', name: 'maps' }] }), '400 tools[0].tools is required'],
+  [ask({ tools: [namespace({ type: 'function' })] }), '400 tools[0].tools[0].name is required'],
+  [
+    ask({ tools: [namespace(tool(), { type: 'web_search' })] }),
+    '400 tools[0].tools[1].type must be one of "function", "custom"',
+  ],
+  [
+    ask({ tools: [namespace(tool({ strict: true, parameters: { type: 'string' } }))] }),
+    '400 tools[0].tools[0].parameters.type must be object when strict is true',
+  ],
+  [
+    ask({ tools: [namespace(...Array(1024).fill(tool())), tool()] }),
+    '400 tools must have at most 1024 items, those in namespaces and in input included',
+  ],
+  [items(user, { type: 'additional_tools', role: 'developer' }), '400 input[1].tools is required'],
+  [
+    items(user, { type: 'additional_tools', role: 'developer', tools: [tool(), { type: 'custom' }] }),
+    '400 input[1].tools[1].name is required',
+  ],
+  [
+    items(user, { type: 'tool_search_output', tools: [namespace(tool({ strict: 1 }))] }),
+    '400 input[1].tools[0].tools[0].strict must be true or false',
+  ],
+  [ask({ tools: [{ type: 'function', function: { name: 'look' } }] }), '400 tools[0].name is required'],
+  [ask({ tools: [tool({ name: 'look at' })] }), `400 tools[0].name must be ${toolName}`],
   [ask({ tools: [tool({ description: 1 })] }), '400 tools[0].description must be a string'],
   [ask({ tools: [tool({ parameters: [] })] }), '400 tools[0].parameters must be an object'],
   [ask({ tools: [tool({ strict: 'x' })] }), '400 tools[0].strict must be true or false'],
@@ -240,8 +335,36 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
     strict({ ...closed, additionalProperties: true }),
     '400 tools[0].parameters.additionalProperties must be false when strict is true',
   ],
-  [ask({ tool_choice: 'required' }), '400 tool_choice needs tools unless it is none'],
-  [ask({ tool_choice: { type: 'function', name: 'look' } }), '400 tool_choice needs tools unless it is none'],
+  [ask({ tool_choice: 'required' }), noTools],
+  [ask({ tool_choice: { type: 'function', name: 'look' } }), noTools],
+  [ask({ tools: [{ type: 'web_search' }], tool_choice: 'required' }), noTools],
+  [ask({ tools: [{ type: 'web_search' }], tool_choice: { type: 'custom', name: 'look' } }), noTools],
+  [ask({ tools: [tool()], tool_choice: allowed('required', { type: 'web_search' }) }), noTools],
+  [ask({ tools: [tool()], tool_choice: allowed('required') }), noTools],
+  [
+    ask({ tools: [tool()], tool_choice: allowed('none') }),
+    '400 tool_choice.mode must be one of "auto", "required"',
+  ],
+  [
+    ask({ tools: [tool()], tool_choice: { type: 'allowed_tools', mode: 'auto' } }),
+    '400 tool_choice.tools is required',
+  ],
+  [
+    ask({ tools: [tool()], tool_choice: allowed('auto', tool(), { type: 'function' }) }),
+    '400 tool_choice.tools[1].name is required',
+  ],
+  [
+    ask({ tools: [tool()], tool_choice: allowed('auto', tool(), { type: 'custom', name: 'see' }) }),
+    '400 tool_choice.tools[1].name must name one of tools: there is no see',
+  ],
+  [
+    ask({ tools: [tool()], tool_choice: { ...tool(), namespace: 'maps' } }),
+    '400 tool_choice.name must name one of tools: there is no look in maps',
+  ],
+  [
+    ask({ tools: [namespace(tool())], tool_choice: tool() }),
+    '400 tool_choice.name must name one of tools: there is no look',
+  ],
   [
     ask({ tools: [tool()], tool_choice: { type: 'function', name: 'see' } }),
     '400 tool_choice.name must name one of tools: there is no see',
@@ -251,7 +374,26 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
     ask({ tools: [tool()], tool_choice: 'any' }),
     '400 tool_choice must be one of "none", "auto", "required" or an object',
   ],
-  [ask({ tools: [tool()], tool_choice: { type: 'web_search' } }), '400 tool_choice.type must be "function"'],
+  [ask({ tools: [tool()], tool_choice: {} }), '400 tool_choice.type is required'],
+  [
+    ask({ tools: [tool(), { type: 'web_search' }], tool_choice: { type: 'web_search' } }),
+    '400 tool_choice.type web_search demands a tool that does not run here',
+  ],
+  // fields of other formats
+  [ask({ max_tokens: 1 }), '400 max_tokens is not supported on /responses: use max_output_tokens'],
+  [
+    ask({ max_completion_tokens: 5 }),
+    '400 max_completion_tokens is not supported on /responses: use max_output_tokens',
+  ],
+  [
+    ask({ reasoning_effort: 'low' }),
+    '400 reasoning_effort is not supported on /responses: use reasoning.effort',
+  ],
+  [ask({ response_format: {} }), '400 response_format is not supported on /responses: use text.format'],
+  [ask({ logprobs: true }), '400 logprobs is not supported on /responses: use top_logprobs'],
+  [ask({ n: 2 }), '400 n is not supported on /responses'],
+  [ask({ stop: 'x' }), '400 stop is not supported on /responses'],
+  [ask({ logit_bias: { 50256: -100 } }), '400 logit_bias is not supported on /responses'],
   // the format
   [ask({ text: 'json' }), '400 text must be an object'],
   [format({}), '400 text.format.type is required'],
@@ -316,7 +458,11 @@ const ignored = {
   context_management: [],
   provider: { order: ['x'] },
   unknown: { field: [1] },
-  reasoning_effort: 5,
+  client_metadata: { session_id: 's' },
+  moderation: { model: 'x' },
+  max_tokens: null,
+  logprobs: false,
+  n: 1,
 };
 
 t.test('unusual but valid requests are accepted', async (t) => {
@@ -352,7 +498,18 @@ t.test('unusual but valid requests are accepted', async (t) => {
     items({ ...user, id: null, status: null, type: 'message' }),
     items(user, { role: 'assistant', content: [] }),
     items(user, { role: 'assistant', content: 'The end' }),
-    items({ type: 'function_call_output', call_id: 'call_9', output: 'of a call before the history' }),
+    items({ ...user, type: null }),
+    items(user, { type: 'item_reference', id: 'rs_1' }),
+    items(user, { type: 'reasoning', summary: 7, content: [{ type: 'text' }], encrypted_content: 'gAAAA' }),
+    ask({ tools: [{ type: 'web_search', name: 7, tools: 'x' }] }),
+    ask({
+      tools: [{ type: 'mcp', server_label: 'x' }],
+      tool_choice: allowed('auto', { type: 'mcp', server_label: 'x' }),
+    }),
+    ask({ tools: [custom({ description: null, format: null })] }),
+    ask({
+      tools: [namespace(), namespace(tool({ strict: null })), { type: 'namespace', name: 'x', tools: [] }],
+    }),
   ];
   for (const body of fine) t.equal(await refusal(body), 'answered', JSON.stringify(body).slice(0, 120));
 });

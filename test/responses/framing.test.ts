@@ -46,6 +46,7 @@ const form = (logprobs = true) =>
     model: 'mock/"chat"',
     echo: responsesEcho({ input: 'Hi' }, { type: 'text' }),
     logprobs,
+    called: undefined,
   });
 
 const framed = (parts: readonly Parts[], logprobs?: boolean): Promise<Reply[]> =>
@@ -138,7 +139,7 @@ const saidBy = (output: readonly OutputItem[]): string[][] =>
   output.map((item) =>
     item.type === 'function_call'
       ? [item.type, item.call_id, item.name, item.arguments]
-      : [item.type, item.content.map((part) => part.text).join('')],
+      : [item.type, 'content' in item ? item.content.map((part) => part.text).join('') : item.input],
   );
 
 t.test('events add up to the whole response, and both to the parts', async () => {

@@ -121,6 +121,7 @@ class EventReader {
     assert.equal(item.status, 'in_progress');
     assert.ok(!this.#items.some(({ id }) => id === item.id), 'a new id');
     if (item.type === 'function_call') assert.equal(item.arguments, '');
+    else if (item.type === 'custom_tool_call') assert.equal(item.input, '');
     else assert.deepEqual(item.content, []);
     this.#open = { item, text: '', logprobs: [], part: 'none' };
   }
@@ -144,6 +145,7 @@ class EventReader {
         break;
       case 'response.reasoning_text.delta':
       case 'response.function_call_arguments.delta':
+      case 'response.custom_tool_call_input.delta':
         this.#delta(open, event.delta);
         break;
       case 'response.output_text.done':
@@ -164,12 +166,18 @@ class EventReader {
         assert.equal(open.part, 'none');
         assert.equal(event.arguments, open.text);
         assert.equal(event.name, open.item.type === 'function_call' && open.item.name);
+        assert.equal(event.namespace, open.item.type === 'function_call' && open.item.namespace);
+        open.part = 'done';
+        break;
+      case 'response.custom_tool_call_input.done':
+        assert.equal(open.part, 'none');
+        assert.equal(event.input, open.text);
         open.part = 'done';
     }
   }
 
   #delta(open: OpenItem, delta: string): void {
-    assert.equal(open.part, open.item.type === 'function_call' ? 'none' : 'open');
+    assert.equal(open.part, 'content' in open.item ? 'open' : 'none');
     open.text += delta;
   }
 
@@ -246,6 +254,7 @@ const ofType: Readonly<Record<OutputItem['type'], readonly string[]>> = {
     'response.content_part.done',
   ],
   function_call: ['response.function_call_arguments.delta', 'response.function_call_arguments.done'],
+  custom_tool_call: ['response.custom_tool_call_input.delta', 'response.custom_tool_call_input.done'],
 };
 
 const begun = (response: Response): Response => {
@@ -269,7 +278,8 @@ const partOf = ({ item, text, logprobs }: OpenItem): unknown =>
     ? { type: 'output_text', text, annotations: [], logprobs }
     : { type: 'reasoning_text', text };
 
-const itemOf = (open: OpenItem, status: OutputItem['status']): unknown =>
-  open.item.type === 'function_call'
-    ? { ...open.item, status, arguments: open.text }
-    : { ...open.item, status, content: [partOf(open)] };
+const itemOf = (open: OpenItem, status: OutputItem['status']): unknown => {
+  if (open.item.type === 'function_call') return { ...open.item, status, arguments: open.text };
+  if (open.item.type === 'custom_tool_call') return { ...open.item, status, input: open.text };
+  return { ...open.item, status, content: [partOf(open)] };
+};

@@ -5,6 +5,7 @@ import {
   isObject,
   type JsonSchema,
   literals,
+  variantsOf,
 } from '../../../src/json-schema.ts';
 
 /** Changes the value in place. Only fields the schema names are touched: free-form JSON keeps its nulls, arrays too. */
@@ -72,18 +73,23 @@ const dropObject = (schema: JsonSchema): DropNulls | undefined => {
 
 /** Of several kinds of object only the one that the value's literal field names. */
 const dropVariants = (variants: readonly JsonSchema[]): DropNulls | undefined => {
+  const dropAll = (meant: readonly JsonSchema[]): readonly DropNulls[] =>
+    meant.flatMap((variant) => dropOne(variant) ?? []);
+  const all = dropAll(variants);
+  if (all.length === 0) return undefined;
   const key = variants.length > 1 ? discriminator(variants) : undefined;
-  const drops = variants.flatMap((variant) => {
-    const drop = dropOne(variant);
-    return drop === undefined ? [] : [{ drop, values: key && literals(variant.properties?.[key] ?? {}) }];
-  });
-  if (drops.length === 0) return undefined;
+  if (key === undefined) return (value) => applyTo(value, all);
+  const dropsOf = (value: unknown) => dropAll(variantsOf(variants, key, value));
+  const pinned = variants.flatMap((variant) => literals(variant.properties?.[key] ?? {}) ?? []);
+  const byValue = new Map([undefined, ...pinned].map((value) => [value, dropsOf(value)]));
+  const others = dropsOf(Symbol('any other value'));
   return (value) => {
-    if (!isObject(value)) return;
-    for (const { drop, values } of drops)
-      if (key === undefined || (values !== undefined && values !== '' && values.includes(value[key])))
-        drop(value);
+    if (isObject(value)) applyTo(value, byValue.get(value[key] ?? undefined) ?? others);
   };
+};
+
+const applyTo = (value: unknown, drops: readonly DropNulls[]): void => {
+  for (const drop of drops) drop(value);
 };
 
 const takesNull = (schema: JsonSchema): boolean =>

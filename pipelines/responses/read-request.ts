@@ -125,9 +125,8 @@ type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
 const readFormat = (format: TextFormat): AnswerFormat => {
   if (format === undefined) return plainText;
   if (format.type !== 'json_schema') return { type: format.type };
-  const path = 'text.format';
-  const name = required(format.name, `${path}.name`);
-  return schemaFormat(format, name, required(format.schema, `${path}.schema`), path);
+  const name = required(format.name, 'text.format.name');
+  return schemaFormat(format, name, required(format.schema, 'text.format.schema'));
 };
 
 const readLogprobs = ({

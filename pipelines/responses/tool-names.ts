@@ -44,7 +44,8 @@ export class ToolNames {
     const known = this.#names.get(key);
     if (known !== undefined) return known;
     const flat = flatName(namespace, name);
-    const unique = this.#taken.has(flat) ? hashedName(flat, key) : flat;
+    let unique = flat;
+    for (let round = 0; this.#taken.has(unique); round++) unique = hashedName(flat, `${key}\0${round}`);
     this.#taken.add(unique);
     this.#names.set(key, unique);
     return unique;

@@ -89,26 +89,31 @@ const refuseStored = (body: ResponsesRequest): void => {
     throw invalid('background must be false: a response is not kept after its request');
 };
 
-/** Fields of other formats that would change the response: what they are called here, and a value that changes nothing. */
-const unsupported: readonly (readonly [field: string, instead?: string | undefined, harmless?: unknown])[] = [
-  ['max_tokens', 'max_output_tokens'],
-  ['max_completion_tokens', 'max_output_tokens'],
-  ['reasoning_effort', 'reasoning.effort'],
-  ['response_format', 'text.format'],
-  ['logprobs', 'top_logprobs', false],
-  ['n', undefined, 1],
-  ['stop'],
-  ['logit_bias'],
-];
+interface Unsupported {
+  /** What it is called here. */
+  readonly instead?: string;
+  /** A value that changes nothing. */
+  readonly harmless?: unknown;
+}
+
+/** Fields of other formats that would change the response. */
+const unsupported: ReadonlyMap<string, Unsupported> = new Map<string, Unsupported>([
+  ['max_tokens', { instead: 'max_output_tokens' }],
+  ['max_completion_tokens', { instead: 'max_output_tokens' }],
+  ['reasoning_effort', { instead: 'reasoning.effort' }],
+  ['response_format', { instead: 'text.format' }],
+  ['logprobs', { instead: 'top_logprobs', harmless: false }],
+  ['n', { harmless: 1 }],
+  ['stop', {}],
+  ['logit_bias', {}],
+]);
 
 const refuseUnsupported = (body: Readonly<Record<string, unknown>>): void => {
-  for (const [field, instead, harmless] of unsupported) {
-    const value = body[field];
-    if (value === undefined || value === null || value === harmless) continue;
-    throw fail(
-      'unsupported_parameter',
-      `${field} is not supported on /responses${instead === undefined ? '' : `: use ${instead}`}`,
-    );
+  for (const name in body) {
+    const field = unsupported.get(name);
+    if (field === undefined || body[name] === null || body[name] === field.harmless) continue;
+    const hint = field.instead === undefined ? '' : `: use ${field.instead}`;
+    throw fail('unsupported_parameter', `${name} is not supported on /responses${hint}`);
   }
 };
 

@@ -167,6 +167,49 @@ t.test('null is absent where a field is optional', async (t) => {
   });
 });
 
+t.test(
+  'one variant may take every other value of the field that tells them apart, one may lack it',
+  async (t) => {
+    const check = validate(
+      Type.Object({
+        tool: Type.Optional(
+          Type.Union([
+            Type.Literal('all'),
+            Type.Object({ type: Type.Literal('a'), only: Type.Optional(Type.Number()) }),
+            Type.Object({ type: Type.String({ pattern: '^(?!a$)', maxLength: 3, expected: 'short' }) }),
+          ]),
+        ),
+        item: Type.Optional(
+          Type.Union([
+            Type.Object({ type: Type.Optional(Type.Literal('x')), only: Type.Optional(Type.Number()) }),
+            Type.Object({ type: Type.Literal('y'), only: Type.Unknown() }),
+          ]),
+        ),
+      }),
+    );
+    const rows: [object, string][] = [
+      [{ tool: {} }, 'tool.type is required'],
+      [{ tool: { type: 1 } }, 'tool.type must be short'],
+      [{ tool: { type: 'long' } }, 'tool.type must be short'],
+      [{ tool: { type: 'a', only: 'x' } }, 'tool.only must be a number'],
+      [{ tool: 'none' }, 'tool must be "all" or an object'],
+      [{ item: { only: 'x' } }, 'item.only must be a number'],
+      [{ item: { type: 'x', only: 'x' } }, 'item.only must be a number'],
+      [{ item: { type: 'z' } }, 'item.type must be one of "x", "y"'],
+    ];
+    for (const [value, sentence] of rows)
+      t.throws(() => check(value), new ApiError('invalid_request', sentence), sentence);
+    t.same(check({ tool: { type: 'a', only: null }, item: { type: null, only: null } }), {
+      tool: { type: 'a' },
+      item: {},
+    });
+    t.same(check({ tool: { type: 'b', only: null }, item: { type: 'y', only: null } }), {
+      tool: { type: 'b', only: null },
+      item: { type: 'y', only: null },
+    });
+  },
+);
+
 t.test('validation fails exactly when the value does not match', async (t) => {
   const schema: TSchema = Request;
   const compiled = Compile(schema);

@@ -1,5 +1,6 @@
 /** Renders the request fields that every response object repeats. */
-import type { RequestTool, ResponsesRequest } from '../../schemas/responses.ts';
+import type { ResponsesRequest } from '../../schemas/responses.ts';
+import type { RequestTool } from '../../schemas/responses-input.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
 import { freeJson } from '../core/parse-json.ts';
 

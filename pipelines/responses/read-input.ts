@@ -1,5 +1,6 @@
 /** Reads instructions and input items of a responses request; each turn of the model becomes one message. */
-import type { InputItem, ReadItem, ResponsesRequest } from '../../schemas/responses.ts';
+import type { ResponsesRequest } from '../../schemas/responses.ts';
+import type { InputItem, ReadItem } from '../../schemas/responses-input.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid, required } from '../core/checks.ts';

@@ -1,5 +1,6 @@
 /** Reads the tools of a responses request and its tool choice: namespaces and custom tools become functions. */
-import type { CustomTool, FunctionTool, RequestTool, ResponsesRequest } from '../../schemas/responses.ts';
+import type { ResponsesRequest } from '../../schemas/responses.ts';
+import type { CustomTool, FunctionTool, RequestTool } from '../../schemas/responses-input.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { readTool } from '../chat/read-tools.ts';
 import { noTools } from '../conversation/chat-task.ts';
@@ -70,8 +71,6 @@ const findTools = (
       addTools(required(item.tools, path), path, found);
     }
   }
-  if (found.length > mostTools)
-    throw invalid(`tools must have at most ${mostTools} items, those in namespaces and in input included`);
   return found;
 };
 
@@ -80,12 +79,15 @@ const addTools = (tools: readonly RequestTool[], path: string, found: FoundTool[
   for (const [at, tool] of tools.entries()) {
     const place = `${path}[${at}]`;
     if (tool.type === 'function' || tool.type === 'custom') found.push({ tool, path: place });
-    if (tool.type !== 'namespace') continue;
-    const { name: namespace, description } = tool;
-    for (const [index, inner] of tool.tools.entries()) {
-      const about = index === 0 ? description : undefined;
-      found.push({ tool: inner, path: `${place}.tools[${index}]`, namespace, about });
+    if (tool.type === 'namespace') {
+      const { name: namespace, description } = tool;
+      for (const [index, inner] of tool.tools.entries()) {
+        const about = index === 0 ? description : undefined;
+        found.push({ tool: inner, path: `${place}.tools[${index}]`, namespace, about });
+      }
     }
+    if (found.length > mostTools)
+      throw invalid(`tools must have at most ${mostTools} items, those in namespaces and in input included`);
   }
 };
 

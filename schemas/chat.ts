@@ -101,6 +101,7 @@ export const Reasoning = Type.Object({
   enabled: Type.Optional(Type.Boolean()),
   summary: Type.Optional(Type.Enum(['auto', 'concise', 'detailed'])),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+  exclude: Type.Optional(Type.Boolean()),
 });
 
 export const ChatRequest = Titled('ChatRequest', {
@@ -113,6 +114,7 @@ export const ChatRequest = Titled('ChatRequest', {
   max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   reasoning_effort: Type.Optional(Effort),
   reasoning: Type.Optional(Reasoning),
+  include_reasoning: Type.Optional(Type.Boolean()),
   n: Type.Optional(Type.Integer({ minimum: 1, maximum: 128 })),
   seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
   top_k: Type.Optional(Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })),

@@ -21,7 +21,7 @@ const asked = {
   limits: { concurrency: 100_000, requests_per_minute: 100_000_000 },
 };
 const lease = { waited: 0, release: () => undefined };
-const task = { model, call, promptTokens: undefined, framing: undefined };
+const task = { model, call, promptTokens: undefined, hidesReasoning: false, framing: undefined };
 const exchange = exchangeOf(requestBody(false));
 const usage = { prompt: 120, completion: 64, cached: 0, reasoning: 0 };
 

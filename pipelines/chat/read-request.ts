@@ -73,6 +73,7 @@ const readDraft = (
     },
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
+    hidesReasoning: body.include_reasoning === false || body.reasoning?.exclude === true,
     textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };

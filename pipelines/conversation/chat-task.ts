@@ -14,6 +14,8 @@ export interface ChatDraft<Framing> {
   /** Completion limit that the client requested. */
   readonly limit: number | undefined;
   readonly thinking: ThinkingSettings;
+  /** True: reasoning takes place and is billed, but the client is not sent it. */
+  readonly hidesReasoning?: boolean;
   /** Bytes of the request that hold all its text; undefined when fetched or converted media may hold more. */
   readonly textBytes: number | undefined;
   /** What framing needs to know of the request. */
@@ -46,6 +48,7 @@ export interface ChatTask<Framing> {
   readonly call: ChatCall;
   /** Exact size of the prompt, where it had to be counted. */
   readonly promptTokens: number | undefined;
+  readonly hidesReasoning: boolean;
   readonly framing: Framing;
 }
 

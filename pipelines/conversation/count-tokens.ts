@@ -8,13 +8,21 @@ import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import type { ChatTask } from './chat-task.ts';
+import { withoutReasoning } from './hide-reasoning.ts';
 import type { SettledPart, SettledParts } from './settle.ts';
 
 /** Characters of one response; an engine that generates more does not stop by itself. */
 const mostCharacters = 64 * 1024 * 1024;
 
-export const countTokens: Transform<SettledParts, SettledParts, { readonly account: TokenAccount }> =
-  transform((next, { account }) => new TokenCounter(next, account));
+interface Counted {
+  readonly account: TokenAccount;
+  readonly task: Pick<ChatTask<unknown>, 'hidesReasoning'>;
+}
+
+/** Reasoning that the client does not want is counted, and goes no further. */
+export const countTokens: Transform<SettledParts, SettledParts, Counted> = transform(
+  (next, { account, task }) => new TokenCounter(task.hidesReasoning ? withoutReasoning(next) : next, account),
+);
 
 class TokenCounter extends Forwarder<SettledParts, SettledParts> {
   readonly #account: TokenAccount;

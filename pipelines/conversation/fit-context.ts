@@ -46,8 +46,8 @@ const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: numb
 };
 
 const taskOf = <F>(draft: ChatDraft<F>, maxTokens: number, promptTokens: number | undefined): ChatTask<F> => {
-  const { model, call, framing } = draft;
+  const { model, call, hidesReasoning = false, framing } = draft;
   call.maxTokens = maxTokens;
   call.thinking = budgetThinking(draft, maxTokens);
-  return { model, call, promptTokens, framing };
+  return { model, call, promptTokens, hidesReasoning, framing };
 };

@@ -29,6 +29,7 @@ import {
   models,
   run,
   text,
+  thought,
   usage,
 } from './fixtures.ts';
 
@@ -359,7 +360,13 @@ t.test('admit', async (t) => {
 });
 
 const call = plainCall({ stream: true });
-const task: ChatTask<undefined> = { model: model(), call, promptTokens: undefined, framing: undefined };
+const task: ChatTask<undefined> = {
+  model: model(),
+  call,
+  promptTokens: undefined,
+  hidesReasoning: false,
+  framing: undefined,
+};
 
 t.test('callEngine', async (t) => {
   t.test('hands the call and the reader’s backpressure to the engine of the model', async (t) => {
@@ -545,6 +552,26 @@ t.test('countTokens and record', async (t) => {
       event: { outcome: 'completed', ...tokens(10, 4) },
     },
   ];
+  t.test('hidden reasoning is counted and billed, but goes no further', async (t) => {
+    const { ports, events } = harness();
+    marbles(t, ({ cold, expectObservable, expectSubscriptions }) => {
+      const engine = cold<SettledParts>('-r-m-w|', {
+        r: [thought('Let me think')] as SettledParts,
+        m: [thought('!'), text('So')] as SettledParts,
+        w: [finish()],
+      });
+      const request = admitted({ ...task, hidesReasoning: true });
+      expectObservable(engine.pipe(metered(ports.usage, request))).toBe('-r-m-w(u|)', {
+        r: '[]',
+        m: JSON.stringify([text('So')]),
+        w: JSON.stringify([finish()]),
+        u: JSON.stringify([usage(8, 5, 0, 4)]),
+      });
+      expectSubscriptions(engine.subscriptions).toBe('^-----!');
+    });
+    t.match(events, [{ quantities: { completion_tokens: 5, reasoning_tokens: 4 }, cost: '0.000018' }]);
+  });
+
   t.test('an engine that exceeds the token limit is stopped with a failure', async (t) => {
     const big: SettledParts = [text('x'.repeat(1024 * 1024))];
     const { ports, events } = harness();

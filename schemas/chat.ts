@@ -176,6 +176,7 @@ export const ChatCompletion = Titled('ChatCompletion', {
   object: Type.Literal('chat.completion'),
   created: Type.Integer(),
   model: Type.String(),
+  provider: Type.String(),
   system_fingerprint: Type.Null(),
   choices: Type.Array(
     Type.Object({
@@ -208,6 +209,7 @@ export const ChatChunk = Titled('ChatChunk', {
   object: Type.Literal('chat.completion.chunk'),
   created: Type.Integer(),
   model: Type.String(),
+  provider: Type.String(),
   choices: Type.Array(
     Type.Object({
       index: Count,

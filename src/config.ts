@@ -35,6 +35,8 @@ export interface Config {
   /** Address clients use, ending in `/v1`; undefined: derived from where the server listens. */
   readonly publicUrl: string | undefined;
   readonly bootstrapKey: string | undefined;
+  /** The operator's name: `provider` of chat responses. */
+  readonly provider: string;
   readonly logLevel: LogLevel;
   readonly redisUrl: string | undefined;
   readonly admission: AdmissionConfig['admission'];
@@ -86,6 +88,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   configFile: configFile(env),
   publicUrl: publicUrl(env),
   bootstrapKey: bootstrapKey(env),
+  provider: provider(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
   admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
@@ -146,6 +149,13 @@ const bootstrapKey = (env: Environment): string | undefined => {
   const value = text(env, 'SLUICE_BOOTSTRAP_KEY');
   if (value !== undefined && !/^[\x21-\x7e]{16,512}$/.test(value))
     throw new ConfigError('SLUICE_BOOTSTRAP_KEY must be 16 to 512 visible ASCII characters without spaces');
+  return value;
+};
+
+const provider = (env: Environment): string => {
+  const value = text(env, 'SLUICE_PROVIDER') ?? 'Sluice';
+  if (!/^[^\p{C}]{1,100}$/u.test(value))
+    throw new ConfigError('SLUICE_PROVIDER must be at most 100 characters without control characters');
   return value;
 };
 

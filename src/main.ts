@@ -78,6 +78,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       jobs,
       webhookSecrets: webhooks.secrets,
       allowPrivateUrls: config.allowPrivateUrls,
+      provider: config.provider,
       publicUrl,
     };
     metrics.watch(() => [...admissionFamilies(admission.stats()), ...spanFamilies(tracing?.stats())]);

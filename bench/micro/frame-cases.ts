@@ -18,6 +18,7 @@ const completion: Completion = {
   id: 'chatcmpl-0123456789abcdef012345671',
   created: 1_760_000_000,
   model: model.id,
+  provider: '"Sluice"',
   choices: 1,
   logprobs: false,
   includeUsage: false,

@@ -55,6 +55,7 @@ export const portsFor = (
   jobs: new Proxy(Object.create(null), { get: absent }),
   webhookSecrets: { current: absent, rotate: absent },
   allowPrivateUrls: false,
+  provider: 'Sluice',
   publicUrl: () => '',
 });
 

@@ -8,6 +8,8 @@ export interface Completion {
   /** Unix seconds. */
   readonly created: number;
   readonly model: string;
+  /** The operator's name as JSON. */
+  readonly provider: string;
   /** Number of choices requested. */
   readonly choices: number;
   readonly logprobs: boolean;

@@ -33,7 +33,7 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
         callEngine(ports, 'chat'), // 502 503 504 before the first token
         settle, // an end that comes too early is a failure
         countTokens, // the engine's numbers, else our own
-        frameChat, // parts → one JSON object or chunks
+        frameChat(ports), // parts → one JSON object or chunks
         record(ports.usage), // one usage event, however it ends
       ),
     ),

@@ -22,7 +22,7 @@ export class ChatChunks implements EventWriter {
   #held: Finish | undefined;
 
   constructor(completion: Completion) {
-    const { id, created, model } = completion;
+    const { id, created, model, provider } = completion;
     this.#completion = completion;
     this.#start = [
       'data: {"id":',
@@ -31,6 +31,8 @@ export class ChatChunks implements EventWriter {
       created,
       ',"model":',
       quoted(model),
+      ',"provider":',
+      provider,
       ',"choices":[',
     ].join('');
     for (let choice = 0; choice < completion.choices; choice++) {

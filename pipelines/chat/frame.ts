@@ -3,6 +3,7 @@
 import type { Observer } from 'rxjs';
 import type { Logprob, TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply, type ReplyBody, type WholeReply } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import { quoted } from '../../src/quoted.ts';
 import { remembered } from '../../src/remembered.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';
@@ -14,12 +15,16 @@ import { type Completion, defaultFinish, type Finish, nativeJson, usageJson } fr
 import { ChatChunks } from './frame-stream.ts';
 import type { ChatFraming } from './read-request.ts';
 
-export const frameChat: Transform<SettledParts, Reply, Framing<ChatTask<ChatFraming>>> = transform(
-  (next, { exchange, task }) => {
+export const frameChat = (
+  ports: Pick<Ports, 'provider'>,
+): Transform<SettledParts, Reply, Framing<ChatTask<ChatFraming>>> => {
+  const provider = quoted(ports.provider);
+  return transform((next, { exchange, task }) => {
     const completion: Completion = {
       id: `chatcmpl-${responseKey(exchange)}`,
       created: Math.floor(Date.now() / 1000),
       model: task.model.id,
+      provider,
       choices: task.call.n,
       logprobs: task.call.logprobs !== undefined,
       includeUsage: task.framing.includeUsage,
@@ -28,8 +33,8 @@ export const frameChat: Transform<SettledParts, Reply, Framing<ChatTask<ChatFram
     return task.call.stream
       ? new StreamFrame(next, eventStreamHead, new ChatChunks(completion))
       : new ChatWhole(next, completion);
-  },
-);
+  });
+};
 
 export class ChatWhole extends Forwarder<SettledParts, Reply> {
   readonly #completion: Completion;
@@ -142,7 +147,7 @@ const firstOpening = '{"index":0,"message":{"role":"assistant","content":';
 const onlyText = ',"reasoning":null,"refusal":null},"logprobs":null,"finish_reason":"';
 const mostModels = 1000;
 const modelJson = remembered<string, string>(mostModels, (model) =>
-  [',"model":', quoted(model), ',"system_fingerprint":null,"choices":['].join(''),
+  [',"model":', quoted(model), ',"system_fingerprint":null,"provider":'].join(''),
 );
 
 const callJson = ({ id, name, text }: Call): string =>
@@ -153,9 +158,11 @@ const completionReply = (
   choices: readonly Choice[],
   usage: TokenUsage,
 ): WholeReply => {
-  const { id, created, model, logprobs, extra = '' } = completion;
+  const { id, created, model, provider, logprobs, extra = '' } = completion;
   const json = new JsonBody();
-  json.add(`{"id":"${id}","object":"chat.completion","created":${created}${modelJson(model)}`);
+  json.add(
+    `{"id":"${id}","object":"chat.completion","created":${created}${modelJson(model)}${provider},"choices":[`,
+  );
   for (const choice of choices) choice.write(json, logprobs);
   json.add(`],"usage":${usageJson(usage)}${extra}}`);
   return jsonTextReply(json.body());

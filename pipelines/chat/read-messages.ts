@@ -5,8 +5,30 @@ import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
 import { readText, readUserContent } from './read-content.ts';
 
-export const readMessages = (messages: readonly ChatRequestMessage[], media: MediaCollector): ChatMessage[] =>
-  messages.map((message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, media));
+export const readMessages = (
+  messages: readonly ChatRequestMessage[],
+  media: MediaCollector,
+): ChatMessage[] => {
+  const read = messages.map(
+    (message, at) => plainMessage(message) ?? readMessage(message, `messages[${at}]`, media),
+  );
+  if (read.some(isToolResult)) checkToolResults(read);
+  return read;
+};
+
+const isToolResult = ({ role }: ChatMessage): boolean => role === 'tool';
+
+/** A result whose call the model never sees would be lost on it: the client dropped too much of its history. */
+const checkToolResults = (messages: readonly ChatMessage[]): void => {
+  const calls = new Set<string>();
+  for (const [at, message] of messages.entries()) {
+    if (message.role === 'assistant') for (const { id } of message.toolCalls) calls.add(id);
+    if (message.role === 'tool' && !calls.has(message.callId))
+      throw invalid(
+        `messages[${at}].tool_call_id must be the id of a tool call in an earlier assistant message`,
+      );
+  }
+};
 
 /** Most are of this kind, and can have no fault that a path would have to name. */
 const plainMessage = ({ role, content, name }: ChatRequestMessage): ChatMessage | undefined =>

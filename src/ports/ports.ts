@@ -34,6 +34,8 @@ export interface Ports {
   readonly webhookSecrets: WebhookSecrets;
   /** For tests: addresses that clients give may lead to this machine and its networks. */
   readonly allowPrivateUrls: boolean;
+  /** The operator's name, in chat responses. */
+  readonly provider: string;
   /** Absolute address clients use, ending in `/v1`: what links start with. */
   readonly publicUrl: () => string;
 }

@@ -151,6 +151,21 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
   [say(user, { role: 'tool', tool_call_id: 'call_1' }), '400 messages[1].content is required'],
   [
+    say(user, { role: 'tool', tool_call_id: 'call_1', content: 'x' }),
+    '400 messages[1].tool_call_id must be the id of a tool call in an earlier assistant message',
+  ],
+  [
+    say(
+      user,
+      { role: 'assistant', tool_calls: [{ id: 'call_1', function: { name: 'f', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'x' },
+      { role: 'tool', tool_call_id: 'call_2', content: 'x' },
+      { role: 'assistant', tool_calls: [{ id: 'call_2', function: { name: 'f', arguments: '{}' } }] },
+      user,
+    ),
+    '400 messages[3].tool_call_id must be the id of a tool call in an earlier assistant message',
+  ],
+  [
     say(user, { role: 'assistant' }, user),
     '400 messages[1].content is required on an assistant message without tool_calls',
   ],
@@ -334,6 +349,8 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   [ask({ reasoning: { effort: 'huge' } }), `400 reasoning.effort must be one of ${efforts}`],
   [ask({ reasoning: 'high' }), '400 reasoning must be an object'],
   [ask({ reasoning: { enabled: 'no' } }), '400 reasoning.enabled must be true or false'],
+  [ask({ reasoning: { exclude: 'no' } }), '400 reasoning.exclude must be true or false'],
+  [ask({ include_reasoning: 0 }), '400 include_reasoning must be true or false'],
   [
     ask({ reasoning: { summary: 'long' } }),
     '400 reasoning.summary must be one of "auto", "concise", "detailed"',
@@ -378,6 +395,10 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
     '400 messages fills the context window: the prompt has 258 tokens, model mock/small takes 256 with a margin of 32',
   ],
 ];
+
+function strictFormat(schema: object): object {
+  return { type: 'json_schema', json_schema: { name: 'a', strict: true, schema } };
+}
 
 function nested(levels: number): object {
   return levels === 1
@@ -437,6 +458,9 @@ t.test('unusual but valid requests are accepted', async (t) => {
     ),
     strict({ ...closed, properties: { a: { type: ['string', 'null'], default: null } }, required: ['a'] }),
     think({ reasoning: { enabled: false, max_tokens: 99_999 } }),
+    ask({ response_format: strictFormat({ type: 'array' }) }),
+    ask({ response_format: strictFormat({ type: 'object', properties: { a: {} }, oneOf: [{}] }) }),
+    ask({ include_reasoning: true, reasoning: { exclude: false } }),
   ];
   for (const body of fine) t.equal(await refusal(body), 'answered', JSON.stringify(body).slice(0, 120));
 });

@@ -262,6 +262,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
     jobs: { create: unused, get: unused, list: unused, remove: unused, samples: unused, ...closes },
     webhookSecrets: { current: unused, rotate: unused },
     allowPrivateUrls: false,
+    provider: 'Sluice',
     publicUrl: () => 'http://127.0.0.1/v1',
     ...change,
   };

@@ -22,6 +22,7 @@ const completion = (change: Partial<Completion> = {}): Completion => ({
   id: 'chatcmpl-1',
   created: 1,
   model: 'mock/"chat"',
+  provider: '"The \\"operator\\""',
   choices: 1,
   logprobs: false,
   includeUsage: false,
@@ -84,6 +85,7 @@ const rebuilt = (chunks: readonly ChatChunk[], form: Completion) => {
   for (const chunk of chunks) {
     if (chunk.id !== form.id || chunk.model !== form.model || chunk.created !== form.created)
       throw new Error('changed');
+    if (chunk.provider !== JSON.parse(form.provider)) throw new Error('changed');
     if (total !== undefined) throw new Error('a chunk after usage');
     total = chunk.usage;
     if (chunk.choices.length === 0 && chunk.usage === undefined) throw new Error('an empty chunk');
@@ -126,6 +128,7 @@ const rebuilt = (chunks: readonly ChatChunk[], form: Completion) => {
     created: form.created,
     model: form.model,
     system_fingerprint: null,
+    provider: JSON.parse(form.provider) as string,
     choices: choices.map(({ message: { tool_calls, content, ...message }, ...choice }) => ({
       ...choice,
       message: {
@@ -284,7 +287,7 @@ t.test('a failure ends every open answer, whatever came before', async () => {
 
 t.test('the layout of a stream, byte by byte', async (t) => {
   const start =
-    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"mock/\\"chat\\"","choices":[';
+    'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"mock/\\"chat\\"","provider":"The \\"operator\\"","choices":[';
   const goesOn = ',"finish_reason":null,"native_finish_reason":null,"logprobs":null}]}\n\n';
   const counts =
     '"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}}';

@@ -231,7 +231,7 @@ export const ChatChunk = Titled('ChatChunk', {
       message: Type.String(),
       type: Type.String(),
       param: Type.Null(),
-      metadata: Type.Object({ error_type: Type.String() }),
+      metadata: Type.Object({ error_type: Type.String(), code: Type.Optional(Type.String()) }),
     }),
   ),
 });

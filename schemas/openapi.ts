@@ -32,7 +32,10 @@ export const ErrorEnvelope = Titled('ErrorEnvelope', {
     message: Type.String(),
     type: Type.String(),
     param: Type.Null(),
-    metadata: Type.Object({ error_type: Type.String({ description: 'Typed code for branching' }) }),
+    metadata: Type.Object({
+      error_type: Type.String({ description: 'Typed code for branching' }),
+      code: Type.Optional(Type.String({ description: '`context_length_exceeded`: the prompt is too long' })),
+    }),
   }),
 });
 

@@ -5,12 +5,21 @@ interface Kind {
   readonly type: string;
   readonly errorType: string;
   readonly messagesType: string;
+  /** What clients know it by, where they look for more than a status. */
+  readonly code?: string | undefined;
 }
 
 /** Rows of the contract's Errors part; the key is the name used in code. */
 const kinds = {
   invalid_request: row(400, 'validation_error', 'invalid_request', 'invalid_request_error'),
   unsupported_parameter: row(400, 'validation_error', 'unsupported_parameter', 'invalid_request_error'),
+  context_full: row(
+    400,
+    'validation_error',
+    'invalid_request',
+    'invalid_request_error',
+    'context_length_exceeded',
+  ),
   authentication: row(401, 'auth_error', 'authentication', 'authentication_error'),
   not_found: row(404, 'not_found_error', 'not_found', 'not_found_error'),
   method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
@@ -55,6 +64,21 @@ export class ApiError extends Error {
 export const fail = (kind: ErrorKind, message: string, details?: FailureDetails): ApiError =>
   new ApiError(kind, message, details);
 
+/**
+ * A prompt that does not fit the context window. Agents compact their history when they find the words of the one
+ * vendor or the other in a message; both are here. `field` is what has to be shorter.
+ */
+export const contextFull = (
+  tokens: { readonly prompt: number; readonly maximum: number; readonly window: number },
+  field: string,
+  details?: FailureDetails,
+): ApiError =>
+  fail(
+    'context_full',
+    `prompt is too long: ${tokens.prompt} tokens > ${tokens.maximum} maximum. This model's maximum context length is ${tokens.window} tokens; shorten ${field}`,
+    details,
+  );
+
 /** Any thrown thing → an error a client may see. The unexpected becomes a 500 that says nothing of its inside. */
 export const asApiError = (thrown: unknown): ApiError =>
   thrown instanceof ApiError ? thrown : fail('internal', 'Internal server error', { cause: thrown });
@@ -64,18 +88,21 @@ export interface ErrorBody {
   readonly message: string;
   readonly type: string;
   readonly param: null;
-  readonly metadata: { readonly error_type: string };
+  readonly metadata: { readonly error_type: string; readonly code?: string };
 }
 
 /** The inner object of the envelope; also what a stream's error chunk carries. */
 export const errorBody = (error: ApiError): ErrorBody => {
-  const kind = kinds[error.kind];
+  const kind: Kind = kinds[error.kind];
   return {
     code: kind.status,
     message: error.message,
     type: kind.type,
     param: null,
-    metadata: { error_type: kind.errorType },
+    metadata:
+      kind.code === undefined
+        ? { error_type: kind.errorType }
+        : { error_type: kind.errorType, code: kind.code },
   };
 };
 
@@ -120,6 +147,6 @@ export const firstLine = (text: string, limit = 300): string => {
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 };
 
-function row(status: number, type: string, errorType: string, messagesType: string): Kind {
-  return { status, type, errorType, messagesType };
+function row(status: number, type: string, errorType: string, messagesType: string, code?: string): Kind {
+  return { status, type, errorType, messagesType, code };
 }

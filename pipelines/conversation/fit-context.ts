@@ -1,8 +1,8 @@
 /** Fits the completion limit into the context window: 400 when the prompt alone fills it. */
 import { map, type Observable } from 'rxjs';
+import { contextFull } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
-import { invalid } from '../core/checks.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
@@ -38,10 +38,10 @@ export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string)
 
 const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
   const available = window - prompt - margin;
-  if (available < 1)
-    throw invalid(
-      `${draft.promptField} fills the context window: the prompt has ${prompt} tokens, model ${draft.model.id} takes ${window} with a margin of ${margin}`,
-    );
+  if (available < 1) {
+    // One token of the completion has to fit as well.
+    throw contextFull({ prompt, maximum: window - margin - 1, window }, draft.promptField);
+  }
   return taskOf(draft, Math.min(limit, available), prompt);
 };
 

@@ -148,7 +148,7 @@ export class ResponseEvents implements EventWriter {
     const { message, metadata } = errorBody(error);
     const errorEvent = this.#event(
       'error',
-      `"code":"${metadata.error_type}","message":${JSON.stringify(message)},"param":null`,
+      `"code":"${metadata.code ?? metadata.error_type}","message":${JSON.stringify(message)},"param":null`,
     );
     const response = failedResponse(this.#form, this.#output.json(), error);
     return errorEvent + this.#event('response.failed', `"response":${response}`);

@@ -1,5 +1,5 @@
 /** Renders the response object of the responses format in each of its states. */
-import type { ApiError } from '../../src/errors.ts';
+import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import type { CalledTools } from './tool-names.ts';
@@ -70,7 +70,10 @@ export const incompleteReason = (finish: FinishReason): IncompleteReason | undef
 };
 
 /** This format has only a few error codes. */
-const errorCode = ({ status }: ApiError): string => {
+const errorCode = (error: ApiError): string => {
+  const { status } = error;
+  const { code } = errorBody(error).metadata;
+  if (code !== undefined) return code;
   if (status === 429) return 'rate_limit_exceeded';
   return status < 500 ? 'invalid_prompt' : 'server_error';
 };

@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
-import { type ApiError, asApiError, fail } from '../errors.ts';
+import { type ApiError, asApiError, contextFull, fail } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
+import { estimatePrompt } from '../tokens/prompt.ts';
 import { fanOut } from './fan-out.ts';
 import type { EngineCall, EngineHead, EngineReader, ReadError } from './http-call.ts';
 import type { ReplicaPool } from './pool.ts';
@@ -158,11 +159,24 @@ class ChatReader implements EngineReader, Unsubscribable {
     this.#subscriber.next(parts);
   }
 
-  #fail(error: ApiError): void {
+  #fail(thrown: ApiError): void {
+    const error = this.#contextFull(thrown) ?? thrown;
     if (this.#emitted) {
       this.#subscriber.next([{ type: 'failure', error }]);
       this.#subscriber.complete();
     } else this.#subscriber.error(error);
+  }
+
+  /** In the words that clients know; undefined where the error is about something else. */
+  #contextFull(error: ApiError): ApiError | undefined {
+    const full = this.#setting.wire.readContextFull?.(error.message);
+    const window = full?.window ?? this.#model.context_length;
+    if (full === undefined || window === undefined) return undefined;
+    const prompt = full.prompt ?? Math.max(estimatePrompt(this.#call), window);
+    const maximum = full.maximum ?? (prompt < window ? window - this.#call.maxTokens : window - 1);
+    // No prompt fits beside such a completion limit: that is what the client has to change.
+    if (maximum < 1) return undefined;
+    return contextFull({ prompt, maximum, window }, 'the prompt', { cause: error });
   }
 
   #report({ malformed }: StreamDecoder): void {

@@ -60,6 +60,16 @@ export interface ChatWire {
   decodeStream(model: Model, call: ChatCall): StreamDecoder;
   /** The body is borrowed until this returns. */
   decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
+  /** What an error message says of a prompt that does not fit; undefined for one about something else. Absent: unknown. */
+  readContextFull?(message: string): ContextFull | undefined;
+}
+
+/** Tokens, as far as the engine states them. */
+export interface ContextFull {
+  readonly prompt: number | undefined;
+  /** Of a prompt that would have fitted. */
+  readonly maximum: number | undefined;
+  readonly window: number | undefined;
 }
 
 export interface StreamDecoder {

@@ -392,7 +392,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // the window
   [
     { model: 'mock/small', ...say({ role: 'user', content: 'word '.repeat(250) }) },
-    '400 messages fills the context window: the prompt has 258 tokens, model mock/small takes 256 with a margin of 32',
+    "400 prompt is too long: 258 tokens > 223 maximum. This model's maximum context length is 256 tokens; shorten messages",
   ],
 ];
 

@@ -230,7 +230,8 @@ t.test('openai: a small window cuts the answer, a full one refuses', async (t) =
       status: 400,
       error: {
         message:
-          /^messages fills the context window: the prompt has 500\d tokens, model sluice\/chat-small takes 4096/,
+          /^prompt is too long: 500\d tokens > 4063 maximum\. This model's maximum context length is 4096 tokens; shorten messages$/,
+        metadata: { error_type: 'invalid_request', code: 'context_length_exceeded' },
       },
     },
   );

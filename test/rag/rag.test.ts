@@ -227,7 +227,8 @@ t.test('items leave room for the conversation and its answer', async (t) => {
   const full = await ask([user(long)], { collection: many.id, model: 'lab/small' });
   t.equal(full.status, 200, 'what fits without items fits with them');
   const over = await ask([user(`${'water '.repeat(1100)}`)], { collection: many.id, model: 'lab/small' });
-  t.match(over, { status: 400, body: { error: { message: /^messages fills the context window/ } } });
+  const message = /^prompt is too long: \d+ tokens > \d+ maximum\. .*; shorten messages$/;
+  t.match(over, { status: 400, body: { error: { message, metadata: { code: 'context_length_exceeded' } } } });
 });
 
 t.test('a stream has the items on its first chunk', async (t) => {

@@ -427,7 +427,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // the window
   [
     { model: 'mock/small', input: 'word '.repeat(300) },
-    '400 input fills the context window: the prompt has 308 tokens, model mock/small takes 256 with a margin of 32',
+    "400 prompt is too long: 308 tokens > 223 maximum. This model's maximum context length is 256 tokens; shorten input",
   ],
 ];
 

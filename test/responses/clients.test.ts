@@ -295,7 +295,7 @@ t.test('openai: typed errors', async (t) => {
     [
       ask({ model: 'sluice/chat-small', input: 'word '.repeat(5000) }),
       OpenAI.BadRequestError,
-      bad(/^input fills the context window/),
+      bad(/^prompt is too long: \d+ tokens > 4063 maximum\. .*; shorten input$/),
     ],
     [
       () => new OpenAI({ baseURL: gateway.url, apiKey: 'wrong' }).responses.create({ model, input: [] }),

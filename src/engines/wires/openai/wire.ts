@@ -3,6 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import type { ChatCall } from '../../../ports/chat.ts';
 import type { ErrorReading, Wire } from '../../wire.ts';
 import { systemOneWire } from './ask-systemone.ts';
+import { readContextFull } from './context-full.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';
 import { WholeDecoder } from './decode-whole.ts';
 import { embeddingWire } from './embed.ts';
@@ -22,12 +23,14 @@ export const openAiWire = {
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   readError: (status, body): ErrorReading => {
     const message = errorMessage(body);
-    return { status: status === 500 && schemaRefusal.test(message ?? '') ? 400 : status, message };
+    const refused = status === 500 && isRefusal(message ?? '');
+    return { status: refused ? 400 : status, message };
   },
   chat: {
     encode: (model, call, row) => ({ path: '/chat/completions', body: encodeChat(model, call, row) }),
     decodeStream: (model, call) => new OpenAiStreamDecoder(answerOptions(model, call)),
     decodeWhole: (model, call, body) => wholeAnswers.decode(body, answerOptions(model, call)),
+    readContextFull,
   },
   embeddings: embeddingWire,
   decisions: {
@@ -41,7 +44,13 @@ export const openAiWire = {
   transcription: transcriptionWire,
 } satisfies Wire;
 
-/** Ollama reports a JSON schema that it cannot follow as its own failure, which would count against the replica. */
+/**
+ * Ollama reports a JSON schema that it cannot follow as its own failure, llama.cpp and Ollama a prompt that is too long:
+ * it would count against the replica.
+ */
+const isRefusal = (message: string): boolean =>
+  schemaRefusal.test(message) || readContextFull(message) !== undefined;
+
 const schemaRefusal = /^(?:invalid JSON schema in|failed to load model vocabulary required for) format$/;
 
 const answerOptions = (model: Model, call: ChatCall): AnswerOptions => ({

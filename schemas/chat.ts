@@ -104,6 +104,10 @@ export const Reasoning = Type.Object({
   exclude: Type.Optional(Type.Boolean()),
 });
 
+export const LogitBias = Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 }), {
+  maxProperties: 2048,
+});
+
 export const ChatRequest = Titled('ChatRequest', {
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   messages: Type.Array(ChatRequestMessage, { minItems: 1, maxItems: 16_384 }),
@@ -124,6 +128,7 @@ export const ChatRequest = Titled('ChatRequest', {
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   frequency_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
   presence_penalty: Type.Optional(Type.Number({ minimum: -2, maximum: 2 })),
+  logit_bias: Type.Optional(LogitBias),
   stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { maxItems: 4 })])),
   logprobs: Type.Optional(Type.Boolean()),
   top_logprobs: Type.Optional(Type.Integer({ minimum: 0, maximum: 20 })),

@@ -18,6 +18,7 @@ import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readMessages } from './read-messages.ts';
 import { readFormat, readToolChoice, readTools } from './read-tools.ts';
+import { refuseFields } from './refused-fields.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
@@ -41,6 +42,7 @@ const readDraft = (
   pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
+  refuseFields(body);
   const { messages, continued } = continueFinal(
     readMessages(body.messages, { model, pending }),
     body.continue_final_message ?? false,
@@ -103,7 +105,14 @@ const effortField = (reasoning: ChatRequest['reasoning']): string => {
 
 type SamplingFields = Pick<
   ChatRequest,
-  'temperature' | 'top_p' | 'top_k' | 'frequency_penalty' | 'presence_penalty' | 'repetition_penalty' | 'seed'
+  | 'temperature'
+  | 'top_p'
+  | 'top_k'
+  | 'frequency_penalty'
+  | 'presence_penalty'
+  | 'repetition_penalty'
+  | 'logit_bias'
+  | 'seed'
 >;
 
 export const readSampling = (body: SamplingFields): Sampling => {
@@ -114,8 +123,16 @@ export const readSampling = (body: SamplingFields): Sampling => {
   if (body.frequency_penalty !== undefined) sampling.frequencyPenalty = body.frequency_penalty;
   if (body.presence_penalty !== undefined) sampling.presencePenalty = body.presence_penalty;
   if (body.repetition_penalty !== undefined) sampling.repetitionPenalty = body.repetition_penalty;
+  if (body.logit_bias !== undefined) sampling.logitBias = checkLogitBias(body.logit_bias);
   if (body.seed !== undefined) sampling.seed = engineSeed(body.seed);
   return sampling;
+};
+
+const checkLogitBias = (bias: Readonly<Record<string, number>>): Readonly<Record<string, number>> => {
+  for (const token in bias) {
+    if (!/^\d{1,9}$/.test(token)) throw invalid('logit_bias must have ids of tokens as its keys');
+  }
+  return bias;
 };
 
 /** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */

@@ -40,6 +40,8 @@ export interface Sampling {
   readonly presencePenalty?: number;
   readonly repetitionPenalty?: number;
   readonly seed?: number;
+  /** By id of the engine's token. */
+  readonly logitBias?: Readonly<Record<string, number>>;
 }
 
 export type ChatMessage =

@@ -1,6 +1,7 @@
 /** Tests that invalid chat requests get an error that names the field and reach no engine. */
 import t from 'tap';
-import { harness, refusal } from './fixtures.ts';
+import { thrownBy } from '../thrown-by.ts';
+import { harness, refusal, ask as send } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const ask = (fields: object) => ({ messages: [user], ...fields });
@@ -258,6 +259,10 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   [ask({ top_p: 1.1 }), '400 top_p must be between 0 and 1'],
   [ask({ frequency_penalty: -2.1 }), '400 frequency_penalty must be between -2 and 2'],
   [ask({ presence_penalty: 2.1 }), '400 presence_penalty must be between -2 and 2'],
+  [ask({ logit_bias: [] }), '400 logit_bias must be an object'],
+  [ask({ logit_bias: { 50256: 'x' } }), '400 logit_bias["50256"] must be a number'],
+  [ask({ logit_bias: { 50256: 101 } }), '400 logit_bias["50256"] must be between -100 and 100'],
+  [ask({ logit_bias: { the: 1 } }), '400 logit_bias must have ids of tokens as its keys'],
   [ask({ stream: 'true' }), '400 stream must be true or false'],
   [ask({ stream_options: { include_usage: 1 } }), '400 stream_options.include_usage must be true or false'],
   // stop and logprobs
@@ -413,6 +418,41 @@ t.test(`${cases.length} invalid requests are refused`, async (t) => {
   t.equal(at.calls.length, 0, 'no engine was called');
   t.equal(at.leases.length, 0, 'no slot was taken');
   t.same(at.events, [], 'nothing was billed');
+});
+
+t.test('fields that would change the answer are refused by name', async (t) => {
+  const fields: readonly (readonly [field: string, value: unknown, hint?: string])[] = [
+    ['functions', [{ name: 'f' }], ': use tools'],
+    ['function_call', 'auto', ': use tool_choice'],
+    ['modalities', ['text', 'audio']],
+    ['audio', { voice: 'alloy', format: 'mp3' }],
+    ['web_search_options', { search_context_size: 'low' }],
+    ['plugins', [{ id: 'web' }]],
+    ['min_p', 0.05],
+    ['guided_json', { type: 'object' }, ': use response_format'],
+    ['chat_template_kwargs', { enable_thinking: false }],
+    ['thinking', { type: 'enabled' }, ': use reasoning'],
+    ['ignore_eos', true],
+    ['repeat_penalty', 1.1, ': use repetition_penalty'],
+  ];
+  for (const [field, value, hint = ''] of fields) {
+    const thrown = await thrownBy(send(ask({ [field]: value })));
+    t.match(thrown, { kind: 'unsupported_parameter', message: `${field} is not supported${hint}` });
+  }
+  const harmless = {
+    functions: [],
+    function_call: 'none',
+    modalities: ['text'],
+    audio: null,
+    web_search_options: {},
+    min_p: 0,
+    typical_p: 1,
+    skip_special_tokens: true,
+    ignore_eos: false,
+    guided_regex: '',
+    add_generation_prompt: false,
+  };
+  t.equal(await refusal(ask(harmless)), 'answered', 'values that change nothing are accepted');
 });
 
 t.test('unusual but valid requests are accepted', async (t) => {

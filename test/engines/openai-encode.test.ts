@@ -45,6 +45,7 @@ t.test('everything at once', async (t) => {
       presencePenalty: 1,
       repetitionPenalty: 1.1,
       seed: 7,
+      logitBias: { '50256': -100 },
     },
     tools: [{ name: 'f', description: 'd', parameters: { type: 'object' }, strict: true }, { name: 'g' }],
     toolChoice: { name: 'f' },
@@ -67,6 +68,7 @@ t.test('everything at once', async (t) => {
     presence_penalty: 1,
     repetition_penalty: 1.1,
     seed: 7,
+    logit_bias: { '50256': -100 },
     tools: [
       {
         type: 'function',

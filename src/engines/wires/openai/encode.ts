@@ -65,6 +65,7 @@ const optional = (model: Model, call: ChatCall): Body => {
   if (call.n > 1) body.n = call.n;
   if (call.stop.length > 0) body.stop = call.stop;
   if (call.user !== undefined) body.user = call.user;
+  if (call.sampling.logitBias !== undefined) body.logit_bias = call.sampling.logitBias;
   if (call.logprobs !== undefined) {
     body.logprobs = true;
     body.top_logprobs = call.logprobs.top;

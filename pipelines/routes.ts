@@ -3,6 +3,7 @@ import type { Ports } from '../src/ports/ports.ts';
 import { accountRoutes } from './account/routes.ts';
 import { audioRoutes } from './audio/routes.ts';
 import { chatRoutes } from './chat/routes.ts';
+import { completionsRoutes } from './completions/routes.ts';
 import { decisionsRoutes } from './decisions/routes.ts';
 import { embeddingsRoutes } from './embeddings/routes.ts';
 import { imagesRoutes } from './images/routes.ts';
@@ -17,6 +18,7 @@ export const routes = (ports: Ports): readonly Route[] => {
   const table: readonly Route[] = [
     ...modelsRoutes(ports),
     ...chatRoutes(ports),
+    ...completionsRoutes(ports),
     ...messagesRoutes(ports),
     ...responsesRoutes(ports),
     ...embeddingsRoutes(ports),

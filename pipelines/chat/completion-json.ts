@@ -1,6 +1,7 @@
 /** JSON that the framings of the chat format share. */
-import type { Part, TokenUsage } from '../../src/ports/chat.ts';
+import type { TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
+import type { Finish } from '../conversation/finishes.ts';
 
 export interface Completion {
   /** Our own: letters, digits, dashes. */
@@ -18,16 +19,6 @@ export interface Completion {
   /** Further fields as JSON, each after a comma: at the end of a whole response, on the first chunk of a stream. */
   readonly extra?: string | undefined;
 }
-
-export type Finish = Extract<Part, { type: 'finish' }>;
-
-/** For a choice whose engine reported no finish. */
-export const defaultFinish = (choice: number): Finish => ({
-  type: 'finish',
-  choice,
-  reason: 'stop',
-  native: null,
-});
 
 export const nativeJson = ({ native }: Finish): string => (native === null ? 'null' : quoted(native));
 

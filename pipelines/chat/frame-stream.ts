@@ -2,9 +2,10 @@
 import { type ApiError, errorBody } from '../../src/errors.ts';
 import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
+import { type Finish, Finishes } from '../conversation/finishes.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
-import { type Completion, defaultFinish, type Finish, nativeJson, usageJson } from './completion-json.ts';
+import { type Completion, nativeJson, usageJson } from './completion-json.ts';
 
 /** After a delta, while its choice is not finished. */
 const unfinished = '},"finish_reason":null,"native_finish_reason":null,"logprobs":null}]';
@@ -17,13 +18,12 @@ export class ChatChunks implements EventWriter {
   /** `data: {…,"choices":[`, and then per choice up to `"delta":{`. Joined, so that each is one flat string. */
   readonly #start: string;
   readonly #deltas: string[] = [];
-  readonly #finished: boolean[] = [];
-  /** The last finish is held until the usage arrives, which its chunk may have to carry. */
-  #held: Finish | undefined;
+  readonly #finishes: Finishes;
 
   constructor(completion: Completion) {
     const { id, created, model, provider } = completion;
     this.#completion = completion;
+    this.#finishes = new Finishes(completion.choices);
     this.#start = [
       'data: {"id":',
       quoted(id),
@@ -37,7 +37,6 @@ export class ChatChunks implements EventWriter {
     ].join('');
     for (let choice = 0; choice < completion.choices; choice++) {
       this.#deltas.push([this.#start, '{"index":', choice, ',"delta":{'].join(''));
-      this.#finished.push(false);
     }
   }
 
@@ -70,7 +69,7 @@ export class ChatChunks implements EventWriter {
         );
       case 'finish': {
         const earlier = this.#release();
-        this.#held = part;
+        this.#finishes.hold(part);
         return earlier;
       }
       case 'usage':
@@ -88,13 +87,9 @@ export class ChatChunks implements EventWriter {
     return this.#deltas[choice] ?? `${this.#start}{"index":${choice},"delta":{`;
   }
 
-  /** Writes the held finish as it is: something came after it, so it was not the last. */
   #release(): string {
-    const held = this.#held;
-    if (held === undefined) return '';
-    this.#held = undefined;
-    this.#finished[held.choice] = true;
-    return this.#finish(held, '');
+    const held = this.#finishes.release();
+    return held === undefined ? '' : this.#finish(held, '');
   }
 
   #finish(finish: Finish, usage: string): string {
@@ -107,7 +102,7 @@ export class ChatChunks implements EventWriter {
 
   #end(usage: TokenUsage): string {
     const field = `,"usage":${usageJson(usage)}`;
-    const open = this.#open();
+    const open = this.#finishes.open();
     const last = open.length - 1;
     const alone = this.#completion.includeUsage || last < 0;
     const finishes = open.map((finish, at) => this.#finish(finish, at === last && !alone ? field : ''));
@@ -115,19 +110,12 @@ export class ChatChunks implements EventWriter {
   }
 
   fail(error: ApiError): string {
-    const choices = this.#open().map(
-      ({ choice }) =>
-        `{"index":${choice},"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}`,
-    );
+    const choices = this.#finishes
+      .open()
+      .map(
+        ({ choice }) =>
+          `{"index":${choice},"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}`,
+      );
     return `${this.#start}${choices.join(',')}],"error":${JSON.stringify(errorBody(error))}}\n\n${done}`;
-  }
-
-  /** Finishes of the choices that are still open; the held one last. */
-  #open(): readonly Finish[] {
-    const held = this.#held;
-    const open = this.#finished.flatMap((finished, choice) =>
-      finished || choice === held?.choice ? [] : [defaultFinish(choice)],
-    );
-    return held === undefined ? open : [...open, held];
   }
 }

@@ -7,11 +7,12 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { quoted } from '../../src/quoted.ts';
 import { remembered } from '../../src/remembered.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';
+import { defaultFinish, type Finish } from '../conversation/finishes.ts';
 import { StreamFrame } from '../conversation/frame-stream.ts';
 import type { SettledPart, SettledParts } from '../conversation/settle.ts';
 import { eventStreamHead, type Framing, responseKey } from '../core/frame.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
-import { type Completion, defaultFinish, type Finish, nativeJson, usageJson } from './completion-json.ts';
+import { type Completion, nativeJson, usageJson } from './completion-json.ts';
 import { ChatChunks } from './frame-stream.ts';
 import type { ChatFraming } from './read-request.ts';
 

@@ -138,7 +138,7 @@ const checkLogitBias = (bias: Readonly<Record<string, number>>): Readonly<Record
 /** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
 const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
-const readStop = (stop: ChatRequest['stop']): readonly string[] => {
+export const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;
   const sequences = typeof stop === 'string' ? [stop] : stop;
   const blank = sequences.indexOf('');

@@ -24,6 +24,7 @@ const refused: ReadonlyMap<string, Refused> = new Map(
     modalities: { neutral: 'text' },
     plugins: plain,
     preset: plain,
+    suffix: plain,
     web_search_options: plain,
     // sampling of vLLM, SGLang, llama.cpp and OpenRouter
     bad_words: plain,

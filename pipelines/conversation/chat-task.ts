@@ -1,6 +1,7 @@
 /** A chat request on its way to an engine, whatever format it has. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/chat.ts';
+import type { CompletionCall } from '../../src/ports/completion.ts';
 
 /** What the reader of a format makes of a request. */
 export interface ChatDraft<Framing> {
@@ -28,6 +29,9 @@ interface DraftCall extends Omit<ChatCall, 'maxTokens' | 'thinking'> {
   thinking: Thinking;
 }
 
+/** A text completion on its way to an engine. */
+export type CompletionTask<Framing> = ChatTask<Framing, CompletionCall>;
+
 /** Placeholders until then. */
 export const unresolvedTokens = 0;
 export const unresolvedThinking: Thinking = { effort: undefined, budget: undefined };
@@ -43,9 +47,9 @@ export interface ThinkingSettings {
 }
 
 /** A draft whose limits are resolved: ready to be admitted and called. */
-export interface ChatTask<Framing> {
+export interface ChatTask<Framing, Call = ChatCall> {
   readonly model: Model;
-  readonly call: ChatCall;
+  readonly call: Call;
   /** Exact size of the prompt, where it had to be counted. */
   readonly promptTokens: number | undefined;
   readonly hidesReasoning: boolean;

@@ -7,7 +7,7 @@ import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
 import { estimatePiece, estimatePrompt } from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
 import { Forwarder, type Transform, transform } from '../core/stage.ts';
-import type { ChatTask } from './chat-task.ts';
+import type { ChatTask, CompletionTask } from './chat-task.ts';
 import { withoutReasoning } from './hide-reasoning.ts';
 import type { SettledPart, SettledParts } from './settle.ts';
 
@@ -16,7 +16,7 @@ const mostCharacters = 64 * 1024 * 1024;
 
 interface Counted {
   readonly account: TokenAccount;
-  readonly task: Pick<ChatTask<unknown>, 'hidesReasoning'>;
+  readonly task: Pick<CountedTask, 'hidesReasoning'>;
 }
 
 /** Reasoning that the client does not want is counted, and goes no further. */
@@ -47,15 +47,17 @@ class TokenCounter extends Forwarder<SettledParts, SettledParts> {
 
 const isContent = ({ type }: SettledPart): boolean => type !== 'usage';
 
+type CountedTask = ChatTask<unknown> | CompletionTask<unknown>;
+
 /** `route` is the path below `/v1`. */
 export const tokenAccount =
   (route: string) =>
-  (billed: Billed<ChatTask<unknown>>): TokenAccount =>
+  (billed: Billed<CountedTask>): TokenAccount =>
     new TokenAccount(route, billed);
 
 export class TokenAccount implements Account<SettledParts> {
   readonly #route: string;
-  readonly #billed: Billed<ChatTask<unknown>>;
+  readonly #billed: Billed<CountedTask>;
   readonly #started = performance.now();
   #firstToken: number | undefined;
   #completion = 0;
@@ -67,7 +69,7 @@ export class TokenAccount implements Account<SettledParts> {
   /** The engine's own numbers; the last ones count. */
   #reported: TokenUsage | undefined;
 
-  constructor(route: string, billed: Billed<ChatTask<unknown>>) {
+  constructor(route: string, billed: Billed<CountedTask>) {
     this.#route = route;
     this.#billed = billed;
   }

@@ -10,7 +10,7 @@ import { budgetThinking } from './thinking.ts';
 
 const defaultLimit = 32_768;
 /** Kept free beside prompt and completion. */
-const margin = 32;
+export const margin = 32;
 /** No engine takes a larger number. */
 const largestLimit = 2 ** 31 - 1;
 
@@ -36,13 +36,15 @@ const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
 export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> =>
   countTexts(offload, promptTexts(prompt), tokenizer).pipe(map((counted) => counted + fixedTokens(prompt)));
 
-const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
+const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> =>
+  taskOf(draft, cutLimit(limit, window, prompt, draft.promptField), prompt);
+
+/** The completion limit beside a prompt of so many tokens. */
+export const cutLimit = (limit: number, window: number, prompt: number, field: string): number => {
   const available = window - prompt - margin;
-  if (available < 1) {
-    // One token of the completion has to fit as well.
-    throw contextFull({ prompt, maximum: window - margin - 1, window }, draft.promptField);
-  }
-  return taskOf(draft, Math.min(limit, available), prompt);
+  // One token of the completion has to fit as well.
+  if (available < 1) throw contextFull({ prompt, maximum: window - margin - 1, window }, field);
+  return Math.min(limit, available);
 };
 
 const taskOf = <F>(draft: ChatDraft<F>, maxTokens: number, promptTokens: number | undefined): ChatTask<F> => {

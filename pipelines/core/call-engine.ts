@@ -11,6 +11,7 @@ import type { Step } from './stage.ts';
 /** What an engine that lacks an operation does not do. */
 const missing = {
   chat: 'does not chat',
+  complete: 'continues no texts',
   embed: 'makes no embeddings',
   decide: 'decides nothing',
   image: 'makes no images',

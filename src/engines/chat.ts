@@ -1,20 +1,23 @@
-/** Makes chat calls to an engine and emits the parts of its responses. */
+/** Makes chat and completion calls to an engine and emits the parts of its responses. */
 import type { Logger } from 'pino';
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { type ApiError, asApiError, contextFull, fail } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { CompletionCall } from '../ports/completion.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
 import { estimatePrompt } from '../tokens/prompt.ts';
-import { fanOut } from './fan-out.ts';
+import { chatSingles, completionSingles, fanOut, type Single } from './fan-out.ts';
 import type { EngineCall, EngineHead, EngineReader, ReadError } from './http-call.ts';
 import type { ReplicaPool } from './pool.ts';
-import type { ChatWire, StreamDecoder } from './wire.ts';
+import type { PartsWire, StreamDecoder } from './wire.ts';
 
-/** What all chat calls to one engine have in common. */
-interface ChatSetting {
-  readonly wire: ChatWire;
+type PartsCall = ChatCall | CompletionCall;
+
+/** What all such calls to one engine have in common. */
+interface PartsSetting<Call> {
+  readonly wire: PartsWire<Call>;
   readonly pool: ReplicaPool;
   readonly log: Logger;
   readonly row: EngineRow;
@@ -22,27 +25,39 @@ interface ChatSetting {
   readonly readError: ReadError;
 }
 
-export const chatOverHttp = (setting: ChatSetting): NonNullable<Engine['chat']> => {
-  const chat = (model: Model, call: ChatCall, flow: Flow): Observable<Parts> =>
+export const chatOverHttp = (setting: PartsSetting<ChatCall>): NonNullable<Engine['chat']> =>
+  partsOverHttp(setting, chatSingles);
+
+export const completeOverHttp = (setting: PartsSetting<CompletionCall>): NonNullable<Engine['complete']> =>
+  partsOverHttp(setting, completionSingles);
+
+/** `singlesOf` splits a call for engines that give one answer to each. */
+const partsOverHttp = <Call extends PartsCall>(
+  setting: PartsSetting<Call>,
+  singlesOf: (call: Call) => readonly Single<Call>[],
+) => {
+  const send = (model: Model, call: Call, flow: Flow): Observable<Parts> =>
     new Observable((subscriber) => {
-      const reader = new ChatReader(setting, model, call, flow, subscriber);
+      const reader = new PartsReader(setting, model, call, flow, subscriber);
       reader.start();
       return reader;
     });
-  if (setting.row.fan_out_n !== true) return chat;
-  return (model, call, flow) =>
-    call.n > 1
-      ? fanOut(call, flow, (single, itsFlow) => chat(model, single, itsFlow))
-      : chat(model, call, flow);
+  if (setting.row.fan_out_n !== true) return send;
+  return (model: Model, call: Call, flow: Flow): Observable<Parts> => {
+    const singles = singlesOf(call);
+    return singles.length > 1
+      ? fanOut(singles, flow, (single, itsFlow) => send(model, single, itsFlow))
+      : send(model, call, flow);
+  };
 };
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
 /** Errors while nothing was emitted, and emits a last `failure` part afterwards. Unsubscribing closes its call. */
-class ChatReader implements EngineReader, Unsubscribable {
-  readonly #setting: ChatSetting;
+class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribable {
+  readonly #setting: PartsSetting<Call>;
   readonly #model: Model;
-  readonly #call: ChatCall;
+  readonly #call: Call;
   readonly #flow: Flow;
   readonly #subscriber: Subscriber<Parts>;
   #running: EngineCall | undefined;
@@ -52,7 +67,13 @@ class ChatReader implements EngineReader, Unsubscribable {
   #bodyBytes = 0;
   #emitted = false;
 
-  constructor(setting: ChatSetting, model: Model, call: ChatCall, flow: Flow, subscriber: Subscriber<Parts>) {
+  constructor(
+    setting: PartsSetting<Call>,
+    model: Model,
+    call: Call,
+    flow: Flow,
+    subscriber: Subscriber<Parts>,
+  ) {
     this.#setting = setting;
     this.#model = model;
     this.#call = call;

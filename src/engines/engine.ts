@@ -6,7 +6,7 @@ import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
 import { EngineCalls, type RequestHeaders } from './calls.ts';
-import { chatOverHttp } from './chat.ts';
+import { chatOverHttp, completeOverHttp } from './chat.ts';
 import { Deadlines } from './deadlines.ts';
 import { decideOverHttp } from './decide.ts';
 import { Dispatch } from './dispatch.ts';
@@ -58,11 +58,14 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const headers = requestHeaders(name, row, wire, options.env);
   const { pool, deadlines } = createPool(name, row, log, options.queue);
   const calls = new EngineCalls(pool, headers, wire.readError);
-  const { readError, chat, embeddings, decisions, images, renders, speech, transcription } = wire;
+  const { readError, chat, completions, embeddings, decisions, images, renders, speech, transcription } =
+    wire;
+  const setting = { pool, log, row, headers: headers.json, readError };
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
 
   return {
-    ...(chat && { chat: chatOverHttp({ wire: chat, pool, log, row, headers: headers.json, readError }) }),
+    ...(chat && { chat: chatOverHttp({ ...setting, wire: chat }) }),
+    ...(completions && { complete: completeOverHttp({ ...setting, wire: completions }) }),
     ...(embeddings && { embed: embedOverHttp(embeddings, calls) }),
     ...(decisions && { decide: decideOverHttp(decisions, calls) }),
     ...(images && {

@@ -1,52 +1,72 @@
-/** Turns a call for n answers into n calls whose parts are merged. */
+/** Turns a call for several answers into as many calls, whose parts are merged. */
 import { defer, finalize, map, merge, Observable, type OperatorFunction } from 'rxjs';
 import { asApiError } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { ChatCall, Part, Parts, TokenUsage } from '../ports/chat.ts';
+import type { ChatCall, Part, Parts, Sampling, TokenUsage } from '../ports/chat.ts';
+import type { CompletionCall } from '../ports/completion.ts';
 import type { Flow } from '../ports/engine.ts';
 
-export const fanOut = (
-  call: ChatCall,
-  flow: Flow,
-  answer: (call: ChatCall, flow: Flow) => Observable<Parts>,
-): Observable<Parts> =>
-  sharedBackpressure(flow.backpressure, call.n, (backpressure, choice) =>
-    answer(single(call, choice), { ...flow, backpressure }).pipe(
-      map((parts) => parts.map((part) => renumbered(part, choice))),
-    ),
-  ).pipe(asOneAnswer(call.n));
+/** A call for one answer. */
+export interface Single<Call> {
+  readonly call: Call;
+  /** The first of its prompt, which counts once. */
+  readonly countsPrompt: boolean;
+}
 
-/** Merges so many streams; pausing the reader pauses all of them. */
-export const sharedBackpressure = <Out>(
+/** `singles`: a call for each choice. */
+export const fanOut = <Call>(
+  singles: readonly Single<Call>[],
+  flow: Flow,
+  answer: (call: Call, flow: Flow) => Observable<Parts>,
+): Observable<Parts> =>
+  sharedBackpressure(flow.backpressure, singles, (backpressure, single, choice) =>
+    answer(single.call, { ...flow, backpressure }).pipe(
+      map((parts) => parts.map((part) => renumbered(part, choice, single.countsPrompt))),
+    ),
+  ).pipe(asOneAnswer(singles.length));
+
+export const chatSingles = (call: ChatCall): readonly Single<ChatCall>[] =>
+  Array.from({ length: call.n }, (_, choice) => ({
+    call: { ...call, n: 1, sampling: seeded(call.sampling, choice) },
+    countsPrompt: choice === 0,
+  }));
+
+export const completionSingles = (call: CompletionCall): readonly Single<CompletionCall>[] =>
+  call.prompts.flatMap((prompt) =>
+    Array.from({ length: call.n }, (_, choice) => ({
+      call: { ...call, prompts: [prompt], n: 1, sampling: seeded(call.sampling, choice) },
+      countsPrompt: choice === 0,
+    })),
+  );
+
+/** Merges a stream of each item; pausing the reader pauses all of them. */
+export const sharedBackpressure = <Item, Out>(
   backpressure: Backpressure,
-  count: number,
-  streamOf: (backpressure: Backpressure, index: number) => Observable<Out>,
+  items: readonly Item[],
+  streamOf: (backpressure: Backpressure, item: Item, index: number) => Observable<Out>,
 ): Observable<Out> =>
   defer(() => {
-    const each = Array.from({ length: count }, () => new Backpressure());
+    const each = items.map((item) => ({ item, backpressure: new Backpressure() }));
     const all = {
       pause: () => {
-        for (const one of each) one.pause();
+        for (const one of each) one.backpressure.pause();
       },
       resume: () => {
-        for (const one of each) one.resume();
+        for (const one of each) one.backpressure.resume();
       },
     };
     backpressure.attach(all);
-    return merge(...each.map(streamOf)).pipe(finalize(() => backpressure.detach(all)));
+    const streams = each.map((one, index) => streamOf(one.backpressure, one.item, index));
+    return merge(...streams).pipe(finalize(() => backpressure.detach(all)));
   });
 
 /** With one seed for all, every answer would be the same. */
-const single = (call: ChatCall, choice: number): ChatCall => ({
-  ...call,
-  n: 1,
-  sampling:
-    call.sampling.seed === undefined
-      ? call.sampling
-      : { ...call.sampling, seed: call.sampling.seed + choice },
-});
+const seeded = (sampling: Sampling, choice: number): Sampling =>
+  sampling.seed === undefined ? sampling : { ...sampling, seed: sampling.seed + choice };
 
-const renumbered = (part: Part, choice: number): Part => {
+const renumbered = (part: Part, choice: number, countsPrompt: boolean): Part => {
+  if (part.type === 'usage')
+    return countsPrompt ? part : { type: 'usage', usage: { ...part.usage, prompt: 0, cached: 0 } };
   if (!('choice' in part)) return part;
   // Its text need not be a property of its own.
   return part.type === 'text' ? { ...part, text: part.text, choice } : { ...part, choice };
@@ -83,10 +103,9 @@ const asOneAnswer =
       });
     });
 
-/** The prompt counts once, as when the engine makes n answers itself. */
 const total = (sum: TokenUsage, next: TokenUsage): TokenUsage => ({
-  prompt: sum.prompt,
-  cached: sum.cached,
+  prompt: sum.prompt + next.prompt,
+  cached: sum.cached + next.cached,
   completion: sum.completion + next.completion,
   reasoning: sum.reasoning + next.reasoning,
 });

@@ -44,7 +44,8 @@ export const hearSongs = (hearing: Hearing): Observable<RenderEvent> => {
   const { model, call, flow } = hearing;
   const streaming = model.capabilities?.music?.streaming;
   if (call.type !== 'music' || streaming?.progressive !== true) return EMPTY;
-  return sharedBackpressure(flow.backpressure, call.n, (backpressure, output) =>
+  const outputs = Array.from({ length: call.n }, (_, output) => output);
+  return sharedBackpressure(flow.backpressure, outputs, (backpressure, output) =>
     hearSong(hearing, streaming, backpressure, output),
   );
 };

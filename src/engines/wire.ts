@@ -3,6 +3,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import type { ApiError } from '../errors.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
+import type { CompletionCall } from '../ports/completion.ts';
 import type { AllowedAnswer, Decided, DecisionCall } from '../ports/decision.ts';
 import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { ImageCall } from '../ports/image.ts';
@@ -19,6 +20,7 @@ export interface Wire {
   /** What an error response says. */
   readError(status: number, body: string): ErrorReading;
   readonly chat?: ChatWire;
+  readonly completions?: CompletionWire;
   readonly embeddings?: EmbeddingWire;
   readonly decisions?: DecisionWire;
   readonly images?: ImageWire;
@@ -53,13 +55,16 @@ export interface BodyDecoder<Result> {
   end(): Result;
 }
 
-// ── chat ───────────────────────────────────────────────────────────────────────────────────────────
+// ── chat and text completions ──────────────────────────────────────────────────────────────────────
 
-export interface ChatWire {
-  encode(model: Model, call: ChatCall, row: EngineRow): WireRequest;
-  decodeStream(model: Model, call: ChatCall): StreamDecoder;
+export type ChatWire = PartsWire<ChatCall>;
+export type CompletionWire = PartsWire<CompletionCall>;
+
+export interface PartsWire<Call> {
+  encode(model: Model, call: Call, row: EngineRow): WireRequest;
+  decodeStream(model: Model, call: Call): StreamDecoder;
   /** The body is borrowed until this returns. */
-  decodeWhole(model: Model, call: ChatCall, body: Buffer): Parts;
+  decodeWhole(model: Model, call: Call, body: Buffer): Parts;
   /** What an error message says of a prompt that does not fit; undefined for one about something else. Absent: unknown. */
   readContextFull?(message: string): ContextFull | undefined;
 }

@@ -118,7 +118,8 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 
 export interface Logprob {
   readonly token: string;
-  readonly logprob: number;
+  /** Null for the first token of an echoed prompt: nothing comes before it. */
+  readonly logprob: number | null;
   readonly bytes: readonly number[] | null;
   readonly top_logprobs: readonly { token: string; logprob: number; bytes: readonly number[] | null }[];
 }

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { ChatCall, Parts } from './chat.ts';
+import type { CompletionCall } from './completion.ts';
 import type { Decided, DecisionCall } from './decision.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
@@ -27,6 +28,8 @@ export interface Engine {
    * Absent: the engine does not chat.
    */
   chat?(model: Model, call: ChatCall, flow: Flow): Observable<Parts>;
+  /** Continues texts; emits and fails as `chat` does. Absent: the engine continues none. */
+  complete?(model: Model, call: CompletionCall, flow: Flow): Observable<Parts>;
   /** All vectors in pieces, each once and in any order; fails as a whole. Absent: the engine makes none. */
   embed?(model: Model, call: EmbeddingCall, flow: Flow): Observable<Embedded>;
   /** The answers, each once and in any order; fails as a whole. Absent: the engine decides nothing. */

@@ -2,6 +2,7 @@
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';
+import { simulateCompletion } from './chat/text-completion.ts';
 import { simulateDecisions } from './embeddings/decide.ts';
 import { simulateEmbeddings } from './embeddings/embed.ts';
 import { createImageStudio } from './images/image.ts';
@@ -40,6 +41,7 @@ export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<R
   const memory = new SpeechMemory();
   return {
     chat: (model, call, flow) => simulateChat(model, call, flow, pace, ticker),
+    complete: (_model, call, flow) => simulateCompletion(call, flow, pace, ticker),
     embed: (model, call) => simulateEmbeddings(model, call, ticker),
     decide: (_model, call) => simulateDecisions(call, ticker),
     speak: (_model, call, flow) => simulateSpeech(call, flow, { speaker, memory, ticker }),

@@ -1,7 +1,11 @@
-/** Estimates and bounds the tokens of a chat prompt. */
+/** Estimates and bounds the tokens of a prompt. */
 import type { ChatCall, ChatMessage, MediaContent } from '../ports/chat.ts';
+import type { CompletionCall } from '../ports/completion.ts';
 
-export type Prompt = Pick<ChatCall, 'messages' | 'tools'>;
+/** Of a chat, or texts as they are. */
+export type Prompt = ChatPrompt | Pick<CompletionCall, 'prompts'>;
+
+type ChatPrompt = Pick<ChatCall, 'messages' | 'tools'>;
 
 /** What a chat template puts around each message, and before the answer. */
 const perMessage = 4;
@@ -17,12 +21,17 @@ const bytesPerUnit = 3;
 /** Roughly what a token of prose is long. */
 const charactersPerToken = 4;
 
-/** Tokens beside the texts: templates and media. */
-export const fixedTokens = ({ messages }: Prompt): number =>
-  messages.reduce((total, message) => total + perMessage + mediaOf(message), perPrompt);
+/** Tokens beside the texts: templates, media and ids. */
+export const fixedTokens = (prompt: Prompt): number =>
+  'prompts' in prompt
+    ? prompt.prompts.reduce((total, one) => total + (typeof one === 'string' ? 0 : one.length), 0)
+    : prompt.messages.reduce((total, message) => total + perMessage + mediaOf(message), perPrompt);
 
 /** Every text the engine's tokenizer will read. */
-export const promptTexts = ({ messages, tools }: Prompt): readonly string[] => {
+export const promptTexts = (prompt: Prompt): readonly string[] =>
+  'prompts' in prompt ? prompt.prompts.filter((one) => typeof one === 'string') : chatTexts(prompt);
+
+const chatTexts = ({ messages, tools }: ChatPrompt): readonly string[] => {
   const texts: string[] = [];
   for (const message of messages) {
     for (const part of message.content) if (part.type === 'text') texts.push(part.text);

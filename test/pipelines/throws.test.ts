@@ -73,6 +73,7 @@ const thrower = (stage: Stage, moment: Moment, fired: () => void): Stage => {
 /** Bodies of the routes that stream when they are asked to. */
 const streamed: Readonly<Record<string, object>> = {
   postChatCompletions: { stream: true },
+  postCompletions: { stream: true },
   postChatCompletionsRAG: { stream: true },
   postMessages: { stream: true },
   postResponses: { stream: true },

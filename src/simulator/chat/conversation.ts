@@ -1,7 +1,7 @@
 /** Extracts from a chat call its question, topics, media, tool results and directives. */
 import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../ports/chat.ts';
 import type { Base64 } from '../../ports/media.ts';
-import { fixedTokens, promptTexts } from '../../tokens/prompt.ts';
+import { fixedTokens, type Prompt, promptTexts } from '../../tokens/prompt.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import { type Directives, readDirectives } from '../directives.ts';
 import { hashText } from '../random.ts';
@@ -55,7 +55,7 @@ export function readConversation(call: ChatCall): Conversation {
 }
 
 /** Tokens of everything the call says, directive lines included: counted as the gateway counts them. */
-export function promptTokens(call: ChatCall): number {
+export function promptTokens(call: Prompt): number {
   let count = fixedTokens(call);
   for (const text of promptTexts(call)) count += countTokens(text);
   return count;

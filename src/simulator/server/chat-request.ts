@@ -1,4 +1,4 @@
-/** Responds to one chat request over HTTP and counts how it ends. */
+/** Responds to one chat or completion request over HTTP and counts how it ends. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Observable } from 'rxjs';
@@ -7,14 +7,38 @@ import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Part, Parts } from '../../ports/chat.ts';
 import { promptTokens } from '../chat/conversation.ts';
 import { ConnectionLost } from '../faults.ts';
+import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
+import type { CompletionRequest } from './read-completion.ts';
 import type { ChatRequest } from './read-request.ts';
-import { streamSink, wholeSink } from './sinks.ts';
+import { type PacketWriter, streamSink, type WholeWriter, wholeSink } from './sinks.ts';
 import type { CallCounter } from './stats.ts';
+import { CompletionChunkWriter, wholeCompletion } from './text-completion.ts';
+import { wholeAnswer } from './whole.ts';
+
+/** How a kind of response is written. */
+interface Format {
+  readonly idPrefix: string;
+  stream(head: StreamHead, quirks: Quirks): PacketWriter;
+  whole(head: StreamHead, quirks: Quirks): WholeWriter;
+}
+
+export const chatFormat: Format = {
+  idPrefix: 'chatcmpl-',
+  stream: (head, quirks) => new ChunkWriter(head, quirks),
+  whole: wholeAnswer,
+};
+
+export const completionFormat: Format = {
+  idPrefix: 'cmpl-',
+  stream: (head, quirks) => new CompletionChunkWriter(head, quirks),
+  whole: wholeCompletion,
+};
 
 /** Written as fast as the client reads; aborted as soon as it disconnects. */
-export function answerChat(
-  request: ChatRequest,
+export function answerParts(
+  request: ChatRequest | CompletionRequest,
+  format: Format,
   response: ServerResponse,
   answer: Observable<Parts>,
   backpressure: Backpressure,
@@ -22,15 +46,15 @@ export function answerChat(
   calls: CallCounter,
 ): void {
   const head = {
-    id: `chatcmpl-${randomBytes(12).toString('hex')}`,
+    id: format.idPrefix + randomBytes(12).toString('hex'),
     created: Math.floor(Date.now() / 1000),
     model: request.model,
     includeUsage: request.includeUsage,
     promptTokens: quirks.has('usage_every_chunk') ? promptTokens(request.call) : 0,
   };
   const sink = request.call.stream
-    ? streamSink(head, response, backpressure, quirks)
-    : wholeSink(head, response, quirks);
+    ? streamSink(format.stream(head, quirks), response, backpressure, quirks)
+    : wholeSink(format.whole(head, quirks), response, quirks);
   let isOver = false;
   const end = (how: 'finished' | 'failed' | 'aborted'): void => {
     isOver = true;

@@ -87,7 +87,7 @@ function readSeed(value: unknown): { seed?: number } {
   return seed === undefined ? {} : { seed };
 }
 
-function readStop(value: unknown): readonly string[] {
+export function readStop(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value];
   return (optionalArray(value, 'stop') ?? []).map((stop, index) =>
     required(optionalString(stop, `stop[${index}]`), `stop[${index}]`),

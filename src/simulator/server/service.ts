@@ -3,15 +3,17 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { asApiError, fail } from '../../errors.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { simulateChat } from '../chat/chat.ts';
+import { simulateCompletion } from '../chat/text-completion.ts';
 import type { ThinkingModel } from '../chat/thinking.ts';
 import { createImageStudio } from '../images/image.ts';
 import { paceOf } from '../simulator.ts';
 import { systemClock, Ticker } from '../ticker.ts';
-import { answerChat } from './chat-request.ts';
+import { answerParts, chatFormat, completionFormat } from './chat-request.ts';
 import { answerImages } from './images.ts';
 import { checkModel, type SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
 import { readBody, readBytes, readForm } from './read-body.ts';
+import { readCompletion } from './read-completion.ts';
 import { readImagesRequest } from './read-images.ts';
 import { readRequest } from './read-request.ts';
 import { createRenderRoutes, type Handler, type Route } from './renders.ts';
@@ -48,7 +50,18 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
     const backpressure = new Backpressure();
     const flow = { requestId: '', subscription: '', backpressure };
     const answer = simulateChat(playedModel(model), call, flow, pace, ticker);
-    answerChat(chatRequest, response, answer, backpressure, quirks, calls);
+    answerParts(chatRequest, chatFormat, response, answer, backpressure, quirks, calls);
+  };
+
+  const completion: Handler = async (request, response) => {
+    const body = await readBody(request);
+    report(body, request);
+    const completionRequest = readCompletion(body);
+    checkModel(completionRequest.model, options);
+    const backpressure = new Backpressure();
+    const flow = { requestId: '', subscription: '', backpressure };
+    const answer = simulateCompletion(completionRequest.call, flow, pace, ticker);
+    answerParts(completionRequest, completionFormat, response, answer, backpressure, quirks, calls);
   };
 
   const images: Handler = async (request, response) => {
@@ -81,6 +94,7 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
 
   const routes: ReadonlyMap<string, Route> = new Map([
     ['/v1/chat/completions', { method: 'POST', run: chat }],
+    ['/v1/completions', { method: 'POST', run: completion }],
     ['/v1/images/generations', { method: 'POST', run: images }],
     ['/v1/images/edits', { method: 'POST', run: images }],
     ['/v1/audio/speech', { method: 'POST', run: speech }],

@@ -1,12 +1,10 @@
-/** Writes a chat response, streamed or whole, including failures and lost connections. */
+/** Writes a chat or completion response, streamed or whole, including failures and lost connections. */
 import type { ServerResponse } from 'node:http';
 import type { ApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Parts } from '../../ports/chat.ts';
-import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
 import { sendError, sendEventsHead, sendJson } from './responses.ts';
-import { wholeAnswer } from './whole.ts';
 
 export interface Sink {
   write(parts: Parts): void;
@@ -15,13 +13,25 @@ export interface Sink {
   lose(how: 'reset' | 'end'): void;
 }
 
+export interface PacketWriter {
+  /** One packet for the parts that arrived together. */
+  write(parts: Parts): string | Buffer;
+  /** The packet that ends a complete stream. */
+  end(): string | Buffer;
+}
+
+/** Collects parts until `json` is called. */
+export interface WholeWriter {
+  add(parts: Parts): void;
+  json(): string;
+}
+
 export const streamSink = (
-  head: StreamHead,
+  writer: PacketWriter,
   response: ServerResponse,
   backpressure: Backpressure,
   quirks: Quirks,
 ): Sink => {
-  const writer = new ChunkWriter(head, quirks);
   response.on('drain', () => backpressure.resume());
   const start = (): void => {
     if (!response.headersSent) sendEventsHead(response);
@@ -54,15 +64,12 @@ export const streamSink = (
   };
 };
 
-export const wholeSink = (head: StreamHead, response: ServerResponse, quirks: Quirks): Sink => {
-  const answer = wholeAnswer(head, quirks);
-  return {
-    write: (parts) => answer.add(parts),
-    end: () => sendJson(response, answer.json()),
-    fail: (error) => sendError(response, error, quirks),
-    lose: () => reset(response),
-  };
-};
+export const wholeSink = (answer: WholeWriter, response: ServerResponse, quirks: Quirks): Sink => ({
+  write: (parts) => answer.add(parts),
+  end: () => sendJson(response, answer.json()),
+  fail: (error) => sendError(response, error, quirks),
+  lose: () => reset(response),
+});
 
 /** What was written before is handed to the system first: the client reads it, then the reset. */
 function reset(response: ServerResponse): void {

@@ -1,4 +1,4 @@
-/** Decodes a whole chat response into parts, copying its text without parsing it. */
+/** Decodes a whole chat or completion response into parts, copying its text without parsing it. */
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
@@ -18,7 +18,6 @@ interface Around {
 
 /** What no answer has in it. */
 const standIn = randomBytes(16).toString('hex');
-const opening = '"content":"';
 const notAscii = /[^\0-\x7f]/;
 
 /** One per server and kind of ending; more are not worth comparing with. */
@@ -31,9 +30,16 @@ const useless = 32;
  * rest. The rest is compared with earlier responses, and parsed where it differs in more than numbers.
  */
 export class WholeDecoder {
+  /** What is before the text. */
+  readonly #opening: string;
   /** Most lately used first. */
   readonly #skeletons: WholeSkeleton[] = [];
   #unknown = 0;
+
+  /** `key` is the field of the text. */
+  constructor(key: 'content' | 'text' = 'content') {
+    this.#opening = `"${key}":"`;
+  }
 
   decode(body: Buffer, options: AnswerOptions): Parts {
     const json = body.toString('latin1');
@@ -58,6 +64,7 @@ export class WholeDecoder {
 
   /** Undefined when the text is not where it is looked for, or should better be looked at. */
   #withoutText(json: string): Around | undefined {
+    const opening = this.#opening;
     const from = json.indexOf(opening) + opening.length;
     const to = from < opening.length ? -1 : endOfText(json, from);
     if (to < 0 || !isSurelyText(json.slice(from, to))) return undefined;

@@ -32,10 +32,10 @@ const opening = remembered<string, string>(mostModels, (name) =>
   ['{"model":', quoted(name), ',"messages":['].join(''),
 );
 
-const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
+export const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 
 /** Most calls set some of it. */
-const samplingJson = (sampling: Sampling): string => {
+export const samplingJson = (sampling: Sampling): string => {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, repetitionPenalty, seed } = sampling;
   let json = '';
   if (temperature !== undefined) json += `,"temperature":${fractionText(temperature)}`;

@@ -136,6 +136,8 @@ export class ResponseDecoder {
     const delta = item.delta ?? item.message;
     choice.logprobs = joined(choice.logprobs, logprobs(item.logprobs));
     if (isObject(delta)) this.#pushDelta(choice, delta);
+    // Of a text completion, streamed or whole.
+    else if (typeof item.text === 'string') this.text(choice.index, this.#asJsonText(item.text));
     if (typeof item.finish_reason === 'string' && item.finish_reason !== '') {
       this.#finish(choice, item.finish_reason, stopSequence(item));
     }

@@ -17,8 +17,15 @@ export interface Skeleton {
   readonly kind: 'text' | 'reasoning';
 }
 
-const carriers = { content: 'text', reasoning: 'reasoning', reasoning_content: 'reasoning' } as const;
-const carrierKeys = ['content', 'reasoning', 'reasoning_content'] as const;
+const carriers = {
+  content: 'text',
+  reasoning: 'reasoning',
+  reasoning_content: 'reasoning',
+  /** Of a text completion, where the choice itself has it. */
+  text: 'text',
+} as const;
+const carrierKeys = ['content', 'reasoning', 'reasoning_content', 'text'] as const;
+const deltaKeys = ['content', 'reasoning', 'reasoning_content'] as const;
 /** Stands in for the text while a skeleton is proved; any non-empty text that JSON need not escape would do. */
 const PROBE = 'text goes here';
 const QUOTE = 34;
@@ -74,8 +81,11 @@ export const plainDelta = (chunk: unknown): PlainDelta | undefined => {
   const choice: unknown = chunk.choices[0];
   if (!isObject(choice) || choice.finish_reason != null || choice.logprobs != null) return undefined;
   const index = choice.index ?? 0;
-  if (typeof index !== 'number' || !isObject(choice.delta)) return undefined;
-  return carried(choice.delta, index);
+  if (typeof index !== 'number') return undefined;
+  if (isObject(choice.delta)) return carried(choice.delta, index);
+  return typeof choice.text === 'string' && choice.text !== ''
+    ? { choice: index, kind: 'text', text: choice.text }
+    : undefined;
 };
 
 const carried = (delta: Json, choice: number): PlainDelta | undefined => {
@@ -84,7 +94,7 @@ const carried = (delta: Json, choice: number): PlainDelta | undefined => {
     return undefined;
   }
   let only: PlainDelta | undefined;
-  for (const key of carrierKeys) {
+  for (const key of deltaKeys) {
     const text = delta[key];
     if (typeof text !== 'string' || text === '') continue;
     if (only !== undefined) return undefined;

@@ -3,6 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import type { ChatCall } from '../../../ports/chat.ts';
 import type { ErrorReading, Wire } from '../../wire.ts';
 import { systemOneWire } from './ask-systemone.ts';
+import { completionWire } from './completions.ts';
 import { readContextFull } from './context-full.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';
 import { WholeDecoder } from './decode-whole.ts';
@@ -32,6 +33,7 @@ export const openAiWire = {
     decodeWhole: (model, call, body) => wholeAnswers.decode(body, answerOptions(model, call)),
     readContextFull,
   },
+  completions: completionWire,
   embeddings: embeddingWire,
   decisions: {
     takesQuestions: ({ capabilities }) => capabilities?.decision?.asked_by === 'systemone',

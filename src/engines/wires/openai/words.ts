@@ -96,7 +96,8 @@ const count = (value: unknown): number | undefined =>
 
 /** The per-token list under `logprobs.content`; servers leave `bytes` and `top_logprobs` out at will. */
 export const logprobs = (value: unknown): readonly Logprob[] | undefined => {
-  if (!isObject(value) || !Array.isArray(value.content)) return undefined;
+  if (!isObject(value)) return undefined;
+  if (!Array.isArray(value.content)) return textLogprobs(value);
   const list = value.content.flatMap((item: unknown) => {
     const own = tokenLogprob(item);
     if (own === undefined || !isObject(item)) return [];
@@ -107,7 +108,26 @@ export const logprobs = (value: unknown): readonly Logprob[] | undefined => {
   return list.length > 0 ? list : undefined;
 };
 
-const tokenLogprob = (value: unknown): Omit<Logprob, 'top_logprobs'> | undefined => {
+/** The lists of a text completion; llama.cpp writes those of a chat there too. */
+const textLogprobs = ({ tokens, token_logprobs, top_logprobs }: Json): readonly Logprob[] | undefined => {
+  if (!Array.isArray(tokens) || !Array.isArray(token_logprobs) || tokens.length === 0) return undefined;
+  const tops: readonly unknown[] = Array.isArray(top_logprobs) ? top_logprobs : [];
+  return tokens.map((token: unknown, at) => {
+    const logprob: unknown = token_logprobs[at];
+    const top = tops[at];
+    return {
+      token: String(token),
+      logprob: typeof logprob === 'number' ? logprob : null,
+      bytes: null,
+      top_logprobs: isObject(top) ? Object.entries(top).flatMap(topLogprob) : [],
+    };
+  });
+};
+
+const topLogprob = ([token, logprob]: [string, unknown]) =>
+  typeof logprob === 'number' ? [{ token, logprob, bytes: null }] : [];
+
+const tokenLogprob = (value: unknown): Logprob['top_logprobs'][number] | undefined => {
   if (!isObject(value) || typeof value.token !== 'string' || typeof value.logprob !== 'number')
     return undefined;
   const bytes: unknown = value.bytes;

@@ -1,0 +1,40 @@
+/** POST /completions: texts to be continued; one JSON object or a stream of chunks. */
+import { CompletionFields } from '../../schemas/completions.ts';
+import type { KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
+import { settle } from '../conversation/settle.ts';
+import { admit } from '../core/admit.ts';
+import { callEngine } from '../core/call-engine.ts';
+import { compose } from '../core/compose.ts';
+import { record } from '../core/meter.ts';
+import { parseJson, receiveJson } from '../core/parse-json.ts';
+import { resolveModel } from '../core/resolve-model.ts';
+import { validate } from '../core/validate.ts';
+import { fitPrompts } from './fit-prompts.ts';
+import { frameCompletion } from './frame.ts';
+import { readCompletionRequest } from './read-request.ts';
+
+const completionRequest = validate(CompletionFields);
+
+export const completions = (ports: Ports): KeyedPipeline =>
+  compose(
+    receiveJson(), // 400 413
+    parseJson(ports.offload), // 400 says where
+    completionRequest, // 400 names the field
+    resolveModel(ports.catalog, 'chat'), // 404
+    readCompletionRequest, // 400 names the field
+    fitPrompts(ports.offload), // 400 when a prompt alone fills the window
+    // 429 after waiting its turn; the slot is held while the rest runs
+    admit(
+      ports.admission,
+      tokenAccount('/completions'),
+      compose(
+        callEngine(ports, 'complete'), // 502 503 504 before the first token
+        settle, // an end that comes too early is a failure
+        countTokens, // the engine's numbers, else our own
+        frameCompletion(ports), // parts → one JSON object or chunks
+        record(ports.usage), // one usage event, however it ends
+      ),
+    ),
+  );

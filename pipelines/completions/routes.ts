@@ -1,0 +1,24 @@
+/** Route of text completions. */
+import { CompletionRequest, TextCompletion, TextCompletionChunk } from '../../schemas/completions.ts';
+import { json } from '../../schemas/openapi.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import { generationErrors, type Route } from '../route.ts';
+import { completions } from './completions.ts';
+
+const bodyLimit = 16 * 1024 * 1024;
+
+export const completionsRoutes = (ports: Ports): readonly Route[] => [
+  {
+    method: 'POST',
+    path: '/completions',
+    bodyLimit,
+    pipeline: completions(ports),
+    doc: {
+      tag: 'Chat',
+      summary: 'Continues texts: one answer, or chunks as they are generated',
+      body: json(CompletionRequest),
+      response: { ...json(TextCompletion), 'text/event-stream': TextCompletionChunk },
+      errors: generationErrors,
+    },
+  },
+];

@@ -49,6 +49,7 @@ const conversations = ({ store }: Prepared): RouteRow[] => [
   post('/chat/completions', json(chat), { note: 'not streamed, baseline' }),
   post('/chat/completions/RAG', json({ ...chat, collection: store }), { note: 'not streamed' }),
   post('/chat/completions/RAG', json({ ...chat, collection: store, stream: true }), { note: 'streamed' }),
+  post('/completions', json({ model: 'near/chat', prompt: question }), { note: 'not streamed' }),
   post('/messages', json(chat), { note: 'not streamed' }),
   post('/messages/count_tokens', json(chat)),
   post('/responses', json({ model: 'near/chat', input: question }), { note: 'not streamed' }),

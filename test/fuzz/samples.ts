@@ -34,6 +34,7 @@ const store = { name: 'fuzz' };
 /** By operation id. A job that is never rendered costs nothing: most of these wait. */
 export const bodySamples: Readonly<Record<string, JsonObject>> = {
   postChatCompletions: chat,
+  postCompletions: { model: 'sluice/chat', prompt: '/sim tokens=6\nHello' },
   postChatCompletionsRAG: { ...chat, collection: '{store}' },
   postMessages: { ...chat, max_tokens: 20 },
   postMessagesCountTokens: chat,

@@ -1,28 +1,35 @@
 /** Refuses fields of other servers that would change the answer and are not passed on: 400 names the field. */
 import { fail } from '../../src/errors.ts';
+import { isObject } from '../../src/json-schema.ts';
 
 interface Refused {
-  /** A value that changes nothing, beside those that never do. */
-  readonly neutral?: unknown;
+  /** False for a value that changes nothing, beside those that never do. */
+  readonly changes?: (value: unknown) => boolean;
   /** The field that does the same here. */
   readonly instead?: string;
 }
 
+const unless =
+  (neutral: unknown) =>
+  (value: unknown): boolean =>
+    value !== neutral;
+
 const tools: Refused = { instead: 'tools' };
 const format: Refused = { instead: 'response_format' };
 const reasoning: Refused = { instead: 'reasoning' };
-const off: Refused = { neutral: 0 };
-const one: Refused = { neutral: 1 };
+const off: Refused = { changes: unless(0) };
+const one: Refused = { changes: unless(1) };
 const plain: Refused = {};
 
 const refused: ReadonlyMap<string, Refused> = new Map(
   Object.entries({
     // the API of OpenAI and of OpenRouter
     audio: plain,
-    function_call: { neutral: 'none', instead: 'tool_choice' },
+    function_call: { changes: unless('none'), instead: 'tool_choice' },
     functions: tools,
-    modalities: { neutral: 'text' },
-    plugins: plain,
+    modalities: { changes: (value) => !Array.isArray(value) || value.some(unless('text')) },
+    // Documents are read without a plugin.
+    plugins: { changes: (value) => Array.isArray(value) && value.some(isWebSearch) },
     preset: plain,
     suffix: plain,
     web_search_options: plain,
@@ -38,8 +45,8 @@ const refused: ReadonlyMap<string, Refused> = new Map(
     min_p: off,
     min_tokens: off,
     mirostat: off,
-    repeat_penalty: { neutral: 1, instead: 'repetition_penalty' },
-    skip_special_tokens: { neutral: true },
+    repeat_penalty: { changes: unless(1), instead: 'repetition_penalty' },
+    skip_special_tokens: { changes: unless(true) },
     stop_token_ids: plain,
     tfs_z: one,
     top_a: off,
@@ -58,7 +65,7 @@ const refused: ReadonlyMap<string, Refused> = new Map(
     regex: format,
     structured_outputs: format,
     // templates and thinking
-    add_generation_prompt: { neutral: true },
+    add_generation_prompt: { changes: unless(true) },
     chat_template: plain,
     chat_template_kwargs: plain,
     documents: plain,
@@ -76,9 +83,8 @@ export const refuseFields = (body: object): void => {
   }
 };
 
-const check = (name: string, value: unknown, { neutral, instead }: Refused): void => {
-  const isNeutral = Array.isArray(value) ? value.every((item) => item === neutral) : value === neutral;
-  if (isNeutral || isNothing(value)) return;
+const check = (name: string, value: unknown, { changes, instead }: Refused): void => {
+  if (isNothing(value) || changes?.(value) === false) return;
   const hint = instead === undefined ? '' : `: use ${instead}`;
   throw fail('unsupported_parameter', `${name} is not supported${hint}`);
 };
@@ -90,3 +96,7 @@ const isNothing = (value: unknown): boolean =>
   value === false ||
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
+
+function isWebSearch(plugin: unknown): boolean {
+  return isObject(plugin) && plugin.id === 'web';
+}

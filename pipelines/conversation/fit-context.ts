@@ -42,8 +42,11 @@ const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: numb
 /** The completion limit beside a prompt of so many tokens. */
 export const cutLimit = (limit: number, window: number, prompt: number, field: string): number => {
   const available = window - prompt - margin;
-  // One token of the completion has to fit as well.
-  if (available < 1) throw contextFull({ prompt, maximum: window - margin - 1, window }, field);
+  if (available < 1) {
+    // One token of the completion has to fit as well: a prompt that takes all that is left is too long by one.
+    const maximum = Math.min(window - margin, prompt - 1);
+    throw contextFull({ prompt, maximum, window }, field);
+  }
   return Math.min(limit, available);
 };
 

@@ -397,7 +397,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // the window
   [
     { model: 'mock/small', ...say({ role: 'user', content: 'word '.repeat(250) }) },
-    "400 prompt is too long: 258 tokens > 223 maximum. This model's maximum context length is 256 tokens; shorten messages",
+    "400 prompt is too long: 258 tokens > 224 maximum. This model's maximum context length is 256 tokens; shorten messages",
   ],
 ];
 
@@ -444,6 +444,7 @@ t.test('fields that would change the answer are refused by name', async (t) => {
     function_call: 'none',
     modalities: ['text'],
     audio: null,
+    plugins: [{ id: 'file-parser' }],
     web_search_options: {},
     min_p: 0,
     typical_p: 1,

@@ -67,6 +67,7 @@ t.test('openai: create', async (t) => {
     object: 'chat.completion',
     model,
     system_fingerprint: null,
+    provider: 'Sluice',
     choices: [
       {
         index: 0,
@@ -230,11 +231,36 @@ t.test('openai: a small window cuts the answer, a full one refuses', async (t) =
       status: 400,
       error: {
         message:
-          /^prompt is too long: 500\d tokens > 4063 maximum\. This model's maximum context length is 4096 tokens; shorten messages$/,
+          /^prompt is too long: 500\d tokens > 4064 maximum\. This model's maximum context length is 4096 tokens; shorten messages$/,
         metadata: { error_type: 'invalid_request', code: 'context_length_exceeded' },
       },
     },
   );
+});
+
+t.test('openai: reasoning that is left out is billed all the same', async (t) => {
+  const asked = { model: 'sluice/reasoner', messages: say('/sim rate=max reasoning=9 tokens=5\nGo on') };
+  const shown = await openai.chat.completions.create(asked);
+  t.match(shown.choices[0]?.message, { reasoning: /\w/ });
+  t.equal(shown.usage?.completion_tokens_details?.reasoning_tokens, 9);
+  for (const how of [{ include_reasoning: false }, { reasoning: { exclude: true } }]) {
+    const hidden = await openai.chat.completions.create({ ...asked, ...how });
+    t.ok(isCompletion.Check(hidden), JSON.stringify(isCompletion.Errors(hidden)));
+    const { content, ...rest } = hidden.choices[0]?.message ?? {};
+    t.same(
+      [content, rest],
+      [shown.choices[0]?.message.content, { role: 'assistant', reasoning: null, refusal: null }],
+    );
+    t.same(hidden.usage, shown.usage);
+
+    const chunks: OpenAI.ChatCompletionChunk[] = [];
+    const stream = await openai.chat.completions.create({ ...asked, ...how, stream: true });
+    for await (const chunk of stream) chunks.push(chunk);
+    t.ok(chunks.every((chunk) => isChunk.Check(chunk)));
+    t.notOk(chunks.some(({ choices }) => choices.some(({ delta }) => 'reasoning' in delta)));
+    t.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), content);
+    t.same(chunks.at(-1)?.usage, shown.usage);
+  }
 });
 
 t.test('openai: pictures, sound and documents', async (t) => {

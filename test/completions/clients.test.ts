@@ -292,10 +292,10 @@ t.test('errors', async (t) => {
     [
       { prompt: 'word '.repeat(5000) },
       bad(
-        /^prompt is too long: 500\d tokens > 4063 maximum\. This model's maximum context length is 4096 tokens; shorten prompt$/,
+        /^prompt is too long: 500\d tokens > 4064 maximum\. This model's maximum context length is 4096 tokens; shorten prompt$/,
       ),
     ],
-    [{ prompt: ['short', 'word '.repeat(5000)] }, bad(/^prompt is too long: 500\d tokens > 4063 maximum/)],
+    [{ prompt: ['short', 'word '.repeat(5000)] }, bad(/^prompt is too long: 500\d tokens > 4064 maximum/)],
     [{ prompt: Array(4064).fill(5) }, bad(/^prompt is too long: 4064 tokens > 4063 maximum/)],
   ];
   await testFailures(t, [

@@ -117,10 +117,10 @@ const refusals: readonly (readonly [status: number, body: object, tokens: [numbe
       error: {
         code: 400,
         message:
-          "prompt is too long: 6008 tokens > 4063 maximum. This model's maximum context length is 4096 tokens; shorten messages",
+          "prompt is too long: 6008 tokens > 4064 maximum. This model's maximum context length is 4096 tokens; shorten messages",
       },
     },
-    [6008, 4063, 4096],
+    [6008, 4064, 4096],
   ],
 ];
 

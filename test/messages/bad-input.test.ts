@@ -346,7 +346,7 @@ const answers: readonly (readonly [body: unknown, refusal: string])[] = [
   [see(...Array(65).fill(image)), '400 messages must not have more than 64 media and document parts'],
   [
     { ...say({ role: 'user', content: 'word '.repeat(400) }), model: 'mock/small' },
-    "400 prompt is too long: 408 tokens > 223 maximum. This model's maximum context length is 256 tokens; shorten messages",
+    "400 prompt is too long: 408 tokens > 224 maximum. This model's maximum context length is 256 tokens; shorten messages",
   ],
 ];
 

@@ -427,7 +427,7 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   // the window
   [
     { model: 'mock/small', input: 'word '.repeat(300) },
-    "400 prompt is too long: 308 tokens > 223 maximum. This model's maximum context length is 256 tokens; shorten input",
+    "400 prompt is too long: 308 tokens > 224 maximum. This model's maximum context length is 256 tokens; shorten input",
   ],
 ];
 

@@ -295,7 +295,7 @@ t.test('openai: typed errors', async (t) => {
     [
       ask({ model: 'sluice/chat-small', input: 'word '.repeat(5000) }),
       OpenAI.BadRequestError,
-      bad(/^prompt is too long: \d+ tokens > 4063 maximum\. .*; shorten input$/),
+      bad(/^prompt is too long: \d+ tokens > 4064 maximum\. .*; shorten input$/),
     ],
     [
       () => new OpenAI({ baseURL: gateway.url, apiKey: 'wrong' }).responses.create({ model, input: [] }),

@@ -3,6 +3,7 @@ import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { Compile } from 'typebox/compile';
 import { TextCompletion, TextCompletionChunk } from '../../schemas/completions.ts';
+import { loadConfig } from '../../src/config.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { type Failure, testFailures, thrownAs } from '../envelope.ts';
 import { eventually } from '../eventually.ts';
@@ -339,4 +340,11 @@ t.test('usage is recorded, also of a client that leaves', async (t) => {
   t.match(paid, { route: '/completions', outcome: 'completed', status: 200 });
   const { prompt_tokens = 0, completion_tokens = 0 } = whole.usage ?? {};
   t.match(JSON.stringify(paid), `"prompt_tokens":${prompt_tokens},"completion_tokens":${completion_tokens}`);
+});
+
+t.test('the operator’s name is checked at the start', async (t) => {
+  t.equal(loadConfig({}).provider, 'Sluice');
+  t.equal(loadConfig({ SLUICE_PROVIDER: ' Tide & Co. ' }).provider, 'Tide & Co.');
+  for (const name of ['x'.repeat(101), 'two\nlines'])
+    t.throws(() => loadConfig({ SLUICE_PROVIDER: name }), { message: /^SLUICE_PROVIDER must be/ });
 });

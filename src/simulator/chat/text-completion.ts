@@ -30,7 +30,13 @@ export const simulateCompletion = (
       const chat = chatOf(call, prompt);
       return { chat, conversation: conversationOf(chat) };
     });
-    const { first, rate, faults, usage, cached = 0 } = questions[0]?.conversation.directives ?? { faults: [] };
+    const {
+      first,
+      rate,
+      faults,
+      usage,
+      cached = 0,
+    } = questions[0]?.conversation.directives ?? { faults: [] };
     const script = {
       answers: questions.flatMap(({ chat, conversation }, at) => answersTo(chat, conversation, at * call.n)),
       first: first ?? pace.first,

@@ -1,52 +1,9 @@
 /** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are ignored; null means absent. */
 import Type, { type Static } from 'typebox';
+import { Blocks, InputBlock, JsonObject, TextBlock as SystemBlock, ToolName } from './message-blocks.ts';
 import { Count, Nullable, Titled } from './shapes.ts';
 
-const JsonObject = Type.Record(Type.String(), Type.Unknown());
-
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
-
-/** A string to the client; the parser returns long base64 as bytes, so the reader checks it. */
-const MediaText = (description: string) =>
-  Type.Optional(Type.Unknown({ description: `string: ${description}` }));
-
-const ImageSource = Type.Object({
-  type: Type.Enum(['base64', 'url']),
-  media_type: Type.Optional(Type.String({ maxLength: 255 })),
-  data: MediaText('base64'),
-  url: MediaText('https URL'),
-});
-export type ImageSource = Static<typeof ImageSource>;
-
-/** The result of a tool. */
-const ToolResultPart = Type.Object({
-  type: Type.Enum(['text', 'image']),
-  text: Type.Optional(Type.String()),
-  source: Type.Optional(ImageSource),
-});
-export type ToolResultPart = Static<typeof ToolResultPart>;
-
-const Blocks = <T extends Type.TSchema>(block: T) =>
-  Type.Union([Type.String(), Type.Array(block, { maxItems: 4096 })]);
-
-const toolName = { minLength: 1, maxLength: 200 };
-const ToolUseId = Type.String({ minLength: 1, maxLength: 512 });
-
-/** One object for every kind of block, so that an error names the field and not a list of alternatives. */
-export const InputBlock = Type.Object({
-  type: Type.Enum(['text', 'image', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking']),
-  text: Type.Optional(Type.String()),
-  source: Type.Optional(ImageSource),
-  /** Of `tool_use`. */
-  id: Type.Optional(ToolUseId),
-  name: Type.Optional(Type.String(toolName)),
-  input: Type.Optional(JsonObject),
-  /** Of `tool_result`. */
-  tool_use_id: Type.Optional(ToolUseId),
-  content: Type.Optional(Blocks(ToolResultPart)),
-  is_error: Type.Optional(Type.Boolean()),
-});
-export type InputBlock = Static<typeof InputBlock>;
 
 export const InputMessage = Type.Object({
   role: Type.Enum(['user', 'assistant', 'system']),
@@ -57,23 +14,26 @@ export const InputMessage = Type.Object({
 });
 export type InputMessage = Static<typeof InputMessage>;
 
-const SystemBlock = Type.Object({ type: Type.Enum(['text']), text: Type.String() });
-
 const Thinking = Type.Object({
   type: Type.Enum(['enabled', 'adaptive', 'disabled']),
   budget_tokens: Type.Optional(Type.Integer({ minimum: 1024 })),
   display: Type.Optional(Type.Enum(['summarized', 'omitted'])),
 });
 
+const OutputFormat = Type.Object({ type: Type.Enum(['json_schema']), schema: JsonObject });
+
 const OutputConfig = Type.Object({
   effort: Type.Optional(Type.Enum(['minimal', 'low', 'medium', 'high', 'xhigh', 'max', 'ultra'])),
-  format: Type.Optional(Type.Object({ type: Type.Enum(['json_schema']), schema: JsonObject })),
+  format: Type.Optional(OutputFormat),
 });
 
 const Tool = Type.Object({
-  name: Type.String(toolName),
+  name: ToolName,
   description: Type.Optional(Type.String()),
   input_schema: JsonObject,
+  strict: Type.Optional(Type.Boolean()),
+  /** Added to the description: engines have no field for them. */
+  input_examples: Type.Optional(Type.Array(JsonObject, { maxItems: 64 })),
 });
 
 const ToolChoice = Type.Object({
@@ -89,6 +49,8 @@ const promptFields = {
   system: Type.Optional(Blocks(SystemBlock)),
   thinking: Type.Optional(Thinking),
   output_config: Type.Optional(OutputConfig),
+  /** Older name of `output_config.format`. */
+  output_format: Type.Optional(OutputFormat),
   tools: Type.Optional(Type.Array(Tool, { maxItems: 1024 })),
   tool_choice: Type.Optional(ToolChoice),
 };

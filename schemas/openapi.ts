@@ -41,7 +41,11 @@ export const ErrorEnvelope = Titled('ErrorEnvelope', {
 
 export const MessagesError = Titled('MessagesError', {
   type: Type.Literal('error'),
-  error: Type.Object({ type: Type.String(), message: Type.String() }),
+  error: Type.Object({
+    type: Type.String(),
+    message: Type.String(),
+    details: Type.Optional(Type.Object({ error_code: Type.String() })),
+  }),
   request_id: Type.String(),
 });
 

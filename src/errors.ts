@@ -42,18 +42,22 @@ export interface FailureDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What really happened; for the log, never for the client. */
   readonly cause?: unknown;
+  /** A code that clients branch on, where the kind alone says too little. */
+  readonly code?: string;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly headers: Readonly<Record<string, string>>;
+  readonly code: string | undefined;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.kind = kind;
     this.headers = details.headers ?? {};
+    this.code = details.code;
   }
 
   get status(): number {
@@ -116,9 +120,16 @@ export const errorJson = (error: ApiError, dialect: ErrorDialect, requestId: str
       : { type: 'error', error: messagesErrorBody(error), request_id: requestId },
   );
 
-const messagesErrorBody = (error: ApiError): { type: string; message: string } => ({
-  type: kinds[error.kind].messagesType,
-  message: error.message,
+interface MessagesErrorBody {
+  readonly type: string;
+  readonly message: string;
+  readonly details?: { readonly error_code: string };
+}
+
+const messagesErrorBody = ({ kind, message, code }: ApiError): MessagesErrorBody => ({
+  type: kinds[kind].messagesType,
+  message,
+  ...(code !== undefined && { details: { error_code: code } }),
 });
 
 /** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths, keys or stack. */

@@ -17,7 +17,9 @@ export interface MediaReference {
   readonly field: string;
   readonly detail?: string;
   /** Of a document; the model sees it too. */
-  readonly filename?: string;
+  readonly filename?: string | undefined;
+  /** What the client says of a document; the model sees it below the name. */
+  readonly context?: string | undefined;
 }
 
 /** A reference that is still to be read; `content[index]` is a placeholder until then. */
@@ -112,9 +114,9 @@ const documentText = (
   reference: MediaReference,
   data: MediaData,
 ): Observable<UserContent> => {
-  const filename = reference.filename ?? 'document';
-  return offloaded((signal) => offload.documentText(data, filename, { signal })).pipe(
-    map((text): UserContent => ({ type: 'text', text: `${filename}\n\n${text}` })),
+  const { filename, context } = reference;
+  return offloaded((signal) => offload.documentText(data, filename ?? '', { signal })).pipe(
+    map((text): UserContent => ({ type: 'text', text: `${documentHeading(filename, context)}\n\n${text}` })),
     catchError((error: unknown) => {
       throw error instanceof ApiError
         ? fail(error.kind, `${reference.field}: ${error.message}`, { cause: error })
@@ -122,6 +124,10 @@ const documentText = (
     }),
   );
 };
+
+/** What the model sees above the text of a document. */
+export const documentHeading = (filename = 'document', context?: string): string =>
+  context === undefined ? filename : `${filename}\n\n${context}`;
 
 const unknownType = 'application/octet-stream';
 

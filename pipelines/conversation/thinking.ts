@@ -32,15 +32,16 @@ export const chooseThinking = (model: Model, requested: ThinkingRequest): Thinki
   if (requested.effort !== undefined) {
     return { effort: requested.effort, active: requested.effort !== 'none', budget, budgetField };
   }
-  const onByDefault =
-    reasoning.mandatory || (reasoning.default_enabled !== false && reasoning.default_effort !== 'none');
-  if (onByDefault) return { effort: undefined, active: true, budget, budgetField };
+  if (thinksByDefault(reasoning)) return { effort: undefined, active: true, budget, budgetField };
   return requested.enabled || budget !== undefined
     ? { effort: usualEffort(reasoning), active: true, budget, budgetField }
     : { effort: undefined, active: false, budget, budgetField };
 };
 
 type Reasoning = NonNullable<Model['reasoning']>;
+
+export const thinksByDefault = ({ mandatory, default_enabled, default_effort }: Reasoning): boolean =>
+  mandatory || (default_enabled !== false && default_effort !== 'none');
 
 const checkEffort = (id: string, reasoning: Reasoning, effort: Effort, field: string): void => {
   if (effort === 'none') {

@@ -16,6 +16,7 @@ import { resolveModel } from '../core/resolve-model.ts';
 import { validate } from '../core/validate.ts';
 import { frameMessages } from './frame.ts';
 import { readMessagesRequest } from './read-request.ts';
+import { refuseUnsupported } from './refuse-unsupported.ts';
 
 const messagesRequest = validate(MessagesRequest);
 
@@ -23,6 +24,7 @@ export const messages = (ports: Ports): KeyedPipeline =>
   compose(
     receiveJson(), // 400 413
     parseJson(ports.offload), // 400 says where
+    refuseUnsupported, // 400 names the field
     messagesRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readMessagesRequest(ports, openSigning(ports.state)), // 400 names the field

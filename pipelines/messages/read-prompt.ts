@@ -20,9 +20,9 @@ interface MessagesPrompt
   readonly thinking: ThinkingSettings;
 }
 
-/** Images are added to `pending`. `maxTokens` is undefined where nothing is to be generated. */
+/** Images and documents are added to `pending`. `maxTokens` is undefined where nothing is to be generated. */
 export const readMessagesPrompt = (
-  { body, model }: ResolvedRequest<CountTokensRequest>,
+  { body, model, variant }: ResolvedRequest<CountTokensRequest>,
   pending: PendingMedia[],
   maxTokens: number | undefined,
 ): MessagesPrompt => {
@@ -32,10 +32,10 @@ export const readMessagesPrompt = (
     messages,
     tools,
     continued,
-    thinking: readMessagesThinking(body, model, maxTokens, continued),
+    thinking: readMessagesThinking(body, model, { maxTokens, continued, express: variant === 'express' }),
     toolChoice: readMessagesToolChoice(body.tool_choice, tools),
     parallelToolCalls: body.tool_choice?.disable_parallel_tool_use === true ? false : undefined,
-    format: readFormat(body.output_config),
+    format: readFormat(body),
   };
 };
 
@@ -48,7 +48,10 @@ const readConversation = (body: CountTokensRequest, media: MediaCollector): Conv
   return continueFinal(messages, false, path);
 };
 
-const readFormat = (config: CountTokensRequest['output_config']): AnswerFormat =>
-  config?.format === undefined
-    ? plainText
-    : { type: 'json_schema', name: 'answer', schema: freeJson(config.format.schema) };
+const readFormat = ({ output_config, output_format }: CountTokensRequest): AnswerFormat => {
+  const format = output_config?.format ?? output_format;
+  if (format === undefined) return plainText;
+  if (output_config?.format !== undefined && output_format !== undefined)
+    throw invalid('output_format must not be set beside output_config.format');
+  return { type: 'json_schema', name: 'answer', schema: freeJson(format.schema) };
+};

@@ -60,6 +60,8 @@ const readDraft = (
     },
     limit: body.max_tokens,
     thinking: prompt.thinking,
+    // Clients that do not ask for thinking read the first block as text.
+    hidesReasoning: body.thinking === undefined || body.thinking.type === 'disabled',
     textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
   };

@@ -3,24 +3,31 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Effort } from '../../src/ports/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
-import { chooseThinking } from '../conversation/thinking.ts';
+import { chooseThinking, thinksByDefault } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
 
 const budgetField = 'thinking.budget_tokens';
 
-/** `maxTokens` is undefined where nothing is to be generated. */
+interface Limits {
+  /** Undefined where nothing is to be generated. */
+  readonly maxTokens: number | undefined;
+  readonly continued: boolean;
+  readonly express: boolean;
+}
+
 export const readMessagesThinking = (
   { thinking, output_config }: Pick<CountTokensRequest, 'thinking' | 'output_config'>,
   model: Model,
-  maxTokens: number | undefined,
-  continued: boolean,
+  { maxTokens, continued, express }: Limits,
 ): ThinkingSettings => {
-  const effort = output_config?.effort;
+  // Agents send an effort whatever the model is.
+  const effort = model.reasoning === undefined ? undefined : output_config?.effort;
   if (effort !== undefined) checkEffort(model, effort);
   if (thinking?.type === 'enabled') checkBudget(model, thinking.budget_tokens, maxTokens);
-  const off = thinking?.type === 'disabled';
-  if (off && thinking.display !== undefined)
+  const disabled = thinking?.type === 'disabled';
+  if (disabled && thinking.display !== undefined)
     throw invalid('thinking.display must not be set when thinking is disabled');
+  const off = disabled || (thinking === undefined && effort === undefined && canBeOff(model, express));
   return chooseThinking(model, {
     effort: off ? 'none' : effort,
     field: off ? 'thinking.type' : 'output_config.effort',
@@ -31,11 +38,16 @@ export const readMessagesThinking = (
   });
 };
 
+/** Whether a model that would think by itself is told not to; `:express` derives a budget instead. */
+const canBeOff = ({ reasoning }: Model, express: boolean): boolean =>
+  reasoning !== undefined &&
+  !reasoning.mandatory &&
+  thinksByDefault(reasoning) &&
+  !(express && reasoning.supports_max_tokens === true);
+
 /** Not left to the common rule, whose levels include `none`: this format has another field for that. */
 const checkEffort = ({ id, reasoning }: Model, effort: Effort): void => {
-  if (reasoning === undefined)
-    throw invalid(`output_config.effort is not supported: model ${id} does not reason`);
-  const levels = reasoning.supported_efforts;
+  const levels = reasoning?.supported_efforts;
   if (levels === undefined || levels.includes(effort)) return;
   const choice = levels.filter((level) => level !== 'none').join(', ');
   throw invalid(`output_config.effort must be one of ${choice} for model ${id}`);

@@ -5,14 +5,30 @@ import { noTools } from '../conversation/chat-task.ts';
 import { invalid } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';
 
+type InputTool = NonNullable<CountTokensRequest['tools']>[number];
+
 export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly Tool[] =>
-  tools === undefined
-    ? noTools
-    : tools.map(({ name, description, input_schema }) => ({
-        name,
-        ...(description !== undefined && { description }),
-        parameters: freeJson(input_schema),
-      }));
+  tools === undefined ? noTools : tools.map(readTool);
+
+const readTool = (tool: InputTool): Tool => {
+  const { name, input_schema, strict } = tool;
+  const description = describe(tool);
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    parameters: freeJson(input_schema),
+    ...(strict !== undefined && { strict }),
+  };
+};
+
+/** Engines have no field for examples. */
+const describe = ({ description, input_examples }: InputTool) => {
+  if (input_examples === undefined || input_examples.length === 0) return description;
+  const examples = input_examples.map((example) => JSON.stringify(freeJson(example)));
+  return [...(description === undefined ? [] : [description, '']), 'Examples of input:', ...examples].join(
+    '\n',
+  );
+};
 
 export const readMessagesToolChoice = (
   choice: CountTokensRequest['tool_choice'],

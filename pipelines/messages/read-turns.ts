@@ -1,31 +1,48 @@
 /** Reads the turns of a messages request: those of one role are merged, tool results come first. */
-import type { CountTokensRequest, InputBlock, InputMessage } from '../../schemas/messages.ts';
+import type { InputBlock } from '../../schemas/message-blocks.ts';
+import type { CountTokensRequest, InputMessage } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
-import { readImage, readText, readToolResult, readToolUse } from './read-blocks.ts';
+import {
+  readDocument,
+  readImage,
+  readSearchResult,
+  readToolResult,
+  readToolUse,
+  text,
+} from './read-blocks.ts';
+import { toCallId } from './tool-use-ids.ts';
 
 export const readTurns = (
   { system, messages }: Pick<CountTokensRequest, 'system' | 'messages'>,
   media: MediaCollector,
 ): ChatMessage[] => {
-  const read = readSystem(system);
+  const conversation: Conversation = { read: readSystem(system), calls: new Set(), media };
   for (let start = 0, end = 0; start < messages.length; start = end) {
     end = endOfTurn(messages, start);
     const turn: Turn = { messages, start, end };
     switch (messages[start]?.role) {
       case 'user':
-        readUser(turn, read, media);
+        readUser(turn, conversation);
         break;
       case 'assistant':
-        readAssistant(turn, read);
+        readAssistant(turn, conversation);
         break;
       default:
-        readSystemMessage(turn, read);
+        readSystemMessage(turn, conversation);
     }
   }
-  return read;
+  return conversation.read;
 };
+
+/** What was read so far. */
+interface Conversation {
+  readonly read: ChatMessage[];
+  /** Ids of its tool calls. */
+  readonly calls: Set<string>;
+  readonly media: MediaCollector;
+}
 
 /** Messages of one role in a row. */
 interface Turn {
@@ -44,38 +61,66 @@ const endOfTurn = (messages: readonly InputMessage[], start: number): number => 
 
 const readSystem = (system: CountTokensRequest['system']): ChatMessage[] => {
   if (system === undefined || system.length === 0) return [];
-  const content: TextContent[] =
-    typeof system === 'string'
-      ? [{ type: 'text', text: system }]
-      : system.map(({ text }) => ({ type: 'text', text }));
+  const content = typeof system === 'string' ? [text(system)] : system.map((block) => text(block.text));
   return [{ role: 'system', content }];
 };
 
-const readUser = (turn: Turn, read: ChatMessage[], media: MediaCollector): void => {
+const readUser = (turn: Turn, { read, calls, media }: Conversation): void => {
   const content: UserContent[] = [];
+  const target = { content, images: content, media };
   eachBlock(turn, (block, path) => {
-    if (block.type === 'text') content.push(readText(block.text, path));
-    else if (block.type === 'image') readImage(block.source, path, content, media);
-    else if (block.type === 'tool_result') read.push(readToolResult(block, path, content, media));
-    else throw misplaced(block, path, 'user');
+    switch (block.type) {
+      case 'text':
+        content.push(text(block.text));
+        break;
+      case 'image':
+        readImage(block.source, path, target);
+        break;
+      case 'document':
+        readDocument(block, path, target);
+        break;
+      case 'search_result':
+        content.push(readSearchResult(block));
+        break;
+      case 'tool_result':
+        if (!calls.has(toCallId(block.tool_use_id))) throw withoutCall(block.tool_use_id, path);
+        read.push(readToolResult(block, path, content, media));
+        break;
+      default:
+        throw misplaced(block, path, 'user');
+    }
   });
   if (content.length > 0) read.push({ role: 'user', content });
 };
 
-const readAssistant = (turn: Turn, read: ChatMessage[]): void => {
+const readAssistant = (turn: Turn, { read, calls }: Conversation): void => {
   const content: TextContent[] = [];
   const toolCalls: ToolCall[] = [];
   eachBlock(turn, (block, path) => {
-    if (block.type === 'text') content.push(readText(block.text, path));
-    else if (block.type === 'tool_use') toolCalls.push(readToolUse(block, path));
-    // Clients send thinking back with the text it led to; no engine takes it, whoever signed it.
-    else if (block.type !== 'thinking' && block.type !== 'redacted_thinking')
-      throw misplaced(block, path, 'assistant');
+    switch (block.type) {
+      case 'text':
+        content.push(text(block.text));
+        break;
+      case 'compaction':
+        if (block.content !== undefined) content.push(text(block.content));
+        break;
+      case 'tool_use': {
+        const call = readToolUse(block);
+        calls.add(call.id);
+        toolCalls.push(call);
+        break;
+      }
+      case 'image':
+      case 'document':
+      case 'search_result':
+      case 'tool_result':
+        throw misplaced(block, path, 'assistant');
+    }
   });
   read.push({ role: 'assistant', content, toolCalls });
 };
 
-const readSystemMessage = (turn: Turn, read: ChatMessage[]): void => {
+const readSystemMessage = (turn: Turn, { read }: Conversation): void => {
   const { messages, start, end } = turn;
   const role = `messages[${start}].role system`;
   if (messages[start - 1]?.role !== 'user') throw invalid(`${role} must follow a user message`);
@@ -84,23 +129,40 @@ const readSystemMessage = (turn: Turn, read: ChatMessage[]): void => {
   const content: TextContent[] = [];
   eachBlock(turn, (block, path) => {
     if (block.type !== 'text') throw misplaced(block, path, 'system');
-    content.push(readText(block.text, path));
+    content.push(text(block.text));
   });
   read.push({ role: 'system', content });
 };
 
-const eachBlock = (
-  { messages, start, end }: Turn,
-  visit: (block: InputBlock, path: string) => void,
-): void => {
+type Visit = (block: InputBlock, path: string) => void;
+
+const eachBlock = ({ messages, start, end }: Turn, visit: Visit): void => {
   for (let at = start; at < end; at++) {
     const message = messages[at];
     if (message === undefined) continue;
     const path = `messages[${at}]`;
     checkMessage(message, path);
     const { content } = message;
-    if (typeof content === 'string') visit({ type: 'text', text: content }, `${path}.content`);
-    else for (const [index, block] of content.entries()) visit(block, `${path}.content[${index}]`);
+    if (typeof content === 'string') visit(text(content), `${path}.content`);
+    else eachOf(content, `${path}.content`, visit);
+  }
+};
+
+/** Adjacent text blocks of a message are one text as they are: clients split it anywhere, to cache or to cite. */
+const eachOf = (blocks: readonly InputBlock[], path: string, visit: Visit): void => {
+  for (let at = 0; at < blocks.length; at++) {
+    const block = blocks[at];
+    if (block?.type !== 'text') {
+      if (block !== undefined) visit(block, `${path}[${at}]`);
+      continue;
+    }
+    let joined = block.text;
+    const first = at;
+    for (let next = blocks[at + 1]; next?.type === 'text'; next = blocks[at + 1]) {
+      joined += next.text;
+      at++;
+    }
+    visit(text(joined), `${path}[${first}]`);
   }
 };
 
@@ -111,6 +173,9 @@ const checkMessage = ({ role, content, output_config }: InputMessage, path: stri
   if (content.length === 0 && typeof content !== 'string' && role !== 'assistant')
     throw invalid(`${path}.content must have at least 1 item`);
 };
+
+const withoutCall = (id: string, path: string) =>
+  invalid(`${path}.tool_use_id must be the id of a tool_use block before it: there is no ${id}`);
 
 const misplaced = ({ type }: InputBlock, path: string, role: string) =>
   invalid(`${path}.type ${type} is not supported on messages of role ${role}`);

@@ -14,12 +14,26 @@ const replay = (...content: unknown[]) => say(user, blocks('assistant', ...conte
 const think = (fields: object) => with_({ model: 'mock/thinker', ...fields });
 const look = { name: 'look', input_schema: { type: 'object' } };
 const png = { type: 'base64', media_type: 'image/png', data: 'AAAA' };
+const format = { type: 'json_schema', schema: {} };
 const image = { type: 'image', source: png };
 const use = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} };
 const result = { type: 'tool_result', tool_use_id: 'toolu_1', content: 'seen' };
 
-const blockTypes = '"text", "image", "tool_use", "tool_result", "thinking", "redacted_thinking"';
+const called = (...content: unknown[]) => say(user, blocks('assistant', use), blocks('user', ...content));
+const document = (source: object, fields: object = {}) => ({ type: 'document', source, ...fields });
+const found = { type: 'search_result', source: 'https://a.example', title: 'A', content: [] };
+
+const blockTypes =
+  '"text", "tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result", ' +
+  '"web_fetch_tool_result", "code_execution_tool_result", "bash_code_execution_tool_result", ' +
+  '"text_editor_code_execution_tool_result", "tool_search_tool_result", "advisor_tool_result", "mcp_tool_use", ' +
+  '"mcp_tool_result", "mcp_tool_listing", "fallback", "image", "document", "search_result", "compaction"';
+const resultTypes = '"text", "image", "document", "search_result", "tool_reference"';
+const sources = '"base64", "url", "text", "content"';
 const efforts = '"minimal", "low", "medium", "high", "xhigh", "max", "ultra"';
+
+const uncompacted = 'is not supported: conversations are not compacted here';
+const serverTool = 'is not supported: server tools are not run here, and other tools need an input_schema';
 
 /** Of both routes. */
 const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
@@ -90,7 +104,11 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   // blocks
   [part('Hi'), '400 messages[0].content[0] must be an object'],
   [part({}), '400 messages[0].content[0].type is required'],
-  [part({ type: 'document' }), `400 messages[0].content[0].type must be one of ${blockTypes}`],
+  [part({ type: 'container_upload' }), `400 messages[0].content[0].type must be one of ${blockTypes}`],
+  [
+    part({ type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} }),
+    '400 messages[0].content[0].type server_tool_use is not supported on messages of role user',
+  ],
   [part({ type: 'text' }), '400 messages[0].content[0].text is required'],
   [part({ type: 'text', text: 5 }), '400 messages[0].content[0].text must be a string'],
   [part(use), '400 messages[0].content[0].type tool_use is not supported on messages of role user'],
@@ -136,6 +154,65 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
     see({ type: 'image', source: { type: 'url', url: 5 } }),
     '400 messages[0].content[0].source.url must be a string',
   ],
+  // documents and search results
+  [part({ type: 'document' }), '400 messages[0].content[0].source is required'],
+  [part(document({})), '400 messages[0].content[0].source.type is required'],
+  [
+    part(document({ type: 'file', file_id: 'file_1' })),
+    `400 messages[0].content[0].source.type must be one of ${sources}`,
+  ],
+  [
+    part(document({ type: 'base64', data: 'AAAA' })),
+    '400 messages[0].content[0].source.media_type is required',
+  ],
+  [
+    part(document({ type: 'base64', media_type: 'application/pdf', data: 5 })),
+    '400 messages[0].content[0].source.data must be a string',
+  ],
+  [part(document({ type: 'url' })), '400 messages[0].content[0].source.url is required'],
+  [part(document({ type: 'url', url: 5 })), '400 messages[0].content[0].source.url must be a string'],
+  [part(document({ type: 'text', data: {} })), '400 messages[0].content[0].source.data must be a string'],
+  [part(document({ type: 'content' })), '400 messages[0].content[0].source.content is required'],
+  [
+    part(document({ type: 'content', content: [found] })),
+    '400 messages[0].content[0].source.content[0].type must be one of "text", "image"',
+  ],
+  [
+    part(document({ type: 'content', content: [image] })),
+    '400 messages[0].content[0].source.content[0]: model mock/chat takes no image input',
+  ],
+  [
+    part(document({ type: 'text', data: 'a' }, { title: 5 })),
+    '400 messages[0].content[0].title must be a string',
+  ],
+  [
+    part(document({ type: 'text', data: 'a' }, { context: [] })),
+    '400 messages[0].content[0].context must be a string',
+  ],
+  [
+    part(document({ type: 'base64', media_type: 'application/pdf', data: 'YnJva2Vu' })),
+    '400 messages[0].content[0].source.data: the document cannot be read',
+  ],
+  [
+    called({ ...result, content: [document({ type: 'url', url: 'data:text/plain;base64,YnJva2Vu' })] }),
+    '400 messages[2].content[0].content[0].source.url: the document cannot be read',
+  ],
+  [
+    part(...Array(65).fill(document({ type: 'url', url: 'data:text/plain;base64,SGk=' }))),
+    '400 messages must not have more than 64 media and document parts',
+  ],
+  [
+    replay(document({ type: 'text', data: 'a' })),
+    '400 messages[1].content[0].type document is not supported on messages of role assistant',
+  ],
+  [part({ ...found, title: undefined }), '400 messages[0].content[0].title is required'],
+  [part({ ...found, source: {} }), '400 messages[0].content[0].source must be a string'],
+  [part({ ...found, content: 'A' }), '400 messages[0].content[0].content must be an array'],
+  [part({ ...found, content: [image] }), '400 messages[0].content[0].content[0].type must be "text"'],
+  [
+    replay(found),
+    '400 messages[1].content[0].type search_result is not supported on messages of role assistant',
+  ],
   // tool_use
   [replay({ ...use, id: undefined }), '400 messages[1].content[0].id is required'],
   [replay({ ...use, id: '' }), '400 messages[1].content[0].id must not be empty'],
@@ -153,7 +230,7 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   [part({ ...result, is_error: 'yes' }), '400 messages[0].content[0].is_error must be true or false'],
   [
     part({ ...result, content: [use] }),
-    '400 messages[0].content[0].content[0].type must be one of "text", "image"',
+    `400 messages[0].content[0].content[0].type must be one of ${resultTypes}`,
   ],
   [
     part({ ...result, content: [{ type: 'text' }] }),
@@ -164,8 +241,20 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
     '400 messages[0].content[0].content[0].source is required',
   ],
   [
-    part({ ...result, content: [image] }),
-    '400 messages[0].content[0].content[0]: model mock/chat takes no image input',
+    called({ ...result, content: [image] }),
+    '400 messages[2].content[0].content[0]: model mock/chat takes no image input',
+  ],
+  [
+    part({ type: 'text', text: 'So' }, result),
+    '400 messages[0].content[1].tool_use_id must be the id of a tool_use block before it: there is no toolu_1',
+  ],
+  [
+    called(result, { ...result, tool_use_id: 'toolu_2' }),
+    '400 messages[2].content[1].tool_use_id must be the id of a tool_use block before it: there is no toolu_2',
+  ],
+  [
+    say(blocks('user', result), blocks('assistant', use), blocks('user', result)),
+    '400 messages[0].content[0].tool_use_id must be the id of a tool_use block before it: there is no toolu_1',
   ],
   // a final assistant message
   [
@@ -198,9 +287,10 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
     think({ output_config: { effort: 'ultra' }, thinking: { type: 'disabled' } }),
     '400 output_config.effort must be one of low, medium, high for model mock/thinker',
   ],
+  [with_({ output_config: { effort: 'none' } }), `400 output_config.effort must be one of ${efforts}`],
   [
-    with_({ output_config: { effort: 'low' } }),
-    '400 output_config.effort is not supported: model mock/chat does not reason',
+    with_({ model: 'mock/always', output_config: { effort: 'medium' } }),
+    '400 output_config.effort must be one of low, high for model mock/always',
   ],
   [
     with_({ output_config: { format: { type: 'json_schema' } } }),
@@ -209,6 +299,11 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   [
     with_({ output_config: { format: { type: 'xml', schema: {} } } }),
     '400 output_config.format.type must be "json_schema"',
+  ],
+  [with_({ output_format: { type: 'json_schema' } }), '400 output_format.schema is required'],
+  [
+    with_({ output_config: { format }, output_format: format }),
+    '400 output_format must not be set beside output_config.format',
   ],
   // thinking
   [with_({ thinking: true }), '400 thinking must be an object'],
@@ -263,10 +358,22 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
   [with_({ tools: [{ ...look, description: 5 }] }), '400 tools[0].description must be a string'],
   [with_({ tools: [look, { name: 'hear' }] }), '400 tools[1].input_schema is required'],
+  [with_({ tools: [{ type: 'custom', name: 'hear' }] }), '400 tools[0].input_schema is required'],
   [
-    with_({ tools: [{ type: 'web_search_20260209', name: 'web_search' }] }),
-    '400 tools[0].input_schema is required',
+    with_({ tools: [look, { type: 'web_search_20260209', name: 'web_search' }] }),
+    `400 tools[1].type web_search_20260209 ${serverTool}`,
   ],
+  [
+    with_({ tools: [{ type: 'bash_20250124', name: 'bash', input_schema: null }] }),
+    `400 tools[0].type bash_20250124 ${serverTool}`,
+  ],
+  [
+    with_({ tools: [{ type: 'mcp_toolset', mcp_server_name: 'files' }] }),
+    `400 tools[0].type mcp_toolset ${serverTool}`,
+  ],
+  [with_({ tools: ['look'] }), '400 tools[0] must be an object'],
+  [with_({ tools: [{ ...look, strict: 1 }] }), '400 tools[0].strict must be true or false'],
+  [with_({ tools: [{ ...look, input_examples: [1] }] }), '400 tools[0].input_examples[0] must be an object'],
   [with_({ tools: [{ ...look, input_schema: [] }] }), '400 tools[0].input_schema must be an object'],
   // tool_choice
   [with_({ tools: [look], tool_choice: 'any' }), '400 tool_choice must be an object'],
@@ -300,6 +407,33 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
     with_({ tools: [], tool_choice: { type: 'auto' } }),
     '400 tool_choice needs tools unless its type is none',
   ],
+  // what would change the answer, and cannot be honoured
+  [
+    { thread: { type: 'continue', previous_message_id: 'msg_1' }, messages: [] },
+    '400 thread is not supported: nothing is stored; send the whole conversation',
+  ],
+  [with_({ compaction: { type: 'summarize' } }), `400 compaction ${uncompacted}`],
+  [
+    with_({
+      context_management: { edits: [{ type: 'clear_thinking_20251015' }, { type: 'compact_20260112' }] },
+    }),
+    `400 context_management.edits[1].type compact_20260112 ${uncompacted}`,
+  ],
+  [with_({ container: 'container_1' }), '400 container is not supported: server tools are not run here'],
+  [
+    with_({ mcp_servers: [{ type: 'url', url: 'https://a.example', name: 'a' }] }),
+    '400 mcp_servers is not supported: the gateway connects to no MCP servers',
+  ],
+  [
+    with_({ inference_geo: 'us' }),
+    '400 inference_geo is not supported: the operator chooses where models run',
+  ],
+  [
+    with_({ output_config: { task_budget: { type: 'tokens', total: 9000 } } }),
+    '400 output_config.task_budget is not supported: models are not told of budgets',
+  ],
+  [with_({ seed: 1 }), '400 seed is not supported: it belongs to /chat/completions'],
+  [with_({ response_format: {} }), '400 response_format is not supported: it belongs to /chat/completions'],
 ];
 
 /** Of `POST /messages` alone. */

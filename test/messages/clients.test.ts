@@ -1,5 +1,6 @@
 /** Tests the messages route through both versions of its SDK over a real socket. */
 import Anthropic from '@anthropic-ai/sdk';
+import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema';
 import { jsonSchemaOutputFormat } from '@anthropic-ai/sdk/helpers/json-schema';
 import Anthropic0 from 'anthropic-sdk-0';
 import t from 'tap';
@@ -184,10 +185,35 @@ for (const { name, client, stranger, errors } of lines) {
       low.usage.output_tokens_details.thinking_tokens < high.usage.output_tokens_details.thinking_tokens,
       'effort reaches the model',
     );
-    const express = messageOf(
-      await client.messages.create({ ...params, model: 'anthropic/sluice/reasoner:express' }),
-    );
-    t.match(express, { model: 'sluice/reasoner', content: [{ type: 'thinking' }, { type: 'text' }] });
+    for (const thinking of [undefined, { type: 'adaptive' }]) {
+      const express = messageOf(
+        await client.messages.create({ ...params, model: 'anthropic/sluice/reasoner:express', thinking }),
+      );
+      t.strictSame(
+        [express.model, express.content.map(({ type }) => type)],
+        ['sluice/reasoner', thinking === undefined ? ['text'] : ['thinking', 'text']],
+      );
+      t.equal(express.usage.output_tokens_details.thinking_tokens, 20, 'it thinks, shown or not');
+    }
+    const unasked = messageOf(await client.messages.create(params));
+    t.match(unasked, {
+      content: [{ type: 'text' }],
+      usage: { output_tokens_details: { thinking_tokens: 0 } },
+    });
+    const lite = { ...params, model: 'sluice/reasoner-lite' };
+    for (const always of [
+      messageOf(await client.messages.create(lite)),
+      messageOf(await client.messages.stream(lite).finalMessage()),
+    ]) {
+      t.strictSame(always.content, [{ type: 'text', text: 'So it is' }], 'a model that always thinks');
+      t.match(always.usage, { output_tokens: 23, output_tokens_details: { thinking_tokens: 20 } });
+      t.match(events.at(-1), {
+        model: 'sluice/reasoner-lite',
+        quantities: { completion_tokens: 23, reasoning_tokens: 20 },
+      });
+    }
+    const plain = { ...ask, messages: quote('Hello'), output_config: { effort: 'high' } };
+    t.equal(textOf(messageOf(await client.messages.create(plain))), 'Hello', 'models without reasoning');
 
     const again = messageOf(
       await client.messages.create({
@@ -465,4 +491,55 @@ t.test('@anthropic-ai/sdk: beta calls and structured output', async (t) => {
     output_config: { format: jsonSchemaOutputFormat(person) },
   });
   t.match(parsed.parsed_output, { name: String, age: Number });
+});
+
+t.test('@anthropic-ai/sdk: the tool runner and threads send the whole conversation', async (t) => {
+  const sent: { thread: unknown; messages: number; status: number }[] = [];
+  // Whatever the client thinks of the address: threads are for those that have them.
+  const threading = new Anthropic({
+    ...options,
+    fetch: async (url, init) => {
+      const body = JSON.parse(String(init?.body)) as { thread?: unknown; messages: unknown[] };
+      const response = await fetch(url, init);
+      sent.push({ thread: body.thread, messages: body.messages.length, status: response.status });
+      return response;
+    },
+  });
+  const asked: string[] = [];
+  const tool = betaTool({
+    ...weather,
+    inputSchema: weather.input_schema,
+    run: ({ city }) => {
+      asked.push(city);
+      return `Rain in ${city}`;
+    },
+  });
+  const params = {
+    ...ask,
+    messages: say('/sim rate=max calls=2\nWeather in "Oslo" and "Rome"?'),
+    tools: [tool],
+  };
+  for (const stream of [false, true]) {
+    const runner = threading.beta.messages.toolRunner({ ...params, stream });
+    const last = await runner.runUntilDone();
+    t.match(last.content, [{ type: 'text', text: /Rain in Oslo.*Rain in Rome/s }]);
+  }
+  t.same(asked, ['Oslo', 'Rome', 'Oslo', 'Rome']);
+
+  const thread = threading.beta.messages.thread({
+    ...ask,
+    unsupportedRequestBehavior: 'continue_unthreaded',
+  });
+  const first = await thread.send({ role: 'user', content: '/sim rate=max text="One"\nHi' });
+  const second = await thread.send({ role: 'user', content: '/sim rate=max text="Two"\nHi' });
+  t.match([first.content, second.content], [[{ text: 'One' }], [{ text: 'Two' }]]);
+  const rounds = [
+    { thread: { type: 'create' }, messages: 1, status: 400 },
+    { thread: undefined, messages: 1, status: 200 },
+    { thread: undefined, messages: 3, status: 200 },
+  ];
+  t.strictSame(sent, [...rounds, ...rounds, ...rounds], 'after one refusal, without threads');
+
+  const error = await thrownBy(threading.beta.messages.thread(ask).send({ role: 'user', content: 'Hi' }));
+  t.ok(error instanceof Anthropic.ThreadUnsupportedRequestError, String(error));
 });

@@ -13,7 +13,8 @@ import { answerOf, ask, asking, type Harness, harness, keepingState, refusal, st
 import { inputOf, readEvents } from './read-events.ts';
 
 const isMessage = Compile(Message);
-const request = { model: 'mock/thinker', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
+const quiet = { model: 'mock/thinker', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
+const request = { ...quiet, thinking: { type: 'adaptive' } };
 
 // ── sequences ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -102,13 +103,16 @@ const callsOf = (blocks: readonly OutputBlock[]) =>
 
 // ── properties ─────────────────────────────────────────────────────────────────────────────────────
 
+const adaptive = { type: 'adaptive' };
+const visibility = fc.constantFrom(adaptive, { ...adaptive, display: 'omitted' }, undefined);
+
 t.test('events add up to the whole message, and to the engine output', async (t) => {
   // One key for both, so that signatures agree.
   const state = { ...harness().ports.state, ...keepingState() };
   await fc.assert(
-    fc.asyncProperty(legal, cutting, fc.boolean(), async (parts, cuts, hidden) => {
+    fc.asyncProperty(legal, cutting, visibility, async (parts, cuts, thinking) => {
       const arrays = [...dealt(parts, cuts), [usage(7, 5, 1, 2)]];
-      const body = { ...request, ...(hidden && { thinking: { type: 'adaptive', display: 'omitted' } }) };
+      const body = { ...quiet, thinking };
       const replies = await ask({ ...body, stream: true }, harness(from(arrays), { state }));
       if (replies.length > arrays.length + 1) throw new Error('more than one write per arrival');
       const { message, error } = readEvents(streamOf(replies));
@@ -117,7 +121,8 @@ t.test('events add up to the whole message, and to the engine output', async (t)
       if (!isMessage.Check(whole)) throw new Error(JSON.stringify(isMessage.Errors(whole)));
       t.strictSame(message && { ...message, content: message.content.map(withoutCitations) }, whole);
       t.equal(textOf(whole.content), said(parts, 'text'));
-      t.equal(thoughtOf(whole.content), hidden ? '' : said(parts, 'reasoning'));
+      t.equal(thoughtOf(whole.content), thinking === adaptive ? said(parts, 'reasoning') : '');
+      if (thinking === undefined) t.notOk(whole.content.some((block) => block.type === 'thinking'));
       t.strictSame(callsOf(whole.content), calledIn(parts));
     }),
     { numRuns: 150, seed: 11 },
@@ -263,7 +268,6 @@ t.test('usage: prompt tokens without cached ones', async (t) => {
 t.test('visible reasoning', async (t) => {
   const answer = of<Parts>([thought('Hm'), text('a'), finish(), usage(1, 1)]);
   for (const [thinking, shown] of [
-    [undefined, 'Hm'],
     [{ type: 'adaptive' }, 'Hm'],
     [{ type: 'adaptive', display: 'summarized' }, 'Hm'],
     [{ type: 'adaptive', display: 'omitted' }, ''],
@@ -278,6 +282,36 @@ t.test('visible reasoning', async (t) => {
       JSON.stringify(thinking),
     );
     t.equal(content.length, 2);
+  }
+});
+
+t.test('reasoning that nobody asked for is counted, not shown', async (t) => {
+  const parts: Parts[] = [
+    [thought('Hm')],
+    [thought('so'), text('a')],
+    [thought('or not')],
+    [text('b'), toolCall(0), toolArguments(0, '{}'), finish('tool_calls')],
+  ];
+  for (const body of [quiet, { ...quiet, thinking: { type: 'disabled' } }]) {
+    const at = harness(from(parts));
+    const whole = answerOf(await ask(body, at));
+    t.strictSame(whole.content, [
+      { type: 'text', text: 'ab' },
+      { type: 'tool_use', id: 'toolu_0', name: 'look', input: {} },
+    ]);
+    // Nothing was reported by the engine: one token for each part.
+    t.match(whole.usage, { output_tokens: 6, output_tokens_details: { thinking_tokens: 3 } });
+    t.match(at.events, [{ quantities: { completion_tokens: 6, reasoning_tokens: 3 } }], 'and billed');
+    const replies = await ask({ ...body, stream: true }, harness(from(parts)));
+    const [, start, ...rest] = replies;
+    t.match(
+      start,
+      { bytes: /^event: message_start\n[^\n]*\n\n$/ },
+      'the stream begins while the model thinks',
+    );
+    t.equal(rest.length, 3);
+    const { message } = readEvents(streamOf(replies));
+    t.strictSame(message && { ...message, content: message.content.map(withoutCitations) }, whole);
   }
 });
 

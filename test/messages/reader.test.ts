@@ -51,15 +51,38 @@ t.test('a request with every field', async (t) => {
     thinking: { type: 'enabled', budget_tokens: 2000, display: 'omitted' },
     output_config: { effort: 'high', format: { type: 'json_schema', schema } },
     tools: [
-      { type: 'custom', name: 'x'.repeat(200), description: 'Look', input_schema: schema, cache_control },
-      { name: 'hear', input_schema: {} },
+      {
+        type: 'custom',
+        name: 'x'.repeat(200),
+        description: 'Look',
+        input_schema: schema,
+        strict: true,
+        cache_control,
+        defer_loading: true,
+        eager_input_streaming: true,
+      },
+      { name: 'hear', input_schema: {}, strict: false, input_examples: [] },
+      {
+        type: 'taste_20250101',
+        name: 'taste',
+        description: 'Taste it.',
+        input_schema: {},
+        input_examples: [{ salt: 1 }, {}],
+      },
+      { name: 'smell', input_schema: {}, input_examples: [{ a: 'b' }] },
     ],
     tool_choice: { type: 'tool', name: 'hear', disable_parallel_tool_use: true },
     service_tier: 'auto',
+    speed: 'fast',
+    inference_geo: 'global',
     container: null,
+    thread: null,
     betas: ['x'],
     cache_control,
-    context_management: { edits: [] },
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    mcp_servers: [],
+    diagnostics: { previous_message_id: null },
+    fallbacks: [{ model: 'mock/chat' }],
   });
   t.strictSame(call, {
     messages: [
@@ -73,8 +96,10 @@ t.test('a request with every field', async (t) => {
     stop: ['1', '2', '3', '4', '5', '6'],
     logprobs: undefined,
     tools: [
-      { name: 'x'.repeat(200), description: 'Look', parameters: schema },
-      { name: 'hear', parameters: {} },
+      { name: 'x'.repeat(200), description: 'Look', parameters: schema, strict: true },
+      { name: 'hear', parameters: {}, strict: false },
+      { name: 'taste', description: 'Taste it.\n\nExamples of input:\n{"salt":1}\n{}', parameters: {} },
+      { name: 'smell', description: 'Examples of input:\n{"a":"b"}', parameters: {} },
     ],
     toolChoice: { name: 'hear' },
     parallelToolCalls: false,
@@ -95,11 +120,11 @@ t.test('turns', async (t) => {
       user,
     ),
     [
-      { role: 'user', content: [says('Hi'), says('a'), says('b')] },
+      { role: 'user', content: [says('Hi'), says('ab')] },
       { role: 'assistant', content: [says('c'), says('d')], toolCalls: [] },
       { role: 'user', content: [says('Hi')] },
     ],
-    'of one role in a row are one',
+    'of one role in a row are one, the text blocks of each as they are',
   );
   t.strictSame(
     await messagesOf(
@@ -108,14 +133,14 @@ t.test('turns', async (t) => {
       { role: 'assistant', content: 'a' },
       user,
       user,
-      { role: 'system', content: [says('Be'), says('kind')] },
+      { role: 'system', content: [says('Be'), says(' kind')] },
     ),
     [
       { role: 'user', content: [says('Hi')] },
       { role: 'system', content: [says('Be brief')] },
       { role: 'assistant', content: [says('a')], toolCalls: [] },
       { role: 'user', content: [says('Hi'), says('Hi')] },
-      { role: 'system', content: [says('Be'), says('kind')] },
+      { role: 'system', content: [says('Be kind')] },
     ],
     'of the system stay where they are',
   );
@@ -168,7 +193,13 @@ t.test('tool calls and their results', async (t) => {
       user,
       {
         role: 'assistant',
-        content: [says('Let me see'), use('toolu_1', { a: null, b: [1e3, 'é"'] }), use('other_2')],
+        content: [
+          says('Let me see'),
+          use('toolu_1', { a: null, b: [1e3, 'é"'] }),
+          use('other_2'),
+          says('and'),
+          use('toolu_3'),
+        ],
       },
       {
         role: 'user',
@@ -189,10 +220,11 @@ t.test('tool calls and their results', async (t) => {
       { role: 'user', content: [says('Hi')] },
       {
         role: 'assistant',
-        content: [says('Let me see')],
+        content: [says('Let me see'), says('and')],
         toolCalls: [
           { id: 'call_1', name: 'look', arguments: '{"a":null,"b":[1000,"é\\""]}' },
           { id: 'other_2', name: 'look', arguments: '{}' },
+          { id: 'call_3', name: 'look', arguments: '{}' },
         ],
       },
       { role: 'tool', callId: 'call_1', content: [says('seen')] },
@@ -273,17 +305,161 @@ t.test('images', async (t) => {
   ]);
 });
 
+t.test('documents and search results become text', async (t) => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64');
+  const document = (source: object, fields: object = {}) => ({ type: 'document', source, ...fields });
+  const citations = { enabled: true };
+  const pdf = { type: 'base64', media_type: 'application/pdf', data: base64('Tides rise.') };
+  const plain = { type: 'text', media_type: 'text/plain', data: 'Tides fall.' };
+  const url = { type: 'url', url: `data:text/html;base64,${base64('Tides turn.')}` };
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
+  const found = (...texts: string[]) => ({
+    type: 'search_result',
+    source: 'https://a.example/tides',
+    title: 'Tides',
+    content: texts.map(says),
+    citations,
+  });
+  const png = { type: 'image', mediaType: 'image/png', base64: 'AAAA' };
+  const { messages } = await callOf({
+    model: 'mock/eye',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          document(pdf, { title: 'Tides.pdf', context: 'From 1990', citations, cache_control: null }),
+          document(plain, { title: null, context: null }),
+          document(url),
+          document({ type: 'content', content: 'Tides wait.' }, { title: 'Notes' }),
+          document({ type: 'content', content: [says('One'), image, says('Two')] }, { context: 'Numbers' }),
+          found('Twice', 'a day'),
+          says('Well'),
+          says('?'),
+        ],
+      },
+      { role: 'assistant', content: [use('toolu_1')] },
+      {
+        role: 'user',
+        content: [
+          result('toolu_1', {
+            is_error: true,
+            content: [
+              document(pdf, { title: 'Tides.pdf' }),
+              document(plain, { context: 'Here' }),
+              document({ type: 'content', content: [image] }),
+              found(),
+              { type: 'tool_reference', tool_name: 'look' },
+            ],
+          }),
+        ],
+      },
+    ],
+  });
+  t.strictSame(messages, [
+    {
+      role: 'user',
+      content: [
+        says('Tides.pdf\n\nFrom 1990\n\nTides rise.'),
+        says('document\n\nTides fall.'),
+        says('document\n\nTides turn.'),
+        says('Notes'),
+        says('Tides wait.'),
+        says('document\n\nNumbers'),
+        says('One'),
+        png,
+        says('Two'),
+        says('Tides\nhttps://a.example/tides\n\nTwice\na day'),
+        says('Well?'),
+      ],
+    },
+    { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'look', arguments: '{}' }] },
+    {
+      role: 'tool',
+      callId: 'call_1',
+      content: [
+        says('Error:'),
+        says('Tides.pdf\n\nTides rise.'),
+        says('document\n\nHere\n\nTides fall.'),
+        says('document'),
+        says('(image in the next message)'),
+        says('Tides\nhttps://a.example/tides\n'),
+        says('look'),
+      ],
+    },
+    { role: 'user', content: [png] },
+  ]);
+
+  const letters = 'QUJD'.repeat(2000);
+  const large = await callOf(
+    {
+      system: ballast,
+      messages: [{ role: 'user', content: [document({ type: 'text', data: letters })] }],
+    },
+    withBytes(harness()),
+  );
+  t.strictSame(
+    large.messages[1],
+    { role: 'user', content: [says(`document\n\n${letters}`)] },
+    'however large',
+  );
+});
+
+t.test('what server tools left in a conversation is left out, summaries are kept', async (t) => {
+  const id = 'srvtoolu_1';
+  t.strictSame(
+    await messagesOf(
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'compaction', content: 'They spoke of tides.', encrypted_content: 'x' },
+          { type: 'compaction', content: null },
+          says('Let me search.'),
+          { type: 'server_tool_use', id, name: 'web_search', input: { query: 'tides' } },
+          {
+            type: 'web_search_tool_result',
+            tool_use_id: id,
+            content: [{ type: 'web_search_result', title: 'Tides', url: 'https://a.example' }],
+          },
+          { type: 'code_execution_tool_result', tool_use_id: id, content: { stdout: '1', return_code: 0 } },
+          { type: 'mcp_tool_use', id, name: 'look', server_name: 'files', input: {} },
+          { type: 'mcp_tool_result', tool_use_id: id, content: 'seen', is_error: false },
+          { type: 'text', text: 'Twice ', citations: [{ type: 'web_search_result_location' }] },
+          { type: 'text', text: 'a day.', citations: null },
+        ],
+      },
+      user,
+    ),
+    [
+      { role: 'user', content: [says('Hi')] },
+      {
+        role: 'assistant',
+        content: [says('They spoke of tides.'), says('Let me search.'), says('Twice a day.')],
+        toolCalls: [],
+      },
+      { role: 'user', content: [says('Hi')] },
+    ],
+  );
+});
+
+t.test('the older name of the output format', async (t) => {
+  const schema = { type: 'object' };
+  t.match(await callOf({ output_format: { type: 'json_schema', schema } }), {
+    format: { type: 'json_schema', name: 'answer', schema },
+  });
+});
+
 t.test('a final assistant message is continued', async (t) => {
   const call = await callOf({
     model: 'mock/thinker',
     max_tokens: 4096,
     thinking: { type: 'enabled', budget_tokens: 1024 },
-    messages: [user, { role: 'assistant', content: [says('Once'), says('upon a \n'), says(' ')] }],
+    messages: [user, { role: 'assistant', content: [says('Once'), says(' upon'), says(' a \n'), says(' ')] }],
   });
   t.match(call, { continueFinal: true, thinking: { effort: 'none', budget: undefined } });
   t.strictSame(call.messages.at(-1), {
     role: 'assistant',
-    content: [says('Once'), says('upon a')],
+    content: [says('Once upon a')],
     toolCalls: [],
   });
 });
@@ -300,7 +476,9 @@ t.test('thinking and effort', async (t) => {
     ['mock/chat', {}, { effort: undefined, budget }],
     ['mock/chat', adaptive, { effort: undefined, budget }],
     ['mock/chat', disabled, { effort: undefined, budget }],
-    ['mock/thinker', {}, { effort: undefined, budget }],
+    ['mock/chat', low, { effort: undefined, budget }],
+    ['mock/chat', { ...adaptive, output_config: { effort: 'ultra' } }, { effort: undefined, budget }],
+    ['mock/thinker', {}, { effort: 'none', budget }],
     ['mock/thinker', adaptive, { effort: undefined, budget }],
     ['mock/thinker', enabled, { effort: undefined, budget: 1024 }],
     ['mock/thinker', { ...enabled, ...low }, { effort: 'low', budget: 1024 }],
@@ -312,7 +490,9 @@ t.test('thinking and effort', async (t) => {
     ['mock/thinker:express', {}, { effort: undefined, budget: 2048 }],
     ['mock/thinker:express', enabled, { effort: undefined, budget: 1024 }],
     ['mock/thinker:express', disabled, { effort: 'none', budget }],
+    ['mock/always', {}, { effort: undefined, budget }],
     ['mock/always:express', {}, { effort: undefined, budget }],
+    ['mock/shy:express', {}, { effort: undefined, budget }],
     ['mock/shy', {}, { effort: undefined, budget }],
     ['mock/shy', adaptive, { effort: 'medium', budget }],
     ['mock/shy', { output_config: { effort: 'ultra' } }, { effort: 'ultra', budget }],
@@ -371,6 +551,20 @@ t.test('counting tokens', async (t) => {
     input_tokens: 1032,
   });
   t.strictSame(await tokens({ tools: [{ name: 'look', input_schema: {} }] }), { input_tokens: 19 });
+  const tides = 'Tides rise and fall. '.repeat(50);
+  const data = Buffer.from(tides).toString('base64');
+  for (const source of [
+    { type: 'text', media_type: 'text/plain', data: tides },
+    { type: 'base64', media_type: 'text/plain', data },
+    { type: 'url', url: `data:text/plain;base64,${data}` },
+  ]) {
+    const content = [image, { type: 'document', source }, says('Hi')];
+    t.strictSame(
+      await tokens({ messages: [{ role: 'user', content }] }),
+      { input_tokens: 1335 },
+      source.type,
+    );
+  }
   const at = harness(of([text('a'), finish(), usage(1, 1)]));
   await count({ model: 'mock/chat', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }, at);
   t.equal(at.counted.length, 1, 'long prompts are counted on a thread');

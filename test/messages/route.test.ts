@@ -9,6 +9,7 @@ import t from 'tap';
 import type { Message, OutputBlock } from '../../schemas/messages.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { startGateway } from '../gateway.ts';
+import { pdf, shown } from '../offload/sample-documents.ts';
 import { thrownBy } from '../thrown-by.ts';
 import { readEvents } from './read-events.ts';
 import { city, messageOf, quote, say, textOf, weather } from './sample-messages.ts';
@@ -68,6 +69,88 @@ t.test('images', async (t) => {
     status: 400,
     message: /messages\[0\]\.content\[0\]\.source\.url/,
   });
+});
+
+t.test('documents', async (t) => {
+  const data = pdf([shown('Zebras graze at dawn.')]).toString('base64');
+  const source = { type: 'base64' as const, media_type: 'application/pdf' as const, data };
+  const question = { type: 'text' as const, text: '/sim rate=max tokens=40\n' };
+  const server = createServer((_, response) => response.end(Buffer.from(data, 'base64')));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const counts: number[] = [];
+  for (const each of [
+    source,
+    { type: 'url' as const, url: `http://127.0.0.1:${port}/zebras.pdf` },
+    { type: 'text' as const, media_type: 'text/plain' as const, data: 'Zebras graze at dawn.' },
+    { type: 'content' as const, content: 'Zebras graze at dawn.' },
+  ]) {
+    const params = {
+      model,
+      messages: [
+        {
+          role: 'user' as const,
+          content: [
+            question,
+            { type: 'document' as const, source: each, title: 'Savanna', citations: { enabled: true } },
+          ],
+        },
+      ],
+    };
+    const answer = messageOf(await client.messages.create({ ...params, max_tokens: 1000 }));
+    t.match(textOf(answer), /Savanna.*Zebras.*graze/, each.type);
+    const { input_tokens } = await client.messages.countTokens(params);
+    t.equal(answer.usage.input_tokens, input_tokens, 'counted the same');
+    counts.push(input_tokens);
+  }
+  t.equal(new Set(counts.slice(0, 3)).size, 1, `the same text from every source: ${counts}`);
+
+  const result = await client.messages.create({
+    ...ask,
+    tools: [{ ...weather, input_schema: { ...city, required: [...city.required] } }],
+    messages: [
+      { role: 'user', content: '/sim rate=max\nRead it' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: {} }] },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'tool_result',
+            tool_use_id: 'toolu_1',
+            content: [
+              { type: 'document', source },
+              {
+                type: 'search_result',
+                source: 'https://a.example/zebras',
+                title: 'Zebras',
+                content: [{ type: 'text', text: 'They sleep standing.' }],
+              },
+            ],
+          },
+        ],
+      },
+    ],
+  });
+  t.match(
+    textOf(messageOf(result)),
+    /According to weather: document\n\nZebras graze at dawn\.\s*Zebras\nhttps:\/\/a\.example\/zebras\n\nThey sleep standing\./,
+  );
+
+  const refused = await thrownBy(
+    client.messages.create({
+      ...ask,
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: { ...source, data: Buffer.from('%PDF-1.4 x').toString('base64') } },
+          ],
+        },
+      ],
+    }),
+  );
+  t.match(refused, { status: 400, message: /messages\[0\]\.content\[0\]\.source\.data: the PDF is damaged/ });
 });
 
 t.test('ai with @ai-sdk/anthropic', async (t) => {
@@ -180,6 +263,25 @@ t.test('without a client', async (t) => {
   const wrong = await post('/messages', { method: 'PUT', body });
   t.equal(wrong.headers.get('allow'), 'POST, OPTIONS');
   t.match(await refused(wrong), error(405, 'invalid_request_error', /^PUT is not allowed/));
+
+  const thread = { type: 'continue', previous_message_id: 'msg_1' };
+  t.strictSame(
+    await refused(await post('/messages', { body: JSON.stringify({ ...ask, messages: [], thread }) })).then(
+      ({ status, body }) => ({ status, body: { ...(body as object), request_id: '' } }),
+    ),
+    {
+      status: 400,
+      body: {
+        type: 'error',
+        error: {
+          type: 'invalid_request_error',
+          message: 'thread is not supported: nothing is stored; send the whole conversation',
+          details: { error_code: 'thread_unsupported_request' },
+        },
+        request_id: '',
+      },
+    },
+  );
 
   const large = request(`${gateway.url}/messages`, {
     method: 'POST',

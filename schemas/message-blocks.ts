@@ -1,5 +1,6 @@
 /** Content blocks that `POST /messages` takes. Unknown fields, `cache_control` and `citations` among them, are ignored. */
 import Type, { type Static } from 'typebox';
+import { Titled } from './shapes.ts';
 
 /** Free-form JSON. */
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
@@ -22,11 +23,11 @@ const UrlSource = Type.Object({ type: Type.Enum(['url']), url: MediaText('https 
 export const ImageSource = Type.Union([Base64Source, UrlSource]);
 export type ImageSource = Static<typeof ImageSource>;
 
-export const TextBlock = Type.Object({ type: Type.Enum(['text']), text: Type.String() });
+export const TextBlock = Titled('InputTextBlock', { type: Type.Enum(['text']), text: Type.String() });
 
-const ImageBlock = Type.Object({ type: Type.Enum(['image']), source: ImageSource });
+const ImageBlock = Titled('InputImageBlock', { type: Type.Enum(['image']), source: ImageSource });
 
-const DocumentBlock = Type.Object({
+const DocumentBlock = Titled('InputDocumentBlock', {
   type: Type.Enum(['document']),
   source: Type.Union([
     Base64Source,
@@ -39,7 +40,7 @@ const DocumentBlock = Type.Object({
 });
 export type DocumentBlock = Static<typeof DocumentBlock>;
 
-const SearchResultBlock = Type.Object({
+const SearchResultBlock = Titled('InputSearchResultBlock', {
   type: Type.Enum(['search_result']),
   source: Type.String(),
   title: Type.String(),
@@ -47,11 +48,10 @@ const SearchResultBlock = Type.Object({
 });
 export type SearchResultBlock = Static<typeof SearchResultBlock>;
 
-const toolName = { minLength: 1, maxLength: 200 };
-export const ToolName = Type.String(toolName);
+export const ToolName = Type.String({ minLength: 1, maxLength: 200 });
 const ToolUseId = Type.String({ minLength: 1, maxLength: 512 });
 
-const ToolUseBlock = Type.Object({
+const ToolUseBlock = Titled('InputToolUseBlock', {
   type: Type.Enum(['tool_use']),
   id: ToolUseId,
   name: ToolName,
@@ -68,7 +68,7 @@ const ToolResultPart = Type.Union([
 ]);
 export type ToolResultPart = Static<typeof ToolResultPart>;
 
-const ToolResultBlock = Type.Object({
+const ToolResultBlock = Titled('InputToolResultBlock', {
   type: Type.Enum(['tool_result']),
   tool_use_id: ToolUseId,
   content: Type.Optional(Blocks(ToolResultPart)),

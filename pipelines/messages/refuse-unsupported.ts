@@ -1,5 +1,4 @@
 /** Refuses fields that would change the answer but cannot be honoured: a 400 names each. */
-
 import { type ApiError, type FailureDetails, fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';
 import type { JsonObject } from '../core/parse-json.ts';

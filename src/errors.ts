@@ -27,6 +27,13 @@ const kinds = {
   payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
   range_not_satisfiable: row(416, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),
+  thread_unsupported: row(
+    400,
+    'validation_error',
+    'unsupported_parameter',
+    'invalid_request_error',
+    'thread_unsupported_request',
+  ),
   rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
   internal: row(500, 'server_error', 'server', 'api_error'),
   engine_unreachable: row(502, 'server_error', 'provider_unavailable', 'api_error'),
@@ -42,22 +49,18 @@ export interface FailureDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What really happened; for the log, never for the client. */
   readonly cause?: unknown;
-  /** A code that clients branch on, where the kind alone says too little. */
-  readonly code?: string;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly headers: Readonly<Record<string, string>>;
-  readonly code: string | undefined;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.kind = kind;
     this.headers = details.headers ?? {};
-    this.code = details.code;
   }
 
   get status(): number {
@@ -126,11 +129,11 @@ interface MessagesErrorBody {
   readonly details?: { readonly error_code: string };
 }
 
-const messagesErrorBody = ({ kind, message, code }: ApiError): MessagesErrorBody => ({
-  type: kinds[kind].messagesType,
-  message,
-  ...(code !== undefined && { details: { error_code: code } }),
-});
+const messagesErrorBody = (error: ApiError): MessagesErrorBody => {
+  const { messagesType, code }: Kind = kinds[error.kind];
+  const body = { type: messagesType, message: error.message };
+  return code === undefined ? body : { ...body, details: { error_code: code } };
+};
 
 /** An engine's or library's words, cut to what a client may read: the first line, no addresses, paths, keys or stack. */
 export const firstLine = (text: string, limit = 300): string => {

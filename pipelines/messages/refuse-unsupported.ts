@@ -1,5 +1,5 @@
 /** Refuses fields that would change the answer but cannot be honoured: a 400 names each. */
-import { type ApiError, type FailureDetails, fail } from '../../src/errors.ts';
+import { type ApiError, type ErrorKind, fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 import type { Step } from '../core/stage.ts';
@@ -17,13 +17,13 @@ export const refuseUnsupported: Step<JsonObject, JsonObject, unknown> = (body) =
 /** Throws where the value cannot be honoured. */
 type Refuse = (value: unknown, field: string) => void;
 
-const unsupported = (field: string, why: string, details?: FailureDetails): ApiError =>
-  fail('unsupported_parameter', `${field} is not supported: ${why}`, details);
+const unsupported = (field: string, why: string, kind: ErrorKind = 'unsupported_parameter'): ApiError =>
+  fail(kind, `${field} is not supported: ${why}`);
 
 const always =
-  (why: string, details?: FailureDetails): Refuse =>
+  (why: string, kind?: ErrorKind): Refuse =>
   (_, field) => {
-    throw unsupported(field, why, details);
+    throw unsupported(field, why, kind);
   };
 
 const refuseMcpServers: Refuse = (value, field) => {
@@ -68,10 +68,7 @@ const chatOnly = always('it belongs to /chat/completions');
 
 const refusals: ReadonlyMap<string, Refuse> = new Map<string, Refuse>([
   // Clients that know the code send the whole conversation instead.
-  [
-    'thread',
-    always('nothing is stored; send the whole conversation', { code: 'thread_unsupported_request' }),
-  ],
+  ['thread', always('nothing is stored; send the whole conversation', 'thread_unsupported')],
   ['compaction', always('conversations are not compacted here')],
   ['container', always('server tools are not run here')],
   ['context_management', refuseCompaction],

@@ -75,6 +75,7 @@ const readDraft = (
     },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
+    hidesReasoning: body.reasoning?.exclude === true,
     textBytes: pending.length === 0 && bodyLength !== undefined ? bodyLength + given.addedBytes : undefined,
     framing: { echo: responsesEcho(body, format), called: given.called },
   };

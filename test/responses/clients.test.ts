@@ -52,6 +52,15 @@ const person = {
 };
 const personFormat = { type: 'json_schema', name: 'person', strict: true, schema: person } as const;
 
+t.test('reasoning.exclude: reasoning is billed and not sent', async (t) => {
+  for (const stream of [false, true]) {
+    const body = { model: 'sluice/reasoner', input: quote('Yes.'), stream, reasoning: { exclude: true } };
+    const text = await (await send(body)).text();
+    t.match(text, /"reasoning_tokens":[1-9]/);
+    t.notMatch(text, /"type":"reasoning"|reasoning_text/);
+  }
+});
+
 // ── openai ─────────────────────────────────────────────────────────────────────────────────────────
 
 t.test('openai: create', async (t) => {

@@ -17,7 +17,8 @@ export type InputMessage = Static<typeof InputMessage>;
 const Thinking = Type.Object({
   type: Type.Enum(['enabled', 'adaptive', 'disabled']),
   budget_tokens: Type.Optional(Type.Integer({ minimum: 1024 })),
-  display: Type.Optional(Type.Enum(['summarized', 'omitted'])),
+  /** Claude Code asks for `updates`, which is what a stream gives anyway. */
+  display: Type.Optional(Type.Enum(['summarized', 'omitted', 'updates'])),
 });
 
 const OutputFormat = Type.Object({ type: Type.Enum(['json_schema']), schema: JsonObject });

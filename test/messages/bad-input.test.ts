@@ -338,7 +338,7 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
   [
     think({ thinking: { type: 'adaptive', display: 'full' } }),
-    '400 thinking.display must be one of "summarized", "omitted"',
+    '400 thinking.display must be one of "summarized", "omitted", "updates"',
   ],
   [
     think({ thinking: { type: 'disabled', display: 'omitted' } }),

@@ -1,0 +1,124 @@
+/**
+ * Runs real clients of pinned versions against a started gateway: `npm run test:clients`, or with names of some.
+ * `-- --fetch` only installs them.
+ */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { patiently } from '../eventually.ts';
+import { readBlocks } from './blocks.ts';
+import type { CheckResult, Client } from './client.ts';
+import { type Fetched, fetchClient } from './fetch.ts';
+import { type Gateway, startBuiltGateway } from './gateway.ts';
+import { openSite } from './site.ts';
+import { type Row, tableOf } from './table.ts';
+
+const ending = '.client.ts';
+const here = fileURLToPath(new URL('.', import.meta.url));
+
+interface Named {
+  readonly slug: string;
+  readonly client: Client;
+}
+
+const readClients = async (): Promise<readonly Named[]> => {
+  const files = readdirSync(here, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => readdirSync(join(here, name)).map((file) => join(here, name, file)))
+    .filter((path) => path.endsWith(ending))
+    .sort();
+  return Promise.all(
+    files.map(async (path) => {
+      const { default: client } = (await import(path)) as { default: Client };
+      return { slug: basename(path, ending), client };
+    }),
+  );
+};
+
+/** Two at a time: they wait for the network and for the disk in turn. */
+const fetchAll = async (clients: readonly Named[]): Promise<ReadonlyMap<string, Fetched>> => {
+  const waiting = [...clients];
+  const fetched = new Map<string, Fetched>();
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const begun = performance.now();
+      const result = await fetchClient(next.slug, next.client);
+      fetched.set(next.slug, result);
+      const state = 'missing' in result ? `not to be had here: ${result.missing}` : 'ready';
+      console.log(`${next.slug}: ${state} (${secondsSince(begun).toFixed(1)} s)`);
+    }
+  };
+  await Promise.all([work(), work()]);
+  return fetched;
+};
+
+const secondsSince = (begun: number): number => (performance.now() - begun) / 1000;
+
+const exercise = async (
+  { slug, client }: Named,
+  installed: string,
+  gateway: Gateway,
+): Promise<readonly CheckResult[]> => {
+  const { seconds = 300 } = client;
+  const folder = mkdtempSync(join(tmpdir(), `sluice-${slug}-`));
+  const signal = AbortSignal.timeout(patiently(seconds * 1000));
+  const blocks = readBlocks().filter((block) => block.slug === slug);
+  const opened = openSite(client, { ...gateway, folder, installed, blocks, signal });
+  try {
+    await Promise.race([client.run(opened.site), rejectWhen(signal, `took longer than ${seconds} s`)]);
+  } catch (error) {
+    opened.site.report('all checks ran', error instanceof Error ? error.message : String(error));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  return opened.results;
+};
+
+const rejectWhen = (signal: AbortSignal, reason: string): Promise<never> =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(reason)), { once: true });
+  });
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+const every = await readClients();
+const unknown = [...asked, ...readBlocks().map(({ slug }) => slug)].filter(
+  (slug) => !every.some((one) => one.slug === slug),
+);
+if (unknown.length > 0) throw new Error(`no such client: ${[...new Set(unknown)].join(', ')}`);
+const clients = every.filter(({ slug }) => asked.length === 0 || asked.includes(slug));
+const fetched = await fetchAll(clients);
+if (process.argv.includes('--fetch')) process.exit();
+
+const gateway = await startBuiltGateway();
+const rows: Row[] = [];
+try {
+  for (const named of clients) {
+    const result = fetched.get(named.slug) ?? { missing: 'it was not fetched' };
+    if ('missing' in result) {
+      rows.push({ ...named, missing: result.missing, results: [], seconds: 0 });
+      continue;
+    }
+    const begun = performance.now();
+    const results = await exercise(named, result.folder, gateway);
+    rows.push({ ...named, missing: undefined, results, seconds: secondsSince(begun) });
+    console.log(`\n${named.client.name}`);
+    for (const { name, seconds, problem } of results)
+      console.log(
+        problem === undefined
+          ? `  ok     ${name} (${seconds.toFixed(1)} s)`
+          : `  not ok ${name}\n${problem.replace(/^/gm, '         ')}`,
+      );
+  }
+} finally {
+  await gateway.stop();
+}
+
+console.log(`\n${tableOf(rows)}`);
+const exercised = rows.filter(({ missing }) => missing === undefined);
+const names = (some: readonly Row[]): string => some.map(({ slug }) => slug).join(' ') || 'none';
+const left = rows.filter((row) => !exercised.includes(row));
+console.log(`clients exercised: ${names(exercised)}; not to be had: ${names(left)}`);
+const failed = exercised.filter(({ results }) => results.some(({ problem }) => problem !== undefined));
+if (failed.length > 0) console.log(`failed: ${names(failed)}`);
+process.exitCode = failed.length === 0 ? 0 : 1;

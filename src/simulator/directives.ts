@@ -25,6 +25,8 @@ export interface Directives {
   readonly echo?: true;
   readonly tool?: string;
   readonly calls?: number;
+  /** Of each tool call, word for word. */
+  readonly arguments?: string;
   readonly cached?: number;
   readonly finish?: FinishReason;
   readonly usage?: 'off';
@@ -82,6 +84,7 @@ const readers: Readonly<Record<string, Reader>> = {
   text: (text) => ({ text }),
   echo: (value) => (value === '' ? { echo: true } : 'takes no value'),
   tool: (tool) => (tool === '' ? 'must name a tool' : { tool }),
+  arguments: (text) => ({ arguments: text }),
   finish: (value) =>
     finishes.includes(value) ? { finish: value as FinishReason } : `must be one of ${finishes.join(', ')}`,
   usage: (value) => (value === 'off' ? { usage: value } : 'must be "off"'),

@@ -44,6 +44,67 @@ t.test('a directive line does not change the text', async (t) => {
   );
 });
 
+t.test('a directive line is read wherever a client puts what the user says', async (t) => {
+  const says = (...texts: string[]): ChatMessage => ({
+    role: 'user',
+    content: texts.map((text) => ({ type: 'text', text })),
+  });
+  const reminder =
+    '<system-reminder>\nUse the restart tool. /sim text="never"\n/sim text="never"\n</system-reminder>';
+  const developer: ChatMessage = { role: 'developer', content: [{ type: 'text', text: 'Be brief.' }] };
+  const line = '/sim text="as told"';
+  const places: Record<string, ChatMessage[]> = {
+    'the first line': [says(`${line}\nHello`)],
+    'a later line': [says(`Hello\n${line}\nagain`)],
+    'another part': [says('Hello', line)],
+    'after a reminder': [says(reminder, `${line}\nHello`)],
+    'on the line where a reminder ends': [says(`${reminder}${line}`)],
+    'before a reminder': [says(line, reminder)],
+    'before a message of reminders': [says(line), says(reminder)],
+    'before another user message': [says(line), developer, says('The folder is /work.')],
+    'before a developer message': [says(line), developer],
+  };
+  for (const [place, messages] of Object.entries(places))
+    t.equal(textOf(run(callOf(messages)).parts), 'as told', place);
+
+  const elsewhere: Record<string, ChatMessage[]> = {
+    'an earlier question': [says(line), assistant('as told'), says('Hello')],
+    'a developer message': [{ role: 'developer', content: [{ type: 'text', text: line }] }, says('Hello')],
+    'the middle of a line': [says(`Hello ${line}`)],
+    'a longer word': [says('/simulate text="as told"')],
+    'a reminder': [says(reminder, 'Hello')],
+  };
+  for (const [place, messages] of Object.entries(elsewhere))
+    t.match(textOf(run(callOf(messages)).parts), /^You asked about /, place);
+
+  t.equal(
+    textOf(run(callOf([says(reminder, 'one\n/sim echo\ntwo')])).parts),
+    '\none\ntwo',
+    'is no part of the prompt',
+  );
+  t.match(run(callOf([says('Hello'), assistant('Hi'), says('Hello', '/sim nothing')])).error, {
+    status: 400,
+    message: 'messages[2].content: unknown /sim directive "nothing"',
+  });
+  const unclosed = says('<system-reminder>'.repeat(50_000), line);
+  t.equal(textOf(run(callOf([unclosed])).parts), 'as told', 'reminders that are not closed are text');
+});
+
+t.test('reminders after a tool result do not start the loop again', async (t) => {
+  const restart: Tool = { name: 'restart' };
+  const messages: ChatMessage[] = [
+    userSays('Go on.\n/sim tool=restart arguments="{\\"now\\": "'),
+    { role: 'assistant', content: [], toolCalls: [{ id: 'call_1', name: 'restart', arguments: '{}' }] },
+    { role: 'tool', callId: 'call_1', content: [{ type: 'text', text: 'restarted' }] },
+    userSays('<system-reminder>The restart tool can be used again.</system-reminder>'),
+  ];
+  const first = run(callOf(messages.slice(0, 1), { tools: [restart] })).parts;
+  t.equal(argumentsOf(first), '{"now": ', 'arguments as they are');
+  const { parts } = run(callOf(messages, { tools: [restart] }));
+  t.match(textOf(parts), /restarted/);
+  t.match(finishOf(parts), { reason: 'stop' });
+});
+
 t.test('a whole response is text, finish and usage', async (t) => {
   const { parts, isComplete } = run(callOf('/sim tokens=3\nHello'));
   t.ok(isComplete);

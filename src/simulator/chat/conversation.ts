@@ -3,20 +3,21 @@ import type { ChatCall, ChatMessage, MediaContent, UserContent } from '../../por
 import type { Base64 } from '../../ports/media.ts';
 import { fixedTokens, type Prompt, promptTexts } from '../../tokens/prompt.ts';
 import { countTokens } from '../../tokens/simulator.ts';
-import { type Directives, readDirectives } from '../directives.ts';
+import type { Directives } from '../directives.ts';
 import { hashText } from '../random.ts';
+import { findQuestion } from './question.ts';
 
 export interface Conversation {
   readonly directives: Directives;
-  /** What the last user message says, without its directive line. */
+  /** What the user says last, without the directive line and without reminders of agents. */
   readonly question: string;
   /** Words of the question worth speaking about. */
   readonly topics: readonly string[];
   /** Quoted words, names and numbers of the question, in its order: likely values for a tool's arguments. */
   readonly hints: readonly string[];
-  /** Media of the last user message, each in a few words. */
+  /** Media of the question, each in a few words. */
   readonly media: readonly string[];
-  /** What tools answered since the last user message. */
+  /** What tools answered since the question. */
   readonly results: readonly { readonly name: string; readonly text: string }[];
   /** The assistant's text that is to be carried on; empty otherwise. */
   readonly begun: string;
@@ -36,11 +37,8 @@ const commonWords = new Set(
 );
 
 export function readConversation(call: ChatCall): Conversation {
-  const asked = call.messages.findLastIndex((message) => message.role === 'user');
+  const { index: asked, text: question, directives } = findQuestion(call.messages);
   const content = call.messages[asked]?.content ?? [];
-  const [opening = '', ...others] = content.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  const { directives, rest } = readDirectives(opening, `messages[${asked}].content`);
-  const question = [rest, ...others].join('\n');
   const start = question.slice(0, readLimit);
   return {
     directives,

@@ -24,7 +24,9 @@ export function makeToolCalls(
     return {
       id: `call_${own.hex(24)}`,
       name: tool.name,
-      arguments: JSON.stringify(makeArguments(tool, call.tools.indexOf(tool), own, offered)),
+      arguments:
+        conversation.directives.arguments ??
+        JSON.stringify(makeArguments(tool, call.tools.indexOf(tool), own, offered)),
     };
   });
 }

@@ -8,9 +8,11 @@ import {
   type RouteDoc,
   statusMeanings,
 } from '../../schemas/openapi.ts';
+import type { JsonSchema } from '../../src/json-schema.ts';
 import { jsonTextReply, type Pipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
+import { takesNull } from '../core/validation/drop-nulls.ts';
 import type { Route } from '../route.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -67,7 +69,7 @@ const operation = (route: Route, components: Components): Json => {
     parameters: [...pathParameters(route.path), ...queryParameters(doc)],
     ...(doc.body === undefined
       ? {}
-      : { requestBody: { required: true, content: content(doc.body, components) } }),
+      : { requestBody: { required: true, content: content(requestBody(doc.body), components) } }),
     responses: {
       [doc.status ?? 200]: response(doc.status ?? 200, doc.response, components),
       ...(doc.ranges === true ? { 206: response(206, doc.response, components) } : {}),
@@ -120,6 +122,35 @@ const content = (body: Content, components: Components): Json =>
   Object.fromEntries(
     Object.entries(body).map(([mediaType, schema]) => [mediaType, { schema: lift(schema, components) }]),
   );
+
+/** As `validate` reads it: in JSON, null counts as absent on optional fields. */
+const requestBody = (body: Content): Content =>
+  Object.fromEntries(
+    Object.entries(body).map(([mediaType, schema]) => [
+      mediaType,
+      mediaType === 'application/json' ? withNulls(schema) : schema,
+    ]),
+  );
+
+const withNulls = (schema: JsonSchema): JsonSchema => ({
+  ...schema,
+  ...(schema.anyOf && { anyOf: schema.anyOf.map(withNulls) }),
+  ...(schema.allOf && { allOf: schema.allOf.map(withNulls) }),
+  ...(schema.items && { items: withNulls(schema.items) }),
+  ...(schema.properties && {
+    properties: Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => [
+        name,
+        schema.required?.includes(name) ? withNulls(field) : orNull(withNulls(field)),
+      ]),
+    ),
+  }),
+});
+
+const orNull = (schema: JsonSchema): JsonSchema => {
+  const takesAnything = schema.type === undefined && schema.anyOf === undefined && schema.enum === undefined;
+  return takesAnything || takesNull(schema) ? schema : { anyOf: [schema, { type: 'null' }] };
+};
 
 /** The schema with every titled schema in it moved to the components and referred to. */
 const lift = (schema: TSchema, components: Components): unknown => {

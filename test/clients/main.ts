@@ -2,42 +2,20 @@
  * Runs real clients of pinned versions against a started gateway: `npm run test:clients`, or with names of some.
  * `-- --fetch` only installs them.
  */
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { patiently } from '../eventually.ts';
 import { readBlocks } from './blocks.ts';
-import type { CheckResult, Client } from './client.ts';
+import type { CheckResult } from './client.ts';
+import { type NamedClient, readClients } from './clients.ts';
 import { type Fetched, fetchClient } from './fetch.ts';
 import { type Gateway, startBuiltGateway } from './gateway.ts';
 import { openSite } from './site.ts';
 import { type Row, tableOf } from './table.ts';
 
-const ending = '.client.ts';
-const here = fileURLToPath(new URL('.', import.meta.url));
-
-interface Named {
-  readonly slug: string;
-  readonly client: Client;
-}
-
-const readClients = async (): Promise<readonly Named[]> => {
-  const files = readdirSync(here, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .flatMap(({ name }) => readdirSync(join(here, name)).map((file) => join(here, name, file)))
-    .filter((path) => path.endsWith(ending))
-    .sort();
-  return Promise.all(
-    files.map(async (path) => {
-      const { default: client } = (await import(path)) as { default: Client };
-      return { slug: basename(path, ending), client };
-    }),
-  );
-};
-
 /** Two at a time: they wait for the network and for the disk in turn. */
-const fetchAll = async (clients: readonly Named[]): Promise<ReadonlyMap<string, Fetched>> => {
+const fetchAll = async (clients: readonly NamedClient[]): Promise<ReadonlyMap<string, Fetched>> => {
   const waiting = [...clients];
   const fetched = new Map<string, Fetched>();
   const work = async () => {
@@ -56,7 +34,7 @@ const fetchAll = async (clients: readonly Named[]): Promise<ReadonlyMap<string, 
 const secondsSince = (begun: number): number => (performance.now() - begun) / 1000;
 
 const exercise = async (
-  { slug, client }: Named,
+  { slug, client }: NamedClient,
   installed: string,
   gateway: Gateway,
 ): Promise<readonly CheckResult[]> => {
@@ -79,6 +57,13 @@ const rejectWhen = (signal: AbortSignal, reason: string): Promise<never> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new Error(reason)), { once: true });
   });
+
+// Programs are in process groups of their own: they end with this process only if it ends by `exit`.
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)
+  process.once(signal, () => process.exit(code));
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const every = await readClients();

@@ -89,7 +89,8 @@ export const openSite = (client: Client, place: Place): { site: Site; results: C
       const { language, text } = find(name);
       const interpreter = interpreters[language];
       if (interpreter === undefined) throw new Error(`no program runs a block of ${language}`);
-      const file = join(folder, `${name}.${interpreter.ending}`);
+      // The prefix keeps Python from importing it in place of a package of that name.
+      const file = join(folder, `block-${name}.${interpreter.ending}`);
       writeFileSync(file, text);
       const args = language === 'sh' ? ['-euo', 'pipefail', file] : [file];
       return run(interpreter.program, args, options);

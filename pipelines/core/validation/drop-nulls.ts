@@ -92,7 +92,7 @@ const applyTo = (value: unknown, drops: readonly DropNulls[]): void => {
   for (const drop of drops) drop(value);
 };
 
-const takesNull = (schema: JsonSchema): boolean =>
+export const takesNull = (schema: JsonSchema): boolean =>
   alternatives(schema).some(
     (branch) => branch.type === 'null' || branch.const === null || branch.enum?.includes(null) === true,
   );

@@ -1,8 +1,22 @@
-import { pythonClient } from './python-client.ts';
+/** schemathesis: requests generated from the OpenAPI document, and responses checked against it. */
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '../client.ts';
 
-export default pythonClient({
+const scripts = fileURLToPath(new URL('.', import.meta.url));
+
+export default {
   name: 'schemathesis',
+  registry: 'pypi',
   packages: { schemathesis: '4.32.5' },
-  script: 'x',
-  blocks: {},
-});
+  async run(site) {
+    await site.check('fuzzed requests, and every response as documented', async () => {
+      const { stdout } = await site.runBlock('run', {
+        env: { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: scripts, NO_COLOR: '1' },
+        seconds: 280,
+      });
+      const [, operations = '0'] = /^ *Tested: (\d+)$/m.exec(stdout) ?? [];
+      assert.ok(Number(operations) >= 60, stdout.slice(-3000));
+    });
+  },
+} satisfies Client;

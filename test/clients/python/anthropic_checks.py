@@ -143,15 +143,27 @@ def failure(kind, call):
     raise AssertionError(f"no {kind.__name__}")
 
 
-@check("error classes")
-def errors():
+@check("a wrong key has its class, and is not retried")
+def wrong_key():
     wrong = Anthropic(base_url=ORIGIN, api_key="sk-wrong", max_retries=0)
-    error = failure(AuthenticationError, lambda: wrong.messages.create(model="sluice/chat", max_tokens=5, messages=HELLO))
+    error = failure(
+        AuthenticationError, lambda: wrong.messages.create(model="sluice/chat", max_tokens=5, messages=HELLO)
+    )
     equal(error.response.headers.get("x-should-retry"), "false")
+
+
+@check("an unknown model has its class")
+def unknown_model():
     failure(NotFoundError, lambda: client.messages.create(model="none/such", max_tokens=5, messages=HELLO))
+
+
+@check("a full context window is recognised")
+def overflow():
     long = [{"role": "user", "content": "tide " * 6000}]
-    full = failure(BadRequestError, lambda: client.messages.create(model="sluice/chat-small", max_tokens=5, messages=long))
-    assert "prompt is too long" in str(full), full
+    full = failure(
+        BadRequestError, lambda: client.messages.create(model="sluice/chat-small", max_tokens=5, messages=long)
+    )
+    assert "prompt is too long: " in str(full), full
 
 
 main()

@@ -3,7 +3,7 @@ import base64
 import json
 import struct
 
-from openai import APIStatusError, AuthenticationError, BadRequestError, NotFoundError, OpenAI
+from openai import APIError, APIStatusError, AuthenticationError, BadRequestError, NotFoundError, OpenAI
 from pydantic import BaseModel
 
 from checks import KEY, URL, check, equal, main
@@ -176,21 +176,45 @@ def failure(kind, call):
     raise AssertionError(f"no {kind.__name__}")
 
 
-@check("error classes")
-def errors():
+@check("a wrong key has its class")
+def wrong_key():
     wrong = OpenAI(base_url=URL, api_key="sk-wrong", max_retries=0)
     failure(AuthenticationError, lambda: wrong.chat.completions.create(model="sluice/chat", messages=HELLO))
+
+
+@check("bad input: its class and the field")
+def bad_input():
     failure(NotFoundError, lambda: client.chat.completions.create(model="none/such", messages=HELLO))
-    bad = failure(BadRequestError, lambda: client.chat.completions.create(model="sluice/chat", messages=HELLO, temperature=9))
-    equal(bad.param, "temperature")
-    long = [{"role": "user", "content": "tide " * 6000}]
-    full = failure(BadRequestError, lambda: client.chat.completions.create(model="sluice/chat-small", messages=long))
-    equal(full.code, "context_length_exceeded")
-    busy = failure(
-        APIStatusError,
-        lambda: client.chat.completions.create(model="sluice/chat", messages=[{"role": "user", "content": "/sim fail=503"}]),
+    bad = failure(
+        BadRequestError, lambda: client.chat.completions.create(model="sluice/chat", messages=HELLO, temperature=9)
     )
+    assert "temperature" in bad.message, bad.message
+    equal(bad.param, "temperature")
+
+
+@check("a full context window has its code")
+def overflow():
+    long = "tide " * 6000
+    full = failure(
+        BadRequestError,
+        lambda: client.chat.completions.create(
+            model="sluice/chat-small", messages=[{"role": "user", "content": long}]
+        ),
+    )
+    equal(full.body["metadata"]["code"], "context_length_exceeded")
+    full = failure(BadRequestError, lambda: client.responses.create(model="sluice/chat-small", input=long))
+    equal(full.body["metadata"]["code"], "context_length_exceeded")
+
+
+@check("an engine that fails")
+def engine_failure():
+    messages = [{"role": "user", "content": "/sim fail=503"}]
+    busy = failure(APIStatusError, lambda: client.chat.completions.create(model="sluice/chat", messages=messages))
     equal(busy.status_code, 503)
+    messages = [{"role": "user", "content": "/sim tokens=9 fail=503@3"}]
+    stream = client.chat.completions.create(model="sluice/chat", messages=messages, stream=True)
+    cut = failure(APIError, lambda: list(stream))
+    assert "503" in cut.message, cut.message
 
 
 main()

@@ -5,9 +5,9 @@ COPY package.json package-lock.json .npmrc ./
 # The only install script needed at run time makes ffmpeg executable; here for all users.
 RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
 COPY . .
-# A dependency has TypeScript as a peer, only for types, so npm does not prune it.
+# Dependencies have TypeScript and a canvas as peers, which npm does not prune: one only for types, one not used.
 RUN npm run build && npm prune --omit=dev --ignore-scripts \
-  && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc
+  && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc node_modules/@napi-rs
 # Replaces the registry's copy with the official release. Its binary must be identical to the copy's, which
 # package-lock.json pins; binaries for other platforms are removed.
 ARG UWEBSOCKETS=https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/v20.64.0.tar.gz

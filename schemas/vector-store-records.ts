@@ -31,7 +31,8 @@ const ChunkingRecord = Type.Object({ maxTokens: Type.Integer(), overlapTokens: T
 export const FileFormat = Type.Union([
   Type.Object({
     kind: Type.Literal('text'),
-    encoding: Type.Enum(['utf-8', 'utf-16le', 'utf-16be', 'windows-1252']),
+    /** A label of `TextDecoder`. */
+    encoding: Type.String(),
   }),
   Type.Object({ kind: Type.Literal('document') }),
 ]);

@@ -44,6 +44,7 @@ export const portsFor = (
     countTokens: absent,
     cutTokens: absent,
     documentText: absent,
+    textEncoding: absent,
     splitText: absent,
     close: () => Promise.resolve(),
   },

@@ -19,7 +19,7 @@ type FilePorts = Pick<Ports, 'vectorStores'>;
 
 /** POST /vector_store/{id}/files: a file in a form; the response to a large one says in progress. */
 export const vectorStoreAddFile = (
-  ports: Pick<Ports, 'vectorStores' | 'blobs' | 'catalog' | 'usage'>,
+  ports: Pick<Ports, 'vectorStores' | 'blobs' | 'catalog' | 'offload' | 'usage'>,
 ): KeyedPipeline =>
   compose(
     ensureUsage(ports), // 503 while usage cannot be recorded

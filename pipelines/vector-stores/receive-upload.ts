@@ -8,7 +8,7 @@ import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import type { SplitRules } from '../../src/ports/offload.ts';
+import { offloaded, type SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
@@ -42,14 +42,15 @@ export const receiveUpload =
   ({
     blobs,
     catalog,
-  }: Pick<Ports, 'blobs' | 'catalog'>): Step<VectorStoreRecord, ReceivedUpload, KeyedRequest> =>
+    offload,
+  }: Pick<Ports, 'blobs' | 'catalog' | 'offload'>): Step<VectorStoreRecord, ReceivedUpload, KeyedRequest> =>
   (store, { exchange }) => {
     const model = catalog.find(store.model);
     const file = newFileId();
     const blob = blobOf(file);
     let handedOver = false;
     return parseMultipart(exchange, formRules).pipe(
-      mergeMap((part) => received(blobs, part, blob)),
+      mergeMap((part) => received({ blobs, offload }, part, blob)),
       reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
       map((form) => {
         const upload = { file, blob, ...readForm(form, model) };
@@ -63,9 +64,11 @@ export const receiveUpload =
     );
   };
 
-const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Observable<Form> => {
+type Stores = Pick<Ports, 'blobs' | 'offload'>;
+
+const received = (ports: Stores, part: MultipartPart, blob: string): Observable<Form> => {
   if (part.kind === 'file') {
-    if (part.name === 'file') return stored(blobs, part, blob);
+    if (part.name === 'file') return stored(ports, part, blob);
     part.discard();
     return of({});
   }
@@ -74,10 +77,10 @@ const received = (blobs: Ports['blobs'], part: MultipartPart, blob: string): Obs
   return of({ [part.name]: parsed(part.value, part.name) });
 };
 
-const stored = (blobs: Ports['blobs'], part: MultipartFile, blob: string): Observable<Form> =>
+const stored = ({ blobs, offload }: Stores, part: MultipartFile, blob: string): Observable<Form> =>
   defer(() => {
     const backpressure = new Backpressure();
-    const seen = new UploadFormat();
+    const seen = new UploadFormat(offload);
     const bytes = part.chunks(backpressure).pipe(
       map((chunk) => {
         seen.push(chunk);
@@ -86,11 +89,14 @@ const stored = (blobs: Ports['blobs'], part: MultipartFile, blob: string): Obser
     );
     const options = { mediaType: 'application/octet-stream', expiresAt: Date.now() + keptMs, backpressure };
     return blobs.write(blob, bytes, options).pipe(
-      map(({ size }) => {
+      mergeMap(({ size }) => {
         const filename = readFilename(part.filename);
-        const verdict = seen.verdict(filename, part.mediaType);
-        if (!verdict.readable) throw invalid(`file: ${verdict.reason}`);
-        return { file: { filename, bytes: size, mediaType: verdict.mediaType, format: verdict.format } };
+        return offloaded((signal) => seen.verdict(filename, part.mediaType, signal)).pipe(
+          map((verdict): Form => {
+            if (!verdict.readable) throw invalid(`file: ${verdict.reason}`);
+            return { file: { filename, bytes: size, mediaType: verdict.mediaType, format: verdict.format } };
+          }),
+        );
       }),
     );
   });

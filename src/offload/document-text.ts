@@ -6,7 +6,7 @@ import type { DocumentSource } from '../ports/offload.ts';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
 import { docxText } from './docx-text.ts';
 import { htmlText, looksLikeHtml } from './html-text.ts';
-import { decodeText } from './text-encoding.ts';
+import { decodeText, isText } from './text-encoding.ts';
 
 export const documentText = async (
   source: DocumentSource,
@@ -47,7 +47,7 @@ const textOf = async (bytes: Buffer, filename: string, bounds: DocumentBounds): 
 };
 
 /** Something else may stand before a PDF's first line, but prose that merely speaks of it is prose. */
-const isAboutPdf = (bytes: Buffer): boolean => !starts(bytes, '%PDF-') && decodeText(bytes) !== undefined;
+const isAboutPdf = (bytes: Buffer): boolean => !starts(bytes, '%PDF-') && isText(bytes);
 
 const orUnreadable = async (kind: string, read: () => string | Promise<string>): Promise<string> => {
   try {

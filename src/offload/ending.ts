@@ -28,6 +28,7 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
     crash: ['invalid_request', 'the document cannot be read'],
     closed,
   },
+  encoding: undone('The text', 'read'),
   split: undone('The text', 'split'),
 };
 

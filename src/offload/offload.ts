@@ -36,6 +36,7 @@ const timeouts: Record<Task['type'], number> = {
   tokens: 30_000,
   cut: 30_000,
   document: 30_000,
+  encoding: 30_000,
   split: 60_000,
 };
 const maxDocumentGrowth = 1024 * mebibyte;
@@ -93,6 +94,10 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
       };
       const task: Task = { type: 'document', source, filename, bounds };
       return String(await run(task, { bytes, transfer: buffers }, signal));
+    },
+    textEncoding: async ({ sample, wide }, signal) => {
+      const task: Task = { type: 'encoding', sample, wide };
+      return (await run(task, { bytes: sample.length, transfer: [] }, signal)) as string | undefined;
     },
     splitText: async (window, rules, tokenizer, signal) => {
       const bytes = boundedLength([window.text], options.maxCounted ?? maxCounted);

@@ -1,6 +1,7 @@
 /** Extracts the text of a PDF, pages separated by empty lines. */
 import { getDocumentProxy } from 'unpdf';
 import { checkLength, type DocumentBounds, unreadable } from './document-bounds.ts';
+import { pdfMaps } from './pdf-maps.ts';
 
 type Pdf = Awaited<ReturnType<typeof getDocumentProxy>>;
 
@@ -10,8 +11,14 @@ interface TextItem {
   readonly hasEOL?: boolean;
 }
 
-/** Says nothing on the console, draws nothing, runs nothing. */
-const quiet = { verbosity: 0, isEvalSupported: false, disableFontFace: true, useSystemFonts: false };
+/** Says nothing on the console, draws nothing, runs nothing. Text needs the maps of characters, but no fonts. */
+const options = {
+  verbosity: 0,
+  isEvalSupported: false,
+  disableFontFace: true,
+  useSystemFonts: false,
+  ...pdfMaps,
+};
 
 export const pdfText = async (bytes: Buffer, bounds: DocumentBounds): Promise<string> => {
   const pdf = await open(bytes);
@@ -41,7 +48,7 @@ const textOf = async (pdf: Pdf, bounds: DocumentBounds): Promise<string> => {
 /** The reader takes the bytes over, so it gets a copy of a buffer that others see. */
 const open = async (bytes: Buffer): Promise<Pdf> => {
   try {
-    return await getDocumentProxy(new Uint8Array(bytes), quiet);
+    return await getDocumentProxy(new Uint8Array(bytes), options);
   } catch (reason) {
     if (reason instanceof Error && reason.name === 'PasswordException') {
       throw unreadable('the PDF is encrypted and needs a password');

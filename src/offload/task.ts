@@ -24,6 +24,7 @@ export type Task =
       readonly filename: string;
       readonly bounds: DocumentBounds;
     }
+  | { readonly type: 'encoding'; readonly sample: Uint8Array; readonly wide: boolean }
   | {
       readonly type: 'split';
       readonly window: TextWindow;

@@ -1,52 +1,48 @@
-/** Decodes a text of unknown encoding; undefined when the bytes are no text. */
-import { isUtf8 } from 'node:buffer';
+/** Decodes a text of unknown encoding. */
+import { detectEncoding } from './detect-encoding.ts';
+import { unreadable } from './document-bounds.ts';
+import { type KnownEncoding, TextSample } from './text-sample.ts';
 
-/** Control characters that no text has; a terminal's escape is one that some have. */
-const odd = new Uint8Array(256);
-for (let code = 0; code < 0x20; code++)
-  odd[code] = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x1b].includes(code) ? 0 : 1;
+export const undecided =
+  'its text is in an encoding that cannot be determined; save it as UTF-8 and send it again';
 
-/** How far a page is searched for the encoding it declares. */
-const declarationLength = 1024;
-
-/**
- * A byte order mark decides; else valid UTF-8 is UTF-8; else the page's own declaration counts, and what declares
- * nothing is Latin-1 as Windows writes it, so long as it has no control characters.
- */
+/** Undefined when the bytes are no text; a 400 when they are, but nothing tells how to read them. */
 export const decodeText = (bytes: Buffer): string | undefined => {
-  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeAs('utf-16le', bytes);
-  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeAs('utf-16be', bytes);
-  if (isUtf8(bytes)) return bytes.includes(0) ? undefined : decodeAs('utf-8', bytes);
-  if (hasOddBytes(bytes)) return undefined;
-  const encoding = declaredEncoding(bytes) ?? 'windows-1252';
-  return encoding === 'windows-1252' ? decodeWindows(bytes) : decodeAs(encoding, bytes);
+  const known = sampleOf(bytes).encoding();
+  if (known === undefined) return undefined;
+  const label = labelOf(known);
+  if (label !== undefined) return withoutZeros(decoderOf(label)(bytes, true));
+  if ('wide' in known && known.wide) return undefined;
+  throw unreadable(`the document cannot be read: ${undecided}`);
 };
 
-/** Control characters in what would be text of one byte a character. */
-export const hasOddBytes = (bytes: Buffer): boolean => {
-  for (let at = 0; at < bytes.length; at++) if (odd[bytes[at] ?? 0] === 1) return true;
-  return false;
+const withoutZeros = (text: string): string | undefined => (text.includes('\0') ? undefined : text);
+
+export const isText = (bytes: Buffer): boolean => {
+  const known = sampleOf(bytes).encoding();
+  return known !== undefined && labelOf(known) !== undefined;
+};
+
+const sampleOf = (bytes: Buffer): TextSample => {
+  const sample = new TextSample();
+  sample.push(bytes);
+  return sample;
+};
+
+const labelOf = (known: KnownEncoding): string | undefined =>
+  'label' in known ? known.label : detectEncoding(known.sample, known.wide);
+
+/** Decodes a text piece by piece. */
+export const decoderOf = (label: string): ((bytes: Buffer, final: boolean) => string) => {
+  if (label === 'windows-1252') return decodeWindows;
+  const decoder = new TextDecoder(label);
+  return (bytes, final) => decoder.decode(bytes, { stream: !final });
 };
 
 /** From 0x80 to 0x9f, where Windows has characters in place of Latin-1's controls; not every decoder knows them. */
 const windowsCharacters = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
-export const decodeWindows = (bytes: Buffer): string =>
+const decodeWindows = (bytes: Buffer): string =>
   bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => {
     return windowsCharacters.charAt(character.charCodeAt(0) - 0x80);
   });
-
-const decodeAs = (encoding: string, bytes: Buffer): string | undefined => {
-  const text = new TextDecoder(encoding).decode(bytes);
-  return text.includes('\0') ? undefined : text;
-};
-
-const declaredEncoding = (bytes: Buffer): string | undefined => {
-  const head = bytes.toString('latin1', 0, declarationLength);
-  const label = /<meta[^>]{0,200}charset=["']?([\w-]{1,40})/i.exec(head)?.[1];
-  try {
-    return label === undefined ? undefined : new TextDecoder(label).encoding;
-  } catch {
-    return undefined;
-  }
-};

@@ -26,6 +26,10 @@ const perform = async (task: Task): Promise<Result> => {
       const { documentText } = await import('./document-text.ts');
       return { value: await documentText(task.source, task.filename, task.bounds), buffers: [] };
     }
+    case 'encoding': {
+      const { detectEncoding } = await import('./detect-encoding.ts');
+      return { value: detectEncoding(Buffer.from(task.sample), task.wide), buffers: [] };
+    }
     case 'split': {
       const [{ splitText }, { tokenCounter }] = await Promise.all([
         import('../tokens/split.ts'),

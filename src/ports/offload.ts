@@ -33,6 +33,8 @@ export interface Offload {
    * in `parseJson`.
    */
   documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
+  /** The label by which `TextDecoder` reads a text that is not UTF-8; undefined where nothing tells it. */
+  textEncoding(text: EncodedSample, signal?: AbortSignal): Promise<string | undefined>;
   /** Items of a text, or of as much of it as is there so far. */
   splitText(
     window: TextWindow,
@@ -45,6 +47,12 @@ export interface Offload {
 
 /** The bytes, or their base64: `MediaData` fits as it is and is decoded on the thread. */
 export type DocumentSource = Uint8Array | { readonly base64: Base64 };
+
+/** Some kilobytes of a text: its lines that are not ASCII, or its beginning where it has zeros, as UTF-16 has. */
+export interface EncodedSample {
+  readonly sample: Uint8Array;
+  readonly wide: boolean;
+}
 
 export interface DocumentOptions {
   /** A document with more text than this is refused. */

@@ -1,12 +1,8 @@
 /** Reads the items of a stored upload deterministically, with one window of its text in memory at a time. */
 import { lastValueFrom, reduce } from 'rxjs';
-import type {
-  FileFormat,
-  IngestionRecord,
-  VectorStoreFileRecord,
-} from '../../schemas/vector-store-records.ts';
+import type { IngestionRecord, VectorStoreFileRecord } from '../../schemas/vector-store-records.ts';
 import { ApiError, fail } from '../errors.ts';
-import { decodeWindows } from '../offload/text-encoding.ts';
+import { decoderOf } from '../offload/text-encoding.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';
@@ -77,7 +73,7 @@ async function* windowsOf(
       yield { text: text.slice(start, start + windowBytes), final: start + windowBytes >= text.length };
     return;
   }
-  const decode = decoderOf(format);
+  const decode = decoderOf(format.encoding);
   for (let start = 0; start < bytes; start += windowBytes) {
     const final = start + windowBytes >= bytes;
     const piece = await readBytes(blobs, blob, start, Math.min(start + windowBytes, bytes));
@@ -99,12 +95,6 @@ const documentText = async (
       throw new UnreadableFile(reason.message, { cause: reason });
     throw reason;
   }
-};
-
-const decoderOf = ({ encoding }: Extract<FileFormat, { kind: 'text' }>) => {
-  if (encoding === 'windows-1252') return decodeWindows;
-  const decoder = new TextDecoder(encoding);
-  return (bytes: Buffer, final: boolean): string => decoder.decode(bytes, { stream: !final });
 };
 
 /** A range at a time: what is not asked for is not read. */

@@ -244,6 +244,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
         if (text === 'broken') throw fail('invalid_request', 'the document cannot be read');
         return text;
       },
+      textEncoding: unused,
       splitText: unused,
       ...closes,
     },

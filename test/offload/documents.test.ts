@@ -5,7 +5,8 @@ import t from 'tap';
 import { ApiError } from '../../src/errors.ts';
 import type { DocumentBounds } from '../../src/offload/document-bounds.ts';
 import { documentText } from '../../src/offload/document-text.ts';
-import { docx, paragraph, pdf, shown, zip } from './sample-documents.ts';
+import { cidPdf, docx, paragraph, pdf, shown, zip } from './sample-documents.ts';
+import { encodeAs } from './sample-languages.ts';
 
 const bounds: DocumentBounds = { maxPages: 3, maxExpanded: 200_000, maxCharacters: 50_000 };
 
@@ -27,6 +28,7 @@ t.test('plain text, whatever its encoding', async (t) => {
     ['UTF-8 with a mark', Buffer.from('\ufeffmarked'), 'marked'],
     ['UTF-16 little-endian', Buffer.concat([latin1('\xff\xfe'), Buffer.from('né ☕', 'utf16le')]), 'né ☕'],
     ['UTF-16 big-endian', Buffer.concat([latin1('\xfe\xff'), utf16be('né ☕')]), 'né ☕'],
+    ['UTF-16 without a mark', Buffer.from('abc', 'utf16le'), 'abc'],
     ['Latin-1', latin1('caf\xe9 \x93quoted\x94'), 'café “quoted”'],
     ['Markdown', Buffer.from('# Title\r\n\r\n* a <b>tag</b>\n'), '# Title\r\n\r\n* a <b>tag</b>\n'],
     ['CSV', Buffer.from('a,b\n"1,5",2\n'), 'a,b\n"1,5",2\n'],
@@ -43,7 +45,7 @@ t.test('documents without text', async (t) => {
     ['blank', Buffer.from(' \n\t\n'), 'the document holds no text'],
     ['binary', latin1('\x01\x02\x03\xfe\x80'), 'the document is not a PDF, a DOCX or text'],
     ['zeros', Buffer.alloc(100), 'the document is not a PDF, a DOCX or text'],
-    ['UTF-16 without a mark', Buffer.from('abc', 'utf16le'), 'the document is not a PDF, a DOCX or text'],
+    ['UTF-32', Buffer.from('fffe000061000000', 'hex'), 'the document is not a PDF, a DOCX or text'],
     ['a picture', latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR'), 'the document is image/png, which holds no text'],
     ['sound', latin1('ID3\x04\0\0\0\0\0\0\xff\xfb'), 'the document is audio/mpeg, which holds no text'],
     [
@@ -115,6 +117,40 @@ t.test('PDF', async (t) => {
   t.match(
     await outcome(pdf([shown('many letters')]), 'x.pdf', { maxCharacters: 5 }),
     /more than 5 characters/,
+  );
+});
+
+t.test('PDF in Chinese, Japanese and Korean', async (t) => {
+  const cases: readonly [encoding: string, ordering: string, codes: Buffer, text: string][] = [
+    ['UniGB-UCS2-H', 'GB1', utf16be('水闸打开'), '水闸打开'],
+    ['GBK-EUC-H', 'GB1', encodeAs('gbk', '水闸打开'), '水闸打开'],
+    ['UniCNS-UTF16-H', 'CNS1', utf16be('水閘打開'), '水閘打開'],
+    ['ETen-B5-H', 'CNS1', encodeAs('big5', '水閘打開'), '水閘打開'],
+    ['UniJIS-UTF16-H', 'Japan1', utf16be('水門が開く'), '水門が開く'],
+    ['90ms-RKSJ-H', 'Japan1', encodeAs('shift_jis', '水門が開く'), '水門が開く'],
+    ['EUC-H', 'Japan1', encodeAs('euc-jp', '水門が開く'), '水門が開く'],
+    ['UniKS-UTF16-H', 'Korea1', utf16be('수문이 열린다'), '수문이 열린다'],
+    ['KSCms-UHC-H', 'Korea1', encodeAs('euc-kr', '수문이 열린다'), '수문이 열린다'],
+    // Numbers of the collection itself.
+    ['Identity-H', 'Japan1', Buffer.from('034b03e8', 'hex'), 'あレ'],
+  ];
+  for (const [encoding, ordering, codes, text] of cases)
+    t.equal(await outcome(cidPdf(codes, { encoding, ordering })), text, encoding);
+  t.equal(
+    await outcome(
+      cidPdf(Buffer.from('00010002', 'hex'), {
+        encoding: 'Identity-H',
+        ordering: 'Identity',
+        toUnicode: { '0001': '水', '0002': '門' },
+      }),
+    ),
+    '水門',
+    'with a map of its own',
+  );
+  t.equal(
+    await outcome(cidPdf(utf16be('水'), { encoding: '..#2F..#2F..#2Fpackage', ordering: 'GB1' })),
+    'invalid_request: the PDF holds no text; its pages may be scanned pictures',
+    'a map that does not exist',
   );
 });
 

@@ -1,13 +1,19 @@
 /** Small PDFs, ZIP archives and DOCX files for tests. */
 import { deflateRawSync } from 'node:zlib';
 
-/** One page for each content stream; `trailer` adds entries such as `/Encrypt`. */
-export const pdf = (streams: readonly (string | Buffer)[], trailer = '', streamEntries = ''): Buffer => {
+/** One page for each content stream; `trailer` adds entries such as `/Encrypt`. The font is object 3, `more` come last. */
+export const pdf = (
+  streams: readonly (string | Buffer)[],
+  trailer = '',
+  streamEntries = '',
+  font = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  more: readonly string[] = [],
+): Buffer => {
   const pageIds = streams.map((_, index) => 4 + index * 2);
   const objects: (string | Buffer)[] = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Kids [${pageIds.map((id) => `${id} 0 R`).join(' ')}] /Count ${streams.length} >>`,
-    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    font,
   ];
   for (const [index, content] of streams.entries()) {
     const bytes = Buffer.from(content);
@@ -20,6 +26,7 @@ export const pdf = (streams: readonly (string | Buffer)[], trailer = '', streamE
       ]),
     );
   }
+  objects.push(...more);
   const parts: Buffer[] = [Buffer.from('%PDF-1.4\n')];
   const offsets: number[] = [];
   let length = 9;
@@ -45,6 +52,33 @@ export const pdf = (streams: readonly (string | Buffer)[], trailer = '', streamE
 /** Lines of text as a content stream. */
 export const shown = (...lines: readonly string[]): string =>
   `BT /F1 12 Tf 20 250 Td ${lines.map((line) => `(${line}) Tj 0 -20 Td`).join(' ')} ET`;
+
+export interface CidFont {
+  /** A predefined character map. */
+  readonly encoding: string;
+  /** The collection of characters, such as `Japan1`. */
+  readonly ordering: string;
+  /** Unicode characters by two-byte code. */
+  readonly toUnicode?: Readonly<Record<string, string>>;
+}
+
+/** One page of text in codes of two bytes, in a font that is not embedded. */
+export const cidPdf = (codes: Buffer, { encoding, ordering, toUnicode }: CidFont): Buffer => {
+  const content = `BT /F1 12 Tf 20 250 Td <${codes.toString('hex')}> Tj ET`;
+  const info = `<< /Registry (Adobe) /Ordering (${ordering}) /Supplement 0 >>`;
+  const descendant = `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /Song /CIDSystemInfo ${info} /FontDescriptor << /Type /FontDescriptor /FontName /Song /Flags 4 >> >>`;
+  const mapped = toUnicode === undefined ? '' : '/ToUnicode 6 0 R';
+  const font = `<< /Type /Font /Subtype /Type0 /BaseFont /Song /Encoding /${encoding} ${mapped} /DescendantFonts [${descendant}] >>`;
+  return pdf([content], '', '', font, toUnicode === undefined ? [] : [unicodeMap(toUnicode)]);
+};
+
+const unicodeMap = (characters: Readonly<Record<string, string>>): string => {
+  const lines = Object.entries(characters).map(
+    ([code, character]) => `<${code}> <${Buffer.from(character, 'utf16le').swap16().toString('hex')}>`,
+  );
+  const map = `begincmap 1 begincodespacerange <0000> <ffff> endcodespacerange ${lines.length} beginbfchar ${lines.join(' ')} endbfchar endcmap`;
+  return `<< /Length ${map.length} >>\nstream\n${map}\nendstream`;
+};
 
 export interface ZipOptions {
   readonly store?: boolean;

@@ -9,6 +9,7 @@ import t from 'tap';
 import { Compile } from 'typebox/compile';
 import { RagChunk, RagCompletion } from '../../schemas/vector-store-chat.ts';
 import { type ReceivedRequest, startScriptedEngine } from '../engines/scripted-engine.ts';
+import { encodeAs, samples } from '../offload/sample-languages.ts';
 import { startStores, text } from '../vector-store/stores.ts';
 
 const engine = await startScriptedEngine((received: ReceivedRequest) => {
@@ -71,6 +72,37 @@ const ask = (messages: readonly object[], fields: object = {}) =>
 const user = (content: string) => ({ role: 'user', content });
 const filenames = (said: Awaited<ReturnType<typeof ask>>): readonly string[] =>
   said.body.context.map(({ filename }) => filename);
+
+t.test('a document in a message is read in its own encoding, or refused', async (t) => {
+  const file = (bytes: Buffer, filename: string) => ({
+    model: 'lab/chat',
+    messages: [
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'file',
+            file: { filename, file_data: `data:text/plain;base64,${bytes.toString('base64')}` },
+          },
+        ],
+      },
+    ],
+  });
+  for (const { text: words, encodings } of samples) {
+    const [label = ''] = encodings;
+    const { status } = await call('POST', '/chat/completions', file(encodeAs(label, words), 'a.txt'));
+    t.equal(status, 200, label);
+    t.same(sent(), [{ role: 'user', text: `a.txt\n\n${words}` }], label);
+  }
+  const short = await call('POST', '/chat/completions', file(encodeAs('windows-1251', 'лёд'), 'a.txt'));
+  t.equal(short.status, 400);
+  t.match(short.body, {
+    error: {
+      message:
+        'messages[0].content[0].file.file_data: the document cannot be read: its text is in an encoding that cannot be determined; save it as UTF-8 and send it again',
+    },
+  });
+});
 
 t.test('the model gets the items, fenced and named, before the conversation', async (t) => {
   const before = events.length;

@@ -22,6 +22,7 @@ export const reasons: Readonly<Record<string, string>> = {
   htmlparser2: 'text extraction from HTML',
   ioredis: 'admission and state in Redis',
   'ipaddr.js': 'detection of private addresses',
+  jschardet: 'encodings of texts that are not UTF-8',
   kafkajs: 'usage and job events in Kafka',
   libsql: 'the embedded stores: SQLite with vectors',
   pino: 'logs',
@@ -45,14 +46,15 @@ const platformOf = ({ os = ['any'], cpu = ['any'], libc = [] }: Package): string
     .join(' ');
 
 export const documentOf = (packages: ReadonlyMap<string, Package>, manifest: Manifest): string => {
-  const runtime = [...packages.values()].filter(isRuntime);
-  const always = runtime.filter(({ optional }) => optional !== true);
-  const binaries = runtime.filter(({ optional }) => optional === true);
   const direct = Object.keys(manifest.dependencies).map((name) => {
     const found = packages.get(`node_modules/${name}`);
     if (found === undefined) throw new Error(`${name} is not in the lock file`);
     return found;
   });
+  const needed = new Set(direct.flatMap((one) => [one, ...broughtBy(packages, one)]));
+  const runtime = [...packages.values()].filter((one) => isRuntime(one) && needed.has(one));
+  const always = runtime.filter(({ optional }) => optional !== true);
+  const binaries = runtime.filter(({ optional }) => optional === true);
   const scripts = runtime.filter(({ hasInstallScript }) => hasInstallScript === true);
   const others = always.filter((one) => !direct.includes(one));
   const licences = new Map<string, number>();

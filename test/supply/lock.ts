@@ -21,6 +21,7 @@ export interface Package {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
 interface LockFile {
@@ -61,6 +62,8 @@ export const broughtBy = (packages: ReadonlyMap<string, Package>, root: Package)
       ...next.optionalDependencies,
       ...next.peerDependencies,
     })) {
+      // Installed only where something else needs it.
+      if (next.peerDependenciesMeta?.[name]?.optional === true) continue;
       const one = nearest(packages, next.place, name);
       if (one === undefined || one === root || found.has(one)) continue;
       found.add(one);

@@ -139,6 +139,11 @@ const cases: readonly Case[] = [
     'file: the file is image/png, which holds no text',
   ),
   file_(Buffer.from([1, 2, 0, 3]), 'data.txt', 'file: the file is not a PDF, a DOCX or text'),
+  file_(
+    Buffer.from([0xcb, 0xb8, 0xe4]),
+    'ice.txt',
+    'file: the file cannot be read: its text is in an encoding that cannot be determined; save it as UTF-8 and send it again',
+  ),
   file_('{\\rtf1 hello}', 'a.rtf', 'file: RTF documents are not supported; send PDF, DOCX or plain text'),
   file_(
     Buffer.from('d0cf11e0a1b11ae10000', 'hex'),

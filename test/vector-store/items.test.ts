@@ -1,11 +1,14 @@
 /** Tests chunking of text into items, and format detection of uploads. */
 import fc from 'fast-check';
 import t from 'tap';
+import { detectEncoding } from '../../src/offload/detect-encoding.ts';
+import { wholeCharacters } from '../../src/offload/text-sample.ts';
 import type { SplitRules } from '../../src/ports/offload.ts';
 import { tokenCounter } from '../../src/tokens/count.ts';
 import { countTokens } from '../../src/tokens/simulator.ts';
 import { splitText } from '../../src/tokens/split.ts';
-import { UploadFormat, wholeCharacters } from '../../src/vector-stores/upload-format.ts';
+import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
+import { encodeAs, samples } from '../offload/sample-languages.ts';
 
 const rules: SplitRules = { maxTokens: 20, overlapTokens: 6 };
 const split = (text: string, by: SplitRules = rules): readonly string[] =>
@@ -147,8 +150,10 @@ t.test('a large text takes linear time', async (t) => {
   t.ok(split(text, { maxTokens: 320, overlapTokens: 40 }).length > 0);
 });
 
-const verdict = (bytes: Buffer, name: string, chunk: number, type = '') => {
-  const format = new UploadFormat();
+const verdict = async (bytes: Buffer, name: string, chunk: number, type = '') => {
+  const format = new UploadFormat({
+    textEncoding: async ({ sample, wide }) => detectEncoding(Buffer.from(sample), wide),
+  });
   for (let start = 0; start < bytes.length; start += chunk) format.push(bytes.subarray(start, start + chunk));
   return format.verdict(name, type);
 };
@@ -156,21 +161,33 @@ const verdict = (bytes: Buffer, name: string, chunk: number, type = '') => {
 t.test('uploads are identified by their bytes, however they are split', async (t) => {
   const utf8 = Buffer.from('Käfer 月 👩‍🚀 fliegen.');
   for (let chunk = 1; chunk <= utf8.length; chunk++)
-    t.same(verdict(utf8, 'a.md', chunk), {
+    t.same(await verdict(utf8, 'a.md', chunk), {
       readable: true,
       format: { kind: 'text', encoding: 'utf-8' },
       mediaType: 'text/markdown',
     });
   t.match(
-    verdict(utf8.subarray(0, 2), 'a', 1),
+    await verdict(utf8.subarray(0, 2), 'a', 1),
     { format: { encoding: 'windows-1252' } },
     'half a character is none',
   );
-  t.match(verdict(Buffer.from([0x4b, 0xe4, 0x66]), 'a', 2), { format: { encoding: 'windows-1252' } });
-  t.match(verdict(Buffer.from('about %PDF-1.4 files'), 'a', 5), { mediaType: 'text/plain' });
-  t.match(verdict(Buffer.from('a,b'), 'a.bin', 5, 'text/csv; charset=utf-8'), { mediaType: 'text/csv' });
-  t.match(verdict(Buffer.from('{}'), 'a.bin', 5, 'application/json'), { mediaType: 'application/json' });
-  t.same(verdict(Buffer.alloc(0), 'a', 1), { readable: false, reason: 'the file is empty' });
+  t.match(await verdict(Buffer.from([0x4b, 0xe4, 0x66]), 'a', 2), { format: { encoding: 'windows-1252' } });
+  const [japanese] = samples.filter(({ language }) => language === 'Japanese');
+  const lines = `log\n${japanese?.text}\nend`;
+  for (const chunk of [1, 2, 3, 7, 64, 1000])
+    t.match(
+      await verdict(encodeAs('shift_jis', lines), 'a', chunk),
+      { format: { encoding: 'shift_jis' } },
+      `split every ${chunk} bytes`,
+    );
+  t.match(await verdict(Buffer.from('about %PDF-1.4 files'), 'a', 5), { mediaType: 'text/plain' });
+  t.match(await verdict(Buffer.from('a,b'), 'a.bin', 5, 'text/csv; charset=utf-8'), {
+    mediaType: 'text/csv',
+  });
+  t.match(await verdict(Buffer.from('{}'), 'a.bin', 5, 'application/json'), {
+    mediaType: 'application/json',
+  });
+  t.same(await verdict(Buffer.alloc(0), 'a', 1), { readable: false, reason: 'the file is empty' });
   t.equal(wholeCharacters(Buffer.from('aé').subarray(0, 2)), 1);
   t.equal(wholeCharacters(Buffer.from('aé')), 3);
 });

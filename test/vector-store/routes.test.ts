@@ -13,7 +13,8 @@ import {
 } from '../../schemas/vector-store.ts';
 import { countTokens } from '../../src/tokens/simulator.ts';
 import { envelope } from '../envelope.ts';
-import { docx, paragraph, pdf, shown, zip } from '../offload/sample-documents.ts';
+import { cidPdf, docx, paragraph, pdf, shown, zip } from '../offload/sample-documents.ts';
+import { encodeAs, samples } from '../offload/sample-languages.ts';
 import { type Said, startStores, strangerTo, text } from './stores.ts';
 
 const { gateway, events, call, create, add, search } = await startStores();
@@ -219,6 +220,21 @@ t.test('files of each kind, whatever they are called', async (t) => {
     ],
     ['wide.txt', Buffer.from('\ufeffGeese fly south.', 'utf16le'), 'text/plain', 'Geese fly south.'],
     ['latin.txt', Buffer.from('Käfer fliegen.', 'latin1'), 'text/plain', 'Käfer fliegen.'],
+    ...samples
+      .filter(({ language }) => /^(?:Russian|Polish|Japanese|Chinese, simplified|Korean)$/.test(language))
+      .map(({ text, encodings: [label = ''] }) => {
+        return [`${label}.txt`, encodeAs(label, text), 'text/plain', text] as const;
+      }),
+    ['unmarked.txt', Buffer.from('Owls see at night.\n', 'utf16le'), 'text/plain', 'Owls see at night.'],
+    [
+      'utf16.pdf',
+      cidPdf(Buffer.from('水門が開く', 'utf16le').swap16(), {
+        encoding: 'UniJIS-UTF16-H',
+        ordering: 'Japan1',
+      }),
+      'application/pdf',
+      '水門が開く',
+    ],
     ['marked.txt', '\ufeffMoles are blind.', 'text/plain', 'Moles are blind.'],
   ];
   for (const [name, content, type, found] of kinds) {

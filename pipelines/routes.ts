@@ -10,6 +10,7 @@ import { imagesRoutes } from './images/routes.ts';
 import { jobsRoutes } from './jobs/routes.ts';
 import { messagesRoutes } from './messages/routes.ts';
 import { modelsRoutes } from './models/routes.ts';
+import { rerankRoutes } from './rerank/routes.ts';
 import { responsesRoutes } from './responses/routes.ts';
 import type { Route } from './route.ts';
 import { vectorStoreRoutes } from './vector-stores/routes.ts';
@@ -24,6 +25,7 @@ export const routes = (ports: Ports): readonly Route[] => {
     ...embeddingsRoutes(ports),
     ...imagesRoutes(ports),
     ...decisionsRoutes(ports),
+    ...rerankRoutes(ports),
     ...jobsRoutes(ports),
     ...audioRoutes(ports),
     ...vectorStoreRoutes(ports),

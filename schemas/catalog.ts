@@ -89,6 +89,14 @@ const DecisionCapabilities = Closed({
   asked_by: Type.Enum(['completions', 'systemone']),
 });
 
+/** How a rerank model is called. */
+const RerankCapabilities = Closed({
+  /** `rerank`, the default, as vLLM, SGLang, llama.cpp, Infinity and Jina take it; `tei` as Text Embeddings Inference does. */
+  asked_by: Type.Optional(Type.Enum(['rerank', 'tei'])),
+  /** Documents the engine takes in one call; more are split. All at once by default: some models compare them. */
+  batch: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
 const Whole = Type.Integer({ minimum: 1 });
 const Times = Type.Number({ exclusiveMinimum: 0 });
 
@@ -193,6 +201,7 @@ const TranscriptionCapabilities = Closed({
 const Capabilities = Closed({
   embedding: Type.Optional(EmbeddingCapabilities),
   decision: Type.Optional(DecisionCapabilities),
+  rerank: Type.Optional(RerankCapabilities),
   speech: Type.Optional(SpeechCapabilities),
   transcription: Type.Optional(TranscriptionCapabilities),
   image: Type.Optional(ImageCapabilities),

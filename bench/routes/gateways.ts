@@ -33,6 +33,7 @@ const models: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     pricing: { prompt: '0.00000002' },
     capabilities: { embedding: { dimensions: 384, batch: 2048 } },
   },
+  rerank: { kind: 'rerank', context_length: 8192, pricing: { prompt: '0.00000002' } },
   decide: { kind: 'decision', context_length: 16_384, pricing: { prompt: '0.0000001' } },
   image: { kind: 'image', pricing: { completion: '0.005' }, capabilities: imagesOf({}) },
   edit: {

@@ -54,6 +54,7 @@ const conversations = ({ store }: Prepared): RouteRow[] => [
   post('/messages/count_tokens', json(chat)),
   post('/responses', json({ model: 'near/chat', input: question }), { note: 'not streamed' }),
   post('/embeddings', json({ model: 'near/embed', input: 'The water rises.' }), { note: 'one text' }),
+  post('/rerank', json({ model: 'near/rerank', query: 'water', documents: ['The water rises.', 'A gate.'] })),
   post(
     '/systemone',
     json({

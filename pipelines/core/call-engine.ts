@@ -14,6 +14,7 @@ const missing = {
   complete: 'continues no texts',
   embed: 'makes no embeddings',
   decide: 'decides nothing',
+  rerank: 'ranks nothing',
   image: 'makes no images',
   speak: 'does not speak',
   transcribe: 'does not transcribe',

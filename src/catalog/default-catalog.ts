@@ -152,6 +152,15 @@ const rows: Readonly<Record<string, ModelRow>> = {
     pricing: { prompt: '0.0000001' },
     per_request_limits: { max_questions: 64, max_options: 255, max_levels: 10 },
   },
+  'sluice/rerank': {
+    ...simulated,
+    kind: 'rerank',
+    name: 'Rerank',
+    description: 'Orders documents by their relevance to a query.',
+    context_length: 8192,
+    pricing: { prompt: '0.00000002' },
+    per_request_limits: { max_documents: 1000 },
+  },
   'sluice/image': {
     ...simulated,
     kind: 'image',

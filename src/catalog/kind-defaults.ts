@@ -65,7 +65,7 @@ export const kindDefaults: Readonly<Record<ModelKind, KindDefaults>> = {
   rerank: {
     input_modalities: ['text'],
     output_modalities: ['rerank'],
-    supported_parameters: ['top_n'],
+    supported_parameters: ['top_n', 'return_documents', 'max_tokens_per_doc'],
     limits: light,
     tokenContext: true,
     priced: 'prompt',

@@ -18,6 +18,7 @@ import { type PoolOptions, type PoolStats, ReplicaPool } from './pool.ts';
 import { startProbes } from './probes.ts';
 import { renderOverHttp } from './render.ts';
 import { Replica } from './replica.ts';
+import { rerankOverHttp } from './rerank.ts';
 import { speakOverHttp } from './speech.ts';
 import { transcribeOverHttp } from './transcribe.ts';
 import type { Wire } from './wire.ts';
@@ -58,8 +59,18 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
   const headers = requestHeaders(name, row, wire, options.env);
   const { pool, deadlines } = createPool(name, row, log, options.queue);
   const calls = new EngineCalls(pool, headers, wire.readError);
-  const { readError, chat, completions, embeddings, decisions, images, renders, speech, transcription } =
-    wire;
+  const {
+    readError,
+    chat,
+    completions,
+    embeddings,
+    decisions,
+    rerank,
+    images,
+    renders,
+    speech,
+    transcription,
+  } = wire;
   const setting = { pool, log, row, headers: headers.json, readError };
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
 
@@ -68,6 +79,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(completions && { complete: completeOverHttp({ ...setting, wire: completions }) }),
     ...(embeddings && { embed: embedOverHttp(embeddings, calls) }),
     ...(decisions && { decide: decideOverHttp(decisions, calls) }),
+    ...(rerank && { rerank: rerankOverHttp(rerank, calls) }),
     ...(images && {
       image: imageOverHttp(images, {
         calls,

@@ -9,6 +9,7 @@ import type { Embedded, EmbeddingCall } from '../ports/embedding.ts';
 import type { ImageCall } from '../ports/image.ts';
 import type { Base64, MediaData } from '../ports/media.ts';
 import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
+import type { RerankCall, Reranked } from '../ports/rerank.ts';
 import type { SpeechCall } from '../ports/speech.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { OutgoingBody } from './outgoing-body.ts';
@@ -23,6 +24,7 @@ export interface Wire {
   readonly completions?: CompletionWire;
   readonly embeddings?: EmbeddingWire;
   readonly decisions?: DecisionWire;
+  readonly rerank?: RerankWire;
   readonly images?: ImageWire;
   readonly renders?: RenderWire;
   readonly speech?: SpeechWire;
@@ -118,6 +120,14 @@ export interface Continuations {
   readonly logprobs: readonly number[];
   /** Tokens of the prompt alone. */
   readonly tokens: number | undefined;
+}
+
+/** One request gives a score to each of its documents. */
+export interface RerankWire {
+  encode(model: Model, call: RerankCall): WireRequest;
+  decode(documents: number): BodyDecoder<Omit<Reranked, 'first'>>;
+  /** A refusal that a smaller batch or a shorter document may avoid. */
+  isAboutSize(refusal: unknown): boolean;
 }
 
 // ── images and renders ─────────────────────────────────────────────────────────────────────────────

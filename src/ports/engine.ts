@@ -8,6 +8,7 @@ import type { Decided, DecisionCall } from './decision.ts';
 import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
+import type { RerankCall, Reranked } from './rerank.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
 import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
@@ -34,6 +35,8 @@ export interface Engine {
   embed?(model: Model, call: EmbeddingCall, flow: Flow): Observable<Embedded>;
   /** The answers, each once and in any order; fails as a whole. Absent: the engine decides nothing. */
   decide?(model: Model, call: DecisionCall, flow: Flow): Observable<Decided>;
+  /** All scores in pieces, each once and in any order; fails as a whole. Absent: the engine ranks nothing. */
+  rerank?(model: Model, call: RerankCall, flow: Flow): Observable<Reranked>;
   /**
    * The images, each once and in any order; fails as a whole, and with `engine_unreachable` (502) when an answer holds
    * fewer than were asked for. Absent: the engine draws nothing.

@@ -5,6 +5,7 @@ import { type ChatPace, simulateChat } from './chat/chat.ts';
 import { simulateCompletion } from './chat/text-completion.ts';
 import { simulateDecisions } from './embeddings/decide.ts';
 import { simulateEmbeddings } from './embeddings/embed.ts';
+import { simulateRerank } from './embeddings/rerank.ts';
 import { createImageStudio } from './images/image.ts';
 import { simulateMusic } from './renders/music.ts';
 import { simulateVideo } from './renders/video.ts';
@@ -44,6 +45,7 @@ export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<R
     complete: (_model, call, flow) => simulateCompletion(call, flow, pace, ticker),
     embed: (model, call) => simulateEmbeddings(model, call, ticker),
     decide: (_model, call) => simulateDecisions(call, ticker),
+    rerank: (_model, call) => simulateRerank(call, ticker),
     speak: (_model, call, flow) => simulateSpeech(call, flow, { speaker, memory, ticker }),
     transcribe: (_model, call, flow) =>
       simulateTranscription(call, flow, { codec: options.codec, memory, ticker, rate: pace.rate }),

@@ -461,6 +461,7 @@ t.test('the default catalog has a model of each kind that has a route', async (t
     'embedding',
     'image',
     'music',
+    'rerank',
     'speech',
     'transcription',
     'video',

@@ -40,6 +40,11 @@ export const bodySamples: Readonly<Record<string, JsonObject>> = {
   postMessagesCountTokens: chat,
   postResponses: { model: 'sluice/chat', input: '/sim tokens=6\nHello' },
   postEmbeddings: { model: 'sluice/embed', input: ['one', 'two'] },
+  postRerank: {
+    model: 'sluice/rerank',
+    query: 'water',
+    documents: ['The lock is full.', { text: 'A gate.' }],
+  },
   postImages: { ...picture, response_format: 'url' },
   postImagesGenerations: picture,
   postImagesEdits: { ...picture, model: 'sluice/image-edit', images: [{ image_url: pngUri }] },

@@ -25,6 +25,7 @@ const models: readonly [string, ...string[]] = [
   'sluice/embed',
   'sluice/embed-instruct',
   'sluice/decide',
+  'sluice/rerank',
   'sluice/image',
   'sluice/image-edit',
   'sluice/video',

@@ -1,11 +1,11 @@
 /** Embeddings of the OpenAI API, with the variants of vLLM, TEI, SGLang, llama.cpp, Infinity and Ollama. */
-import { asApiError } from '../../../errors.ts';
 import type { Embedded, VectorJson } from '../../../ports/embedding.ts';
 import { convertVector, type VectorWish } from '../../convert-vector.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { EmbeddingWire } from '../../wire.ts';
 import { type Fields, failureFields, namedFields, parsedField, pickingDecoder } from './fields.ts';
-import { isObject } from './words.ts';
+import { isAboutSize } from './size-refusal.ts';
+import { tokensOf } from './usage.ts';
 
 export const embeddingWire: EmbeddingWire = {
   encode: (model, { inputs, encoding, dimensions }) => {
@@ -24,16 +24,8 @@ export const embeddingWire: EmbeddingWire = {
     const reading = { wish, vectors, items: 0, vector: undefined, index: undefined, fields: {} };
     return pickingDecoder<Reading, Omit<Embedded, 'first'>>(answer, reading, embeddedOf);
   },
-  isAboutSize: (refusal) => {
-    const { message, cause, kind } = asApiError(refusal);
-    // llama.cpp calls an input it cannot take a failure of its own.
-    if (kind !== 'invalid_request' && kind !== 'engine_unreachable') return false;
-    return size.test(message) || (cause instanceof Error && size.test(cause.message));
-  },
+  isAboutSize,
 };
-
-const size =
-  /batch size|too (?:long|large|many|big)|(?:less|fewer|more|longer|larger|greater) than \d|context (?:length|size|window)|max(?:imum)?[ _](?:context|model|seq|input|length|allowed)|exceed/i;
 
 /** A response as far as it has been read. */
 interface Reading extends Fields {
@@ -86,13 +78,4 @@ const embeddedOf = ({ fields, vectors, items }: Reading): Omit<Embedded, 'first'
   if (found.length !== vectors.length)
     throw unreadable(new Error(`The engine gave ${items} vectors for ${vectors.length} inputs`));
   return { vectors: found, tokens: tokensOf(fields.usage) };
-};
-
-/** Zero for a text is no count; some servers that do not count write it. */
-const tokensOf = (usage: unknown): number | undefined => {
-  if (!isObject(usage)) return undefined;
-  const tokens = [usage.prompt_tokens, usage.total_tokens].find(
-    (count) => typeof count === 'number' && Number.isSafeInteger(count) && count > 0,
-  );
-  return typeof tokens === 'number' ? tokens : undefined;
 };

@@ -10,6 +10,7 @@ import { WholeDecoder } from './decode-whole.ts';
 import { embeddingWire } from './embed.ts';
 import { encodeChat } from './encode.ts';
 import { imageWire } from './images.ts';
+import { rerankWire } from './rerank.ts';
 import type { AnswerOptions } from './response-decoder.ts';
 import { continuationWire } from './score.ts';
 import { speechWire } from './speech.ts';
@@ -40,6 +41,7 @@ export const openAiWire = {
     questions: systemOneWire,
     continuations: continuationWire,
   },
+  rerank: rerankWire,
   images: imageWire,
   renders: renderWire,
   speech: speechWire,

@@ -13,6 +13,7 @@ import { modelsRoutes } from './models/routes.ts';
 import { rerankRoutes } from './rerank/routes.ts';
 import { responsesRoutes } from './responses/routes.ts';
 import type { Route } from './route.ts';
+import { tokenizeRoutes } from './tokenize/routes.ts';
 import { vectorStoreRoutes } from './vector-stores/routes.ts';
 
 export const routes = (ports: Ports): readonly Route[] => {
@@ -26,6 +27,7 @@ export const routes = (ports: Ports): readonly Route[] => {
     ...imagesRoutes(ports),
     ...decisionsRoutes(ports),
     ...rerankRoutes(ports),
+    ...tokenizeRoutes(ports),
     ...jobsRoutes(ports),
     ...audioRoutes(ports),
     ...vectorStoreRoutes(ports),

@@ -55,6 +55,8 @@ const conversations = ({ store }: Prepared): RouteRow[] => [
   post('/responses', json({ model: 'near/chat', input: question }), { note: 'not streamed' }),
   post('/embeddings', json({ model: 'near/embed', input: 'The water rises.' }), { note: 'one text' }),
   post('/rerank', json({ model: 'near/rerank', query: 'water', documents: ['The water rises.', 'A gate.'] })),
+  post('/tokenize', json({ model: 'near/chat', prompt: question })),
+  post('/detokenize', json({ model: 'near/chat', tokens: [791, 5409, 374, 2539] })),
   post(
     '/systemone',
     json({

@@ -15,6 +15,8 @@ const missing = {
   embed: 'makes no embeddings',
   decide: 'decides nothing',
   rerank: 'ranks nothing',
+  tokenize: 'does not tokenize',
+  detokenize: 'does not detokenize',
   image: 'makes no images',
   speak: 'does not speak',
   transcribe: 'does not transcribe',

@@ -44,7 +44,7 @@ const readIdList = (item: unknown, path: string): readonly number[] => {
   return readIds(item, path);
 };
 
-const readIds = (items: readonly unknown[], path: string): readonly number[] => {
+export const readIds = (items: readonly unknown[], path: string): readonly number[] => {
   const at = items.findIndex((item) => !isId(item));
   if (at >= 0) throw wrong(`${path}[${at}]`, 'must be a token id, an integer of at least 0', items[at]);
   return items as readonly number[];

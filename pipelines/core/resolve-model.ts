@@ -11,7 +11,7 @@ export interface ResolvedRequest<Body> extends ResolvedModel {
 export const resolveModel =
   <Body extends { readonly model?: string }>(
     catalog: Catalog,
-    kind: ModelKind,
+    kind: ModelKind | readonly ModelKind[],
   ): Step<Body, ResolvedRequest<Body>, unknown> =>
   (body) => {
     const { model, variant } = catalog.resolve(body.model, kind);

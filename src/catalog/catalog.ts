@@ -54,15 +54,19 @@ export const createCatalog = (config: CatalogConfig, served?: ServedIds): LiveCa
 const resolve = (
   index: ModelIndex,
   id: string | undefined,
-  kind: ModelKind,
+  kind: ModelKind | readonly ModelKind[],
   refusal: ErrorKind,
 ): ResolvedModel => {
   const found =
-    id === undefined ? index.defaults.get(kind) : (index.byName.get(id) ?? withSuffixes(index, id));
-  if (found === undefined) throw unknownModel(id, kind);
-  if (found.model.kind !== kind) throw otherKind(found.model, kind, refusal);
+    id === undefined ? index.defaults.get(firstOf(kind)) : (index.byName.get(id) ?? withSuffixes(index, id));
+  if (found === undefined) throw unknownModel(id, firstOf(kind));
+  const fits = typeof kind === 'string' ? found.model.kind === kind : kind.includes(found.model.kind);
+  if (!fits) throw otherKind(found.model, kind, refusal);
   return found;
 };
+
+const firstOf = (kind: ModelKind | readonly ModelKind[]): ModelKind =>
+  typeof kind === 'string' ? kind : (kind[0] ?? 'chat');
 
 const withSuffixes = (index: ModelIndex, id: string): ResolvedModel | undefined => {
   const { name, variant } = parseName(id);
@@ -75,8 +79,11 @@ const unknownModel = (id: string | undefined, kind: ModelKind): ApiError =>
     ? fail('not_found', `No model was named and there is no default ${kind} model`)
     : fail('not_found', `No model named "${id.length > 200 ? `${id.slice(0, 200)}…` : id}"`);
 
-const otherKind = (model: Model, kind: ModelKind, refusal: ErrorKind): ApiError =>
-  fail(refusal, `"${model.id}" is of kind ${model.kind}; this route takes models of kind ${kind}`);
+const otherKind = (model: Model, kind: ModelKind | readonly ModelKind[], refusal: ErrorKind): ApiError =>
+  fail(
+    refusal,
+    `"${model.id}" is of kind ${model.kind}; this route takes models of kind ${typeof kind === 'string' ? kind : kind.join(', ')}`,
+  );
 
 /** Any author will do. The id in full comes first, so that of two models with one slug the author's own is found. */
 const findPublic = (index: ModelIndex, author: string, slug: string): Model | undefined => {

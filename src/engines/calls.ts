@@ -38,7 +38,7 @@ export class EngineCalls {
 
   /** One request to the least busy replica. */
   read<Out>(
-    { path, body, contentType }: WireRequest,
+    { path, fromRoot = false, body, contentType }: WireRequest,
     flow: Flow,
     { streams = false }: CallOptions,
     readerFor: (subscriber: Subscriber<Out>) => EngineReader,
@@ -47,7 +47,7 @@ export class EngineCalls {
     const headers = contentType === undefined ? json : ['content-type', contentType, ...noBody];
     const readError = this.#readError;
     return new Observable((subscriber) => {
-      const request = { method: 'POST', path, headers, body, streams, readError } as const;
+      const request = { method: 'POST', path, fromRoot, headers, body, streams, readError } as const;
       const call = this.pool.send(request, flow, readerFor(subscriber));
       return () => call.close();
     });

@@ -20,6 +20,7 @@ import { renderOverHttp } from './render.ts';
 import { Replica } from './replica.ts';
 import { rerankOverHttp } from './rerank.ts';
 import { speakOverHttp } from './speech.ts';
+import { tokenizeOverHttp } from './tokenize.ts';
 import { transcribeOverHttp } from './transcribe.ts';
 import type { Wire } from './wire.ts';
 import { type Wires, wires } from './wires.ts';
@@ -70,6 +71,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     renders,
     speech,
     transcription,
+    tokenizer,
   } = wire;
   const setting = { pool, log, row, headers: headers.json, readError };
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
@@ -79,6 +81,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(completions && { complete: completeOverHttp({ ...setting, wire: completions }) }),
     ...(embeddings && { embed: embedOverHttp(embeddings, calls) }),
     ...(decisions && { decide: decideOverHttp(decisions, calls) }),
+    ...(tokenizer && row.tokenizer && tokenizeOverHttp(tokenizer, calls, row.tokenizer)),
     ...(rerank && { rerank: rerankOverHttp(rerank, calls) }),
     ...(images && {
       image: imageOverHttp(images, {

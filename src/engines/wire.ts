@@ -11,6 +11,7 @@ import type { Base64, MediaData } from '../ports/media.ts';
 import type { RenderCall, RenderError, RenderOutput } from '../ports/render.ts';
 import type { RerankCall, Reranked } from '../ports/rerank.ts';
 import type { SpeechCall } from '../ports/speech.ts';
+import type { DetokenizeCall, TokenizeCall, Tokenized } from '../ports/tokenize.ts';
 import type { TranscriptionCall } from '../ports/transcription.ts';
 import type { OutgoingBody } from './outgoing-body.ts';
 
@@ -25,6 +26,7 @@ export interface Wire {
   readonly embeddings?: EmbeddingWire;
   readonly decisions?: DecisionWire;
   readonly rerank?: RerankWire;
+  readonly tokenizer?: TokenizerWire;
   readonly images?: ImageWire;
   readonly renders?: RenderWire;
   readonly speech?: SpeechWire;
@@ -40,8 +42,9 @@ export interface ErrorReading {
 
 /** A POST. */
 export interface WireRequest {
-  /** Below the replica's base address. */
+  /** Below the replica's base address, or below its host. */
   readonly path: string;
+  readonly fromRoot?: boolean;
   readonly body: OutgoingBody;
   /** JSON unless given. */
   readonly contentType?: string;
@@ -129,6 +132,16 @@ export interface RerankWire {
   /** A refusal that a smaller batch or a shorter document may avoid. */
   isAboutSize(refusal: unknown): boolean;
 }
+
+/** `api` is which requests the engine takes: its row says. */
+export interface TokenizerWire {
+  encodeText(model: Model, call: TokenizeCall, api: TokenizerApi): WireRequest;
+  decodeTokens(call: TokenizeCall): BodyDecoder<Tokenized>;
+  encodeTokens(model: Model, call: DetokenizeCall, api: TokenizerApi): WireRequest;
+  decodeText(): BodyDecoder<string>;
+}
+
+type TokenizerApi = NonNullable<EngineRow['tokenizer']>;
 
 // ── images and renders ─────────────────────────────────────────────────────────────────────────────
 

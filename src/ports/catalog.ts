@@ -16,9 +16,13 @@ export interface Catalog {
   /**
    * The model a request names: `anthropic/` alias prefix, `-normalize` and `:variant` suffixes and legacy ids understood.
    * Throws `not_found` for an unknown or unserved id, and for a model of another kind, whose message says which it is.
-   * Undefined id: the default model of that kind. `otherKind`: what a model of another kind is refused with instead.
+   * Undefined id: the default model of that kind, or of the first. `otherKind`: what a model of another kind is refused with instead.
    */
-  resolve(id: string | undefined, kind: ModelKind, otherKind?: ErrorKind): ResolvedModel;
+  resolve(
+    id: string | undefined,
+    kind: ModelKind | readonly ModelKind[],
+    otherKind?: ErrorKind,
+  ): ResolvedModel;
   /** By exact id, served, private ones included, also while the catalog cannot be read; undefined otherwise. Throws `unavailable` (503) while the served-model list cannot be read. */
   find(id: string): Model | undefined;
   /** By id, id with a slash, Hugging Face id in any case, or legacy id; public ones only; variants ignored. */

@@ -10,6 +10,7 @@ import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 import type { RerankCall, Reranked } from './rerank.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
+import type { DetokenizeCall, TokenizeCall, Tokenized } from './tokenize.ts';
 import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
 
@@ -37,6 +38,10 @@ export interface Engine {
   decide?(model: Model, call: DecisionCall, flow: Flow): Observable<Decided>;
   /** All scores in pieces, each once and in any order; fails as a whole. Absent: the engine ranks nothing. */
   rerank?(model: Model, call: RerankCall, flow: Flow): Observable<Reranked>;
+  /** The tokens of a text or conversation, once. Absent: the engine does not offer its tokenizer. */
+  tokenize?(model: Model, call: TokenizeCall, flow: Flow): Observable<Tokenized>;
+  /** The text of tokens, once. Absent: the engine does not offer its tokenizer. */
+  detokenize?(model: Model, call: DetokenizeCall, flow: Flow): Observable<string>;
   /**
    * The images, each once and in any order; fails as a whole, and with `engine_unreachable` (502) when an answer holds
    * fewer than were asked for. Absent: the engine draws nothing.

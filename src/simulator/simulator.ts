@@ -3,6 +3,7 @@ import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';
 import { simulateCompletion } from './chat/text-completion.ts';
+import { simulateDetokenize, simulateTokenize } from './chat/tokenize.ts';
 import { simulateDecisions } from './embeddings/decide.ts';
 import { simulateEmbeddings } from './embeddings/embed.ts';
 import { simulateRerank } from './embeddings/rerank.ts';
@@ -46,6 +47,8 @@ export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<R
     embed: (model, call) => simulateEmbeddings(model, call, ticker),
     decide: (_model, call) => simulateDecisions(call, ticker),
     rerank: (_model, call) => simulateRerank(call, ticker),
+    tokenize: (_model, call) => simulateTokenize(call, ticker),
+    detokenize: (_model, call) => simulateDetokenize(call),
     speak: (_model, call, flow) => simulateSpeech(call, flow, { speaker, memory, ticker }),
     transcribe: (_model, call, flow) =>
       simulateTranscription(call, flow, { codec: options.codec, memory, ticker, rate: pace.rate }),

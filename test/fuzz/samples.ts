@@ -45,6 +45,8 @@ export const bodySamples: Readonly<Record<string, JsonObject>> = {
     query: 'water',
     documents: ['The lock is full.', { text: 'A gate.' }],
   },
+  postTokenize: { model: 'sluice/chat', prompt: 'The lock is full.' },
+  postDetokenize: { model: 'sluice/chat', tokens: [791, 5409, 374, 2539] },
   postImages: { ...picture, response_format: 'url' },
   postImagesGenerations: picture,
   postImagesEdits: { ...picture, model: 'sluice/image-edit', images: [{ image_url: pngUri }] },

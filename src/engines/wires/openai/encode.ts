@@ -89,7 +89,7 @@ const addTools = (body: Body, call: ChatCall): void => {
 };
 
 /** JSON omits undefined values. */
-const encodeTool = (tool: Tool) => ({
+export const encodeTool = (tool: Tool) => ({
   type: 'function',
   function: {
     name: tool.name,

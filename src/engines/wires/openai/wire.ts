@@ -14,6 +14,7 @@ import { rerankWire } from './rerank.ts';
 import type { AnswerOptions } from './response-decoder.ts';
 import { continuationWire } from './score.ts';
 import { speechWire } from './speech.ts';
+import { tokenizerWire } from './tokenize.ts';
 import { transcriptionWire } from './transcription.ts';
 import { renderWire } from './videos.ts';
 import { errorMessage } from './words.ts';
@@ -42,6 +43,7 @@ export const openAiWire = {
     continuations: continuationWire,
   },
   rerank: rerankWire,
+  tokenizer: tokenizerWire,
   images: imageWire,
   renders: renderWire,
   speech: speechWire,

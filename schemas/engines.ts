@@ -58,7 +58,7 @@ export const EngineRow = Closed({
   /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */
   limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
   /** Which requests its tokenizer takes, beside the base address: those of vLLM (SGLang too), llama.cpp or another Sluice. Absent: it offers none. */
-  tokenizer: Type.Optional(Type.Enum(['vllm', 'llama.cpp', 'sluice'])),
+  tokenizer_api: Type.Optional(Type.Enum(['vllm', 'llama.cpp', 'sluice'])),
   /** A GET that responds 2xx while the replica is healthy; without it health is learnt from calls alone. */
   probe: Type.Optional(
     Closed({

@@ -109,7 +109,7 @@ export const nearCatalog = (warmingPort: number): object => ({
       key_env: 'BENCH_FAR_KEY',
       concurrency: 100_000,
       limit_field: 'max_completion_tokens',
-      tokenizer: 'sluice',
+      tokenizer_api: 'sluice',
       probe: { path: '/v1/models/count' },
     },
   },

@@ -81,7 +81,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(completions && { complete: completeOverHttp({ ...setting, wire: completions }) }),
     ...(embeddings && { embed: embedOverHttp(embeddings, calls) }),
     ...(decisions && { decide: decideOverHttp(decisions, calls) }),
-    ...(tokenizer && row.tokenizer && tokenizeOverHttp(tokenizer, calls, row.tokenizer)),
+    ...(tokenizer && row.tokenizer_api && tokenizeOverHttp(tokenizer, calls, row.tokenizer_api)),
     ...(rerank && { rerank: rerankOverHttp(rerank, calls) }),
     ...(images && {
       image: imageOverHttp(images, {

@@ -16,7 +16,7 @@ interface TokenizerOperations {
 export const tokenizeOverHttp = (
   wire: TokenizerWire,
   calls: EngineCalls,
-  api: NonNullable<EngineRow['tokenizer']>,
+  api: NonNullable<EngineRow['tokenizer_api']>,
 ): TokenizerOperations => ({
   tokenize: (model, call, flow) =>
     calls.decoded(wire.encodeText(model, call, api), flow, wire.decodeTokens(call)),

@@ -141,7 +141,7 @@ export interface TokenizerWire {
   decodeText(): BodyDecoder<string>;
 }
 
-type TokenizerApi = NonNullable<EngineRow['tokenizer']>;
+type TokenizerApi = NonNullable<EngineRow['tokenizer_api']>;
 
 // ── images and renders ─────────────────────────────────────────────────────────────────────────────
 

@@ -139,7 +139,7 @@ const start = async (t: Test, tokenizer: string, script: Script) => {
   const posting = await startPosting<Tokens>({
     catalog: `
 engines:
-  far: { wire: openai, replicas: ['${far.url}'], tokenizer: ${tokenizer} }
+  far: { wire: openai, replicas: ['${far.url}'], tokenizer_api: ${tokenizer} }
 models:
   far/chat: { engine: far, served_as: near, context_length: 512 }
 `,
@@ -211,7 +211,7 @@ t.test('another Sluice', async (t) => {
   const near = await startPosting<Tokens>({
     catalog: `
 engines:
-  far: { wire: openai, replicas: ['${gateway.url}'], key_env: FAR_KEY, tokenizer: sluice }
+  far: { wire: openai, replicas: ['${gateway.url}'], key_env: FAR_KEY, tokenizer_api: sluice }
 models:
   near/chat: { engine: far, served_as: sluice/chat, context_length: 4096 }
 `,

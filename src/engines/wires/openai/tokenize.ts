@@ -10,7 +10,7 @@ import { type Fields, failureFields, namedFields, pickingDecoder } from './field
 import { LargeMedia } from './large-media.ts';
 import { isObject } from './words.ts';
 
-type TokenizerApi = NonNullable<EngineRow['tokenizer']>;
+type TokenizerApi = NonNullable<EngineRow['tokenizer_api']>;
 
 export const tokenizerWire: TokenizerWire = {
   encodeText: (model, call, api) =>

@@ -24,7 +24,12 @@ export interface ChatCall {
   readonly format: AnswerFormat;
   /** Opaque id of the end user, if the client gave one. */
   readonly user: string | undefined;
+  /** Fields that only the engine knows, as the client sent them; those above win over them. */
+  readonly forwarded?: Forwarded | undefined;
 }
+
+/** By name; never a name that the gateway reads itself. */
+export type Forwarded = Readonly<Record<string, unknown>>;
 
 /** `effort` is undefined when the client said nothing: the engine's default stands. */
 export interface Thinking {

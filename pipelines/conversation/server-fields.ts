@@ -57,11 +57,11 @@ export const serverFields = (instead: Instead): Readonly<Record<string, Rule>> =
     chat_template: plain,
     chat_template_kwargs: plain,
     documents: plain,
-    enable_thinking: reasoning,
+    enable_thinking: [use(instead.reasoning), never],
     lora_path: plain,
     mm_processor_kwargs: plain,
     prompt_embeds: plain,
-    think: reasoning,
+    think: [use(instead.reasoning), never],
     thinking: reasoning,
     thinking_budget: reasoning,
     thinking_token_budget: reasoning,
@@ -83,6 +83,8 @@ export const isNothing = (value: unknown): boolean =>
   value === '' ||
   (typeof value === 'object' && Object.keys(value).length === 0);
 
+/** Switching off is a change as well. */
+const never = (): boolean => false;
 const isOne = (value: unknown): boolean => value === 1 || isNothing(value);
 const plain: Rule = [];
 const off: Rule = ['', (value) => value === 0 || isNothing(value)];

@@ -173,8 +173,8 @@ export type Part =
       readonly reason: FinishReason;
       /** The engine's own word. */
       readonly native: string | null;
-      /** The stop sequence that matched, when the engine says which. */
-      readonly stopSequence?: string;
+      /** The stop sequence that matched; true when the engine does not say which. */
+      readonly stopSequence?: string | true | undefined;
     }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'failure'; readonly error: ApiError };

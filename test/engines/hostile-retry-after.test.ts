@@ -126,6 +126,12 @@ t.test('in every state of a pool', async (t) => {
       const { headers, message } = pool.refusal();
       if (headers['retry-after'] === undefined) throw new Error('no Retry-After');
       check(headers['retry-after'], message);
+      const cooldown = Math.min(...pool.replicas.map((replica) => replica.cooldownLeft(now)));
+      if (
+        pool.health() === 'down' &&
+        Number(headers['retry-after']) !== Math.max(1, Math.ceil(cooldown / 1000))
+      )
+        throw new Error(`Retry-After: ${headers['retry-after']} for a cooldown of ${cooldown} ms`);
       states.add(`${pool.health()} ${concurrency} ${pool.stats().waiting > 0 ? 'queued' : 'empty'}`);
     }
     for (const call of calls) call.close();

@@ -1,5 +1,6 @@
 /** A model as a row of `sluice.yaml`. */
 import Type, { type Static } from 'typebox';
+import { Forward } from './engines.ts';
 import { ImageCapabilities } from './image-capabilities.ts';
 import { RateLimits } from './limits.ts';
 import { Closed } from './shapes.ts';
@@ -55,7 +56,7 @@ export const Pricing = Closed({
   input_cache_read: Type.Optional(Decimal),
 });
 
-/** Sampling defaults of the engine. */
+/** Sampling that engines are sent where a request has none. */
 export const DefaultParameters = Closed({
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
@@ -236,6 +237,8 @@ const modelFields = {
   is_moderated: Type.Boolean(),
   supported_parameters: Type.Array(Type.String()),
   default_parameters: Type.Optional(DefaultParameters),
+  /** Of a chat model; its engine's unless given. */
+  forward: Type.Optional(Forward),
   /** Maxima of one request, shown in the entry, such as `max_prompt_length` in characters. */
   per_request_limits: Type.Optional(Type.Record(Type.String(), Type.Number())),
   /** Voice ids of a speech model, its default speaker first. */

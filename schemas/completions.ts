@@ -1,4 +1,4 @@
-/** Requests and responses of `POST /completions`. Unknown fields are ignored; null means absent. */
+/** Requests and responses of `POST /completions`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { ChatUsage, LogitBias } from './chat.ts';
 import { Count, Nullable, Titled } from './shapes.ts';

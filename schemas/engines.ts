@@ -12,6 +12,16 @@ export const Duration = Type.String({
 });
 export type Duration = Static<typeof Duration>;
 
+/** Request fields that the gateway does not know and engines are sent: names, or `*` for all. */
+export const Forward = Type.Array(
+  Type.String({
+    pattern: '^(\\*|[A-Za-z][A-Za-z0-9_]{0,63})$',
+    description: "the name of a request field, or '*' for all",
+  }),
+  { maxItems: 256, uniqueItems: true },
+);
+export type Forward = Static<typeof Forward>;
+
 const EngineTimeouts = Closed({
   /** Until a connection is established, TLS included. */
   connect: Type.Optional(Duration),
@@ -59,6 +69,8 @@ export const EngineRow = Closed({
   limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
   /** Which requests its tokenizer takes, beside the base address: those of vLLM (SGLang too), llama.cpp or another Sluice. Absent: it offers none. */
   tokenizer_api: Type.Optional(Type.Enum(['vllm', 'llama.cpp', 'sluice'])),
+  /** For chat models of this engine whose own row has none. */
+  forward: Type.Optional(Forward),
   /** A GET that responds 2xx while the replica is healthy; without it health is learnt from calls alone. */
   probe: Type.Optional(
     Closed({

@@ -1,4 +1,4 @@
-/** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are ignored; null means absent. */
+/** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Blocks, InputBlock, JsonObject, TextBlock as SystemBlock, ToolName } from './message-blocks.ts';
 import { Count, Nullable, Titled } from './shapes.ts';

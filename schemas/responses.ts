@@ -1,4 +1,4 @@
-/** Requests, responses and events of `POST /responses`. Unknown fields are ignored; null means absent. */
+/** Requests, responses and events of `POST /responses`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { FunctionName, JsonObject, Reasoning } from './chat.ts';
 import { InputItem, ToolChoice, Tools } from './responses-input.ts';

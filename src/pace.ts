@@ -24,7 +24,7 @@ export class Pace {
   }
 }
 
-/** A `retry-after` header of 1 to 60 whole seconds, never sooner than asked for within those. */
+/** A `retry-after` header of 1 to 60 whole seconds, never sooner than asked for within those; 1 where nothing is known. */
 export const retryAfter = (milliseconds: number): { readonly 'retry-after': string } => ({
-  'retry-after': String(Math.min(60, Math.max(1, Math.ceil(milliseconds / 1000)))),
+  'retry-after': String(Math.min(60, Math.max(1, Math.ceil(milliseconds / 1000) || 1))),
 });

@@ -40,6 +40,7 @@ export const sampleCall = (change: Partial<ChatCall> = {}): ChatCall => ({
   parallelToolCalls: undefined,
   format: { type: 'text' },
   user: undefined,
+  forwarded: undefined,
   ...change,
 });
 
@@ -49,6 +50,7 @@ export const plainCall = (change: Partial<ChatCall> = {}): ChatCall =>
     messages: [userSays('Hi')],
     stream: false,
     maxTokens: 32_768,
+    sampling: { temperature: 1, topP: 1 },
     toolChoice: 'none',
     ...change,
   });

@@ -1,7 +1,6 @@
 /** Reads a chat request into a draft of the engine call: 400 names the field. */
 
 import type { ChatRequest } from '../../schemas/chat.ts';
-import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import {
   type ChatDraft,
@@ -11,14 +10,16 @@ import {
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
+import { readOtherFields } from '../conversation/other-fields.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { readSampling } from '../conversation/read-sampling.ts';
 import { chooseThinking } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
+import { chatFields } from './other-fields.ts';
 import { readMessages } from './read-messages.ts';
 import { readFormat, readToolChoice, readTools } from './read-tools.ts';
-import { refuseFields } from './refused-fields.ts';
 
 export interface ChatFraming {
   /** Usage comes in a chunk of its own. */
@@ -42,13 +43,13 @@ const readDraft = (
   pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
-  refuseFields(body);
+  const forwarded = readOtherFields(chatFields, body, model);
   const { messages, continued } = continueFinal(
     readMessages(body.messages, { model, pending }),
     body.continue_final_message ?? false,
   );
   const tools = readTools(body.tools);
-  const sampling = readSampling(body);
+  const sampling = readSampling(body, model);
   const stop = readStop(body.stop);
   const logprobs = readLogprobs(body);
   const toolChoice = readToolChoice(body.tool_choice, tools);
@@ -72,6 +73,7 @@ const readDraft = (
       parallelToolCalls: body.parallel_tool_calls,
       format,
       user: body.user,
+      forwarded,
     },
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
@@ -102,41 +104,6 @@ const effortField = (reasoning: ChatRequest['reasoning']): string => {
   if (reasoning?.enabled === false) return 'reasoning.enabled';
   return reasoning?.effort === undefined ? 'reasoning_effort' : 'reasoning.effort';
 };
-
-type SamplingFields = Pick<
-  ChatRequest,
-  | 'temperature'
-  | 'top_p'
-  | 'top_k'
-  | 'frequency_penalty'
-  | 'presence_penalty'
-  | 'repetition_penalty'
-  | 'logit_bias'
-  | 'seed'
->;
-
-export const readSampling = (body: SamplingFields): Sampling => {
-  const sampling: { -readonly [Name in keyof Sampling]: Sampling[Name] } = {};
-  if (body.temperature !== undefined) sampling.temperature = body.temperature;
-  if (body.top_p !== undefined) sampling.topP = body.top_p;
-  if (body.top_k !== undefined) sampling.topK = body.top_k;
-  if (body.frequency_penalty !== undefined) sampling.frequencyPenalty = body.frequency_penalty;
-  if (body.presence_penalty !== undefined) sampling.presencePenalty = body.presence_penalty;
-  if (body.repetition_penalty !== undefined) sampling.repetitionPenalty = body.repetition_penalty;
-  if (body.logit_bias !== undefined) sampling.logitBias = checkLogitBias(body.logit_bias);
-  if (body.seed !== undefined) sampling.seed = engineSeed(body.seed);
-  return sampling;
-};
-
-const checkLogitBias = (bias: Readonly<Record<string, number>>): Readonly<Record<string, number>> => {
-  for (const token in bias) {
-    if (!/^\d{1,9}$/.test(token)) throw invalid('logit_bias must have ids of tokens as its keys');
-  }
-  return bias;
-};
-
-/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
-const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
 export const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;

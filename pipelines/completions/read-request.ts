@@ -1,11 +1,12 @@
 /** Reads a completion request into a draft of the engine call: 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
-import { type CompletionFields, maxChoices } from '../../schemas/completions.ts';
+import { CompletionFields, maxChoices } from '../../schemas/completions.ts';
 import { fail } from '../../src/errors.ts';
 import type { CompletionCall } from '../../src/ports/completion.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import { readSampling, readStop } from '../chat/read-request.ts';
-import { refuseFields } from '../chat/refused-fields.ts';
+import { readStop } from '../chat/read-request.ts';
+import { dialect, namesOf, readOtherFields } from '../conversation/other-fields.ts';
+import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid } from '../core/checks.ts';
 import { readInputs } from '../core/read-inputs.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
@@ -26,6 +27,13 @@ export interface CompletionFraming {
   readonly echoed: readonly string[] | undefined;
 }
 
+/** Constrained answers and thinking have no field here. */
+const completionFields = dialect({
+  own: namesOf(CompletionFields),
+  refused: {},
+  instead: { limit: 'max_tokens', repetition: 'repetition_penalty' },
+});
+
 /** As the vendor of this format has it. */
 const defaultLimit = 16;
 
@@ -34,7 +42,7 @@ export const readCompletionRequest: Step<
   CompletionDraft,
   Pick<KeyedRequest, 'exchange'>
 > = ({ body, model }, { exchange }) => {
-  refuseFields(body);
+  const forwarded = readOtherFields(completionFields, body, model);
   const { n = 1, best_of, logprobs, echo = false } = body;
   if (best_of !== undefined && best_of !== n)
     throw fail('unsupported_parameter', 'best_of must be the same as n: others are not supported');
@@ -53,11 +61,12 @@ export const readCompletionRequest: Step<
       stream: body.stream ?? false,
       maxTokens: Math.min(body.max_tokens ?? defaultLimit, model.max_completion_tokens ?? Infinity),
       n,
-      sampling: readSampling(body),
+      sampling: readSampling(body, model),
       stop: readStop(body.stop),
       logprobs: logprobs === undefined ? undefined : { top: logprobs },
       echo: echo && !echoesHere,
       user: body.user,
+      forwarded,
     },
     textBytes: exchange.body.length,
     framing: {

@@ -118,9 +118,12 @@ export class TokenAccount implements Account<SettledParts> {
 
   /** The engine's numbers, else what was seen. */
   usage(): TokenUsage {
-    if (this.#reported !== undefined) return this.#reported;
+    const reported = this.#reported;
+    // Reasoning that was seen and not reported: the engine does not tell it apart.
+    if (reported !== undefined && (reported.reasoning > 0 || this.#reasoning === 0)) return reported;
     for (const part of this.#uncounted ?? []) this.#count(part);
     this.#uncounted = undefined;
+    if (reported !== undefined) return { ...reported, reasoning: this.#reasoningOf(reported.completion) };
     const { promptTokens, call } = this.#billed.task;
     return {
       prompt: promptTokens ?? estimatePrompt(call),
@@ -128,6 +131,11 @@ export class TokenAccount implements Account<SettledParts> {
       cached: 0,
       reasoning: this.#reasoning,
     };
+  }
+
+  /** The part of so many tokens that reasoning has in what was seen. */
+  #reasoningOf(completion: number): number {
+    return Math.min(completion, Math.round((completion * this.#reasoning) / this.#completion));
   }
 
   /**

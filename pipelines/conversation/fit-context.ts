@@ -2,7 +2,7 @@
 import { map, type Observable } from 'rxjs';
 import { contextFull } from '../../src/errors.ts';
 import type { Offload } from '../../src/ports/offload.ts';
-import { fitsBytes, fixedTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
+import { fitsBytes, fixedTokens, mediaTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
 import type { ChatDraft, ChatTask } from './chat-task.ts';
@@ -36,8 +36,17 @@ const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
 export const countPrompt = (offload: Offload, prompt: Prompt, tokenizer: string): Observable<number> =>
   countTexts(offload, promptTexts(prompt), tokenizer).pipe(map((counted) => counted + fixedTokens(prompt)));
 
-const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> =>
-  taskOf(draft, cutLimit(limit, window, prompt, draft.promptField), prompt);
+/** Of what the texts leave free: media are estimated, so a completion is left this much whatever they are taken for. */
+const leastBesideMedia = 1 / 4;
+
+const cut = <F>(draft: ChatDraft<F>, limit: number, window: number, prompt: number): ChatTask<F> => {
+  const media = mediaTokens(draft.call);
+  const besideText = cutLimit(limit, window, prompt - media, draft.promptField);
+  if (media === 0) return taskOf(draft, besideText, prompt);
+  const least = Math.ceil((window - prompt + media - margin) * leastBesideMedia);
+  const available = Math.max(least, window - prompt - margin);
+  return taskOf(draft, Math.min(limit, available), prompt, besideText);
+};
 
 /** The completion limit beside a prompt of so many tokens. */
 export const cutLimit = (limit: number, window: number, prompt: number, field: string): number => {
@@ -50,9 +59,15 @@ export const cutLimit = (limit: number, window: number, prompt: number, field: s
   return Math.min(limit, available);
 };
 
-const taskOf = <F>(draft: ChatDraft<F>, maxTokens: number, promptTokens: number | undefined): ChatTask<F> => {
+/** `certain` is the limit without what is only estimated: no budget is refused for an estimate. */
+const taskOf = <F>(
+  draft: ChatDraft<F>,
+  maxTokens: number,
+  promptTokens: number | undefined,
+  certain = maxTokens,
+): ChatTask<F> => {
   const { model, call, hidesReasoning = false, framing } = draft;
   call.maxTokens = maxTokens;
-  call.thinking = budgetThinking(draft, maxTokens);
+  call.thinking = budgetThinking(draft, certain, maxTokens);
   return { model, call, promptTokens, hidesReasoning, framing };
 };

@@ -63,14 +63,19 @@ const usualEffort = ({ default_effort, supported_efforts }: Reasoning): Effort =
 /** `:express` thinks for a quarter of the limit: at least this many tokens, but never more than half of it. */
 const shortestExpress = 1024;
 
-/** What the engine is sent, once the completion limit is known. */
-export const budgetThinking = ({ thinking, model, express }: ChatDraft<unknown>, limit: number): Thinking => {
+/** What the engine is sent, once the completion limit is known. `sent` is that limit where estimates shorten it. */
+export const budgetThinking = (
+  { thinking, model, express }: ChatDraft<unknown>,
+  limit: number,
+  sent = limit,
+): Thinking => {
   const { effort, active, budget, budgetField } = thinking;
   if (!active) return { effort, budget: undefined };
   if (budget !== undefined && budget >= limit)
     throw invalid(`${budgetField} must be below the completion limit of ${limit} tokens`);
   if (model.reasoning?.supports_max_tokens !== true) return { effort, budget: undefined };
-  return { effort, budget: budget ?? (express ? expressBudget(limit) : undefined) };
+  if (budget === undefined) return { effort, budget: express ? expressBudget(sent) : undefined };
+  return { effort, budget: budget < sent ? budget : Math.max(1, Math.floor(sent / 2)) };
 };
 
 const expressBudget = (limit: number): number | undefined => {

@@ -34,9 +34,10 @@ export const endingJson = (reason: string | null, stopSequence: string | null): 
 
 /** An engine that reported no finish just stopped. */
 export const finishJson = (finish: Finish | undefined, { stop }: MessageForm): string => {
-  const sequence = finish?.stopSequence;
-  if (finish?.reason === 'stop' && sequence !== undefined && stop.includes(sequence))
-    return endingJson('stop_sequence', sequence);
+  const matched = finish?.reason === 'stop' ? finish.stopSequence : undefined;
+  if (matched === true && stop.length > 0)
+    return endingJson('stop_sequence', stop.length === 1 ? (stop[0] ?? null) : null);
+  if (typeof matched === 'string' && stop.includes(matched)) return endingJson('stop_sequence', matched);
   return endingJson(reasons[finish?.reason ?? 'stop'], null);
 };
 

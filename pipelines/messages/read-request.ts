@@ -1,14 +1,16 @@
 /** Reads a messages request into a draft of the engine call: 400 names the field. */
 import { of, switchMap } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
-import type { Sampling } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, noStop, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
+import { readOtherFields } from '../conversation/other-fields.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { readSampling } from '../conversation/read-sampling.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readMessagesPrompt } from './read-prompt.ts';
+import { messagesFields } from './refuse-unsupported.ts';
 
 export interface MessagesFraming {
   /** Thinking is signed, but not shown. */
@@ -37,6 +39,7 @@ const readDraft = (
   signer: Signer,
 ): ChatDraft<MessagesFraming> => {
   const { body, model, variant } = resolved;
+  const forwarded = readOtherFields(messagesFields, body, model);
   const prompt = readMessagesPrompt(resolved, pending, body.max_tokens);
   return {
     model,
@@ -49,7 +52,7 @@ const readDraft = (
       n: 1,
       continueFinal: prompt.continued,
       thinking: unresolvedThinking,
-      sampling: readSampling(body),
+      sampling: readSampling(body, model),
       stop: body.stop_sequences ?? noStop,
       logprobs: undefined,
       tools: prompt.tools,
@@ -57,6 +60,7 @@ const readDraft = (
       parallelToolCalls: prompt.parallelToolCalls,
       format: prompt.format,
       user: body.metadata?.user_id,
+      forwarded,
     },
     limit: body.max_tokens,
     thinking: prompt.thinking,
@@ -66,9 +70,3 @@ const readDraft = (
     framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
   };
 };
-
-const readSampling = ({ temperature, top_p, top_k }: MessagesRequest): Sampling => ({
-  ...(temperature !== undefined && { temperature }),
-  ...(top_p !== undefined && { topP: top_p }),
-  ...(top_k !== undefined && { topK: top_k }),
-});

@@ -1,10 +1,9 @@
 /** Reads a responses request into a draft of the engine call: 400 names the field. */
 
-import type { ResponsesRequest } from '../../schemas/responses.ts';
-import { fail } from '../../src/errors.ts';
+import { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import { readSampling, readThinking } from '../chat/read-request.ts';
+import { readThinking } from '../chat/read-request.ts';
 import { schemaFormat } from '../chat/read-tools.ts';
 import {
   type ChatDraft,
@@ -13,7 +12,9 @@ import {
   unresolvedThinking,
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
+import { dialect, namesOf, type Refuse, readOtherFields, refusal } from '../conversation/other-fields.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
+import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid, required } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
@@ -44,12 +45,12 @@ const readDraft = (
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
   refuseStored(body);
-  refuseUnsupported(body);
+  const forwarded = readOtherFields(responsesFields, body, model);
   checkMetadata(body.metadata);
   const given = readTools(body);
   const messages = readResponsesInput(body, given.names, { model, pending });
   const { tools, toolChoice } = chooseTools(body.tool_choice, given);
-  const sampling = readSampling(body);
+  const sampling = readSampling(body, model);
   const format = readFormat(body.text?.format);
   const logprobs = readLogprobs(body);
   return {
@@ -72,6 +73,7 @@ const readDraft = (
       parallelToolCalls: body.parallel_tool_calls,
       format,
       user: body.user,
+      forwarded,
     },
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
@@ -90,33 +92,31 @@ const refuseStored = (body: ResponsesRequest): void => {
     throw invalid('background must be false: a response is not kept after its request');
 };
 
-interface Unsupported {
-  /** What it is called here. */
-  readonly instead?: string;
-  /** A value that changes nothing. */
-  readonly harmless?: unknown;
-}
+const elsewhere = (why = '', harmless?: unknown): Refuse =>
+  refusal(` on /responses${why}`, (value) => value === harmless);
 
-/** Fields of other formats that would change the response. */
-const unsupported: ReadonlyMap<string, Unsupported> = new Map<string, Unsupported>([
-  ['max_tokens', { instead: 'max_output_tokens' }],
-  ['max_completion_tokens', { instead: 'max_output_tokens' }],
-  ['reasoning_effort', { instead: 'reasoning.effort' }],
-  ['response_format', { instead: 'text.format' }],
-  ['logprobs', { instead: 'top_logprobs', harmless: false }],
-  ['n', { harmless: 1 }],
-  ['stop', {}],
-  ['logit_bias', {}],
-]);
+/** The engine may have a use for these two, which are also shown in the response. */
+const forwardable = new Set(['prompt_cache_key', 'safety_identifier']);
 
-const refuseUnsupported = (body: Readonly<Record<string, unknown>>): void => {
-  for (const name in body) {
-    const field = unsupported.get(name);
-    if (field === undefined || body[name] === null || body[name] === field.harmless) continue;
-    const hint = field.instead === undefined ? '' : `: use ${field.instead}`;
-    throw fail('unsupported_parameter', `${name} is not supported on /responses${hint}`);
-  }
-};
+const responsesFields = dialect({
+  own: namesOf(ResponsesRequest).filter((name) => !forwardable.has(name)),
+  refused: {
+    max_tokens: elsewhere(': use max_output_tokens'),
+    max_completion_tokens: elsewhere(': use max_output_tokens'),
+    reasoning_effort: elsewhere(': use reasoning.effort'),
+    response_format: elsewhere(': use text.format'),
+    logprobs: elsewhere(': use top_logprobs', false),
+    n: elsewhere('', 1),
+    stop: elsewhere(),
+    logit_bias: elsewhere(),
+  },
+  instead: {
+    format: 'text.format',
+    reasoning: 'reasoning',
+    limit: 'max_output_tokens',
+    repetition: 'repetition_penalty',
+  },
+});
 
 const longestKey = 64;
 

@@ -28,7 +28,9 @@ export const parseCatalog = (text: string, file: string, folder: string): Catalo
   if (contradictions.length > 0) throw refusal(source, contradictions);
   return {
     engines: config.engines ?? {},
-    models: Object.entries(config.models).map(([id, row]) => resolveRow(id, row)),
+    models: Object.entries(config.models).map(([id, row]) =>
+      resolveRow(id, row, config.engines?.[row.engine]),
+    ),
     defaults: config.defaults ?? {},
     servedList: config.served_list === undefined ? undefined : resolve(folder, config.served_list),
   };

@@ -1,13 +1,14 @@
 /** Fills in the defaults of a model row of `sluice.yaml`. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
-import { SIMULATOR } from '../../schemas/engines.ts';
+import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { imageLimits, imageParameterNames } from './image-entry.ts';
 import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
 
-export const resolveRow = (id: string, row: ModelRow): Model => {
+export const resolveRow = (id: string, row: ModelRow, engine?: EngineRow): Model => {
   const kind = row.kind ?? 'chat';
   const defaults = kindDefaults[kind];
   const image = row.capabilities?.image;
+  const forward = kind === 'chat' ? (row.forward ?? engine?.forward) : undefined;
   return {
     name: id,
     description: '',
@@ -23,7 +24,9 @@ export const resolveRow = (id: string, row: ModelRow): Model => {
     supported_parameters: [
       ...(image === undefined ? defaults.supported_parameters : imageParameterNames(image)),
       ...(row.reasoning === undefined ? [] : reasoningParameters),
+      ...(forward ?? []).filter((name) => name !== '*' && !defaults.supported_parameters.includes(name)),
     ],
+    ...(forward === undefined ? {} : { forward }),
     ...(image === undefined ? {} : { per_request_limits: imageLimits(image) }),
     ...row,
     id,

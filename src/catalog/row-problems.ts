@@ -19,14 +19,17 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
     problems.push({ path, says });
   };
   if (file.engines?.[SIMULATOR] !== undefined) report(['engines', SIMULATOR], 'is built in and takes no row');
-  for (const [name, { wire }] of Object.entries(file.engines ?? {}))
+  for (const [name, { wire, forward }] of Object.entries(file.engines ?? {})) {
     if (!wires.has(wire)) report(['engines', name, 'wire'], `must be one of ${[...wires.keys()].join(', ')}`);
+    checkForward(['engines', name, 'forward'], forward, report);
+  }
   for (const [id, row] of Object.entries(file.models)) {
     checkId(id, report);
     checkEngine(file, id, row, report);
     checkKind(id, row, report);
     checkReasoning(id, row, report);
     checkVoices(id, row, report);
+    checkForward(['models', id, 'forward'], row.forward, report);
   }
   checkNames(file, report);
   checkDefaults(file, report);
@@ -75,6 +78,7 @@ const checkKind = (id: string, row: ModelRow, report: Report): void => {
     ['voices', 'speech'],
     ['reasoning', 'chat'],
     ['default_parameters', 'chat'],
+    ['forward', 'chat'],
   ] as const)
     if (row[field] !== undefined && kind !== owner) report(at(field), `is for ${owner} models only`);
   if (row.render_slots !== undefined && kind !== 'video' && kind !== 'music')
@@ -111,6 +115,26 @@ const checkVoices = (id: string, { engine, capabilities }: ModelRow, report: Rep
         ['models', id, 'capabilities', 'speech', voice],
         'needs asked_by vllm or sluice: plain OpenAI servers have no words for it',
       );
+};
+
+/** Limits and bills depend on these, so no client's own value reaches an engine. */
+const decided = new Set([
+  'model',
+  'messages',
+  'prompt',
+  'stream',
+  'stream_options',
+  'max_tokens',
+  'max_completion_tokens',
+  'n',
+  'best_of',
+  'echo',
+]);
+
+const checkForward = (path: Path, forward: ModelRow['forward'], report: Report): void => {
+  forward?.forEach((name, index) => {
+    if (decided.has(name)) report([...path, String(index)], 'names a field that the gateway sets itself');
+  });
 };
 
 /** Every name a client may send leads to one model: own ids, former ids, and both under the alias prefix. */

@@ -8,6 +8,7 @@ import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { CompletionCall } from '../ports/completion.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
 import { estimatePrompt } from '../tokens/prompt.ts';
+import { withoutContinued } from './continued-prefix.ts';
 import { chatSingles, completionSingles, fanOut, type Single } from './fan-out.ts';
 import type { EngineCall, EngineHead, EngineReader, ReadError } from './http-call.ts';
 import type { ReplicaPool } from './pool.ts';
@@ -165,8 +166,11 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   }
 
   #decodeBody(): void {
+    const call: PartsCall = this.#call;
     try {
-      this.#emit(this.#setting.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? [])));
+      const parts = this.#setting.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? []));
+      const continues = 'continueFinal' in call && call.continueFinal;
+      this.#emit(continues ? withoutContinued(this.#model, call, parts) : parts);
     } catch (thrown) {
       this.#fail(asApiError(thrown));
       return;

@@ -122,13 +122,17 @@ export class ReplicaPool {
     this.#pace.released(heldMs, now);
   }
 
-  /** `retry-after`: when the queue should have been served. Cooldowns are short. */
-  refusal(): EngineError {
-    const slots = this.#concurrency * this.replicas.filter((replica) => !replica.ejected).length;
-    const wait = this.#pace.estimate(this.#queue.size + 1, Math.max(1, slots), performance.now());
+  /** `retry-after`: when the queue should have been served, or the first cooldown is over. */
+  refusal(now = performance.now()): EngineError {
+    const healthy = this.replicas.filter((replica) => !replica.ejected).length;
+    // Without a limit there are endless slots, but none on replicas that are ejected.
+    const wait =
+      healthy === 0
+        ? Math.min(...this.replicas.map((replica) => replica.cooldownLeft(now)))
+        : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
     return new EngineError(
       'unavailable',
-      this.health() === 'ok' ? 'The model is busy, try again' : 'The model is unavailable, try again',
+      healthy === 0 ? 'The model is unavailable, try again' : 'The model is busy, try again',
       { retry: 'never', fault: 'none' },
       { headers: retryAfter(wait) },
     );

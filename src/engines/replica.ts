@@ -44,6 +44,11 @@ export class Replica {
     return this.#cooldowns === 0 ? 0 : cooldown(this.#cooldowns);
   }
 
+  /** Milliseconds; 0 when a call may be tried. */
+  cooldownLeft(now: number): number {
+    return Math.max(0, this.#openUntil - now);
+  }
+
   canTake(now: number, concurrency: number): boolean {
     if (this.#openUntil > 0) return now >= this.#openUntil && this.busy === 0;
     return this.busy < concurrency;

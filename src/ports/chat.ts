@@ -24,7 +24,12 @@ export interface ChatCall {
   readonly format: AnswerFormat;
   /** Opaque id of the end user, if the client gave one. */
   readonly user: string | undefined;
+  /** Fields that only the engine knows, as the client sent them; those above win over them. */
+  readonly forwarded?: Forwarded | undefined;
 }
+
+/** By name; never a name that the gateway reads itself. */
+export type Forwarded = Readonly<Record<string, unknown>>;
 
 /** `effort` is undefined when the client said nothing: the engine's default stands. */
 export interface Thinking {
@@ -168,8 +173,8 @@ export type Part =
       readonly reason: FinishReason;
       /** The engine's own word. */
       readonly native: string | null;
-      /** The stop sequence that matched, when the engine says which. */
-      readonly stopSequence?: string;
+      /** The stop sequence that matched; true when the engine does not say which. */
+      readonly stopSequence?: string | true | undefined;
     }
   | { readonly type: 'usage'; readonly usage: TokenUsage }
   | { readonly type: 'failure'; readonly error: ApiError };

@@ -1,5 +1,5 @@
 /** A text completion: texts or token ids in, parts as those of a chat out. */
-import type { Sampling } from './chat.ts';
+import type { Forwarded, Sampling } from './chat.ts';
 
 export interface CompletionCall {
   readonly prompts: readonly TextPrompt[];
@@ -15,6 +15,8 @@ export interface CompletionCall {
   readonly echo: boolean;
   /** Opaque id of the end user, if the client gave one. */
   readonly user: string | undefined;
+  /** Fields that only the engine knows, as the client sent them. */
+  readonly forwarded?: Forwarded | undefined;
 }
 
 /** A text, or its token ids. */

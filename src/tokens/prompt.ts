@@ -12,7 +12,7 @@ const perMessage = 4;
 const perPrompt = 3;
 
 /** Engines count media by their own rules; these are the usual sizes. */
-const mediaTokens: Record<MediaContent['type'], number> = { image: 1024, audio: 2048, video: 8192 };
+const usualTokens: Record<MediaContent['type'], number> = { image: 1024, audio: 2048, video: 8192 };
 const lowDetailImage = 85;
 
 /** A UTF-16 unit is at most three bytes of UTF-8, and no token is shorter than a byte. */
@@ -26,6 +26,10 @@ export const fixedTokens = (prompt: Prompt): number =>
   'prompts' in prompt
     ? prompt.prompts.reduce((total, one) => total + (typeof one === 'string' ? 0 : one.length), 0)
     : prompt.messages.reduce((total, message) => total + perMessage + mediaOf(message), perPrompt);
+
+/** Those of them that are estimates. */
+export const mediaTokens = (prompt: Prompt): number =>
+  'prompts' in prompt ? 0 : prompt.messages.reduce((total, message) => total + mediaOf(message), 0);
 
 /** Every text the engine's tokenizer will read. */
 export const promptTexts = (prompt: Prompt): readonly string[] =>
@@ -62,7 +66,7 @@ const mediaOf = (message: ChatMessage): number => {
   let total = 0;
   for (const part of message.content) {
     if (part.type === 'text') continue;
-    total += part.type === 'image' && part.detail === 'low' ? lowDetailImage : mediaTokens[part.type];
+    total += part.type === 'image' && part.detail === 'low' ? lowDetailImage : usualTokens[part.type];
   }
   return total;
 };

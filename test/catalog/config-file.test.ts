@@ -130,6 +130,29 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
     'sluice.yaml:5:27 models.acme/writer.default_parameters.temperature must be at most 2',
   ],
   [
+    'forwarded field that is no name',
+    chat("forward: [min_p, 'a.b', '**', '']"),
+    "sluice.yaml:5:22 models.acme/writer.forward[1] must be the name of a request field, or '*' for all",
+    "sluice.yaml:5:29 models.acme/writer.forward[2] must be the name of a request field, or '*' for all",
+    "sluice.yaml:5:35 models.acme/writer.forward[3] must be the name of a request field, or '*' for all",
+  ],
+  [
+    'forwarded fields that the gateway sets',
+    `engines:\n  a: { wire: openai, replicas: ["http://a/v1"], forward: [min_p, max_tokens] }\n${chat('forward: [stream]')}`,
+    'sluice.yaml:2:66 engines.a.forward[1] names a field that the gateway sets itself',
+    'sluice.yaml:7:15 models.acme/writer.forward[0] names a field that the gateway sets itself',
+  ],
+  [
+    'forwarded field twice',
+    chat('forward: [min_p, min_p]'),
+    'sluice.yaml:5:5 models.acme/writer.forward must not have the same item twice',
+  ],
+  [
+    'forwarded fields of another kind',
+    'models:\n  a: { engine: simulator, kind: speech, voices: [a], forward: [min_p] }',
+    'sluice.yaml:2:54 models.a.forward is for chat models only',
+  ],
+  [
     'limit',
     chat('limits: { concurrency: 0 }'),
     'sluice.yaml:5:15 models.acme/writer.limits.concurrency must be at least 1',
@@ -447,6 +470,29 @@ t.test('rows that the engines refuse are not loaded', async (t) => {
   t.equal(opened.reload(), false);
   t.same(opened.config(), before);
   t.equal(opened.catalog.list().length, 1);
+});
+
+t.test('forwarded fields are those of the model, else of its engine', async (t) => {
+  const { models } = parse(`
+engines:
+  a: { wire: openai, replicas: ['http://a/v1'], forward: [min_p, structured_outputs] }
+  all: { wire: openai, replicas: ['http://a/v1'], forward: ['*'] }
+models:
+  lab/a: { engine: a, context_length: 1 }
+  lab/own: { engine: a, context_length: 1, forward: [priority] }
+  lab/none: { engine: a, context_length: 1, forward: [] }
+  lab/all: { engine: all, context_length: 1 }
+  lab/embed: { engine: a, kind: embedding, context_length: 1 }
+  lab/simulated: { engine: simulator, context_length: 1 }
+`);
+  t.strictSame(
+    models.map(({ forward }) => forward),
+    [['min_p', 'structured_outputs'], ['priority'], [], ['*'], undefined, undefined],
+  );
+  const [a, own, none, all] = models.map(({ supported_parameters }) => supported_parameters);
+  t.strictSame(a, [...(none ?? []), 'min_p'], 'clients see what they may send, each name once');
+  t.strictSame(own, [...(none ?? []), 'priority']);
+  t.strictSame(all, none);
 });
 
 t.test('the example file is valid', async (t) => {

@@ -124,6 +124,7 @@ t.test('a request with every field', async (t) => {
     parallelToolCalls: false,
     format: { type: 'json_schema', name: 'out', schema, description: 'Out', strict: true },
     user: 'u1',
+    forwarded: undefined,
     maxTokens: 9000,
     thinking: { effort: 'high', budget: 2000 },
   });

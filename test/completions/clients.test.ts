@@ -235,13 +235,15 @@ t.test('what a wire sends', async (t) => {
       user: 'u1',
       logit_bias: { '50256': -100 },
     },
-    { model: 'lab/far', prompt: 'One', max_tokens: 16 },
+    { model: 'lab/far', prompt: 'One', max_tokens: 16, temperature: 1, top_p: 1 },
     ...['One', 'Two'].map((prompt) => ({
       model: 'lab/one',
       prompt,
       max_tokens: 16,
       stream: true,
       stream_options: { include_usage: true },
+      temperature: 1,
+      top_p: 1,
       seed: 7,
     })),
   ]);

@@ -61,7 +61,8 @@ t.test('everything at once', async (t) => {
     top_logprobs: 0,
     continue_final_message: true,
     add_generation_prompt: false,
-    temperature: 0,
+    // Greedy choices are all the same, and vLLM refuses to make several.
+    temperature: 0.01,
     top_p: 0.5,
     top_k: 1 << 30,
     frequency_penalty: -1,
@@ -93,6 +94,39 @@ t.test('everything at once', async (t) => {
   t.equal(encode({ tools, toolChoice: 'required' }).tool_choice, 'required');
   t.strictSame(encode({ format: { type: 'json_object' } }).response_format, { type: 'json_object' });
   t.equal(encode({ sampling: { topK: 40 } }).top_k, 40);
+});
+
+t.test('values that servers refuse', async (t) => {
+  const zeros = { temperature: 0, topP: 0, repetitionPenalty: 0 };
+  t.strictSame(encode({ sampling: zeros }), {
+    ...streamed,
+    temperature: 0,
+    top_p: 1e-6,
+    repetition_penalty: 0.01,
+  });
+  t.equal(encode({ sampling: { temperature: 0 }, n: 2 }).temperature, 0.01);
+  t.equal(encode({ sampling: { temperature: 0.001 }, n: 2 }).temperature, 0.001, 'others are as they came');
+});
+
+t.test('forwarded fields', async (t) => {
+  const forwarded = {
+    min_p: 0.1,
+    chat_template_kwargs: { enable_thinking: true, style: 'terse' },
+    user: 'x',
+  };
+  t.strictSame(encode({ forwarded, user: 'u-1' }), { ...streamed, ...forwarded, user: 'u-1' });
+  const switched = encode(
+    { forwarded, thinking: { effort: 'none', budget: undefined } },
+    sampleModel({
+      reasoning: { mandatory: false, wire: { enabled_field: 'chat_template_kwargs.enable_thinking' } },
+    }),
+  );
+  t.strictSame(
+    switched.chat_template_kwargs,
+    { enable_thinking: false, style: 'terse' },
+    'the gateway decides about thinking, and leaves the rest',
+  );
+  t.strictSame(forwarded.chat_template_kwargs, { enable_thinking: true, style: 'terse' }, 'unchanged');
 });
 
 t.test('messages', async (t) => {

@@ -105,6 +105,7 @@ t.test('a request with every field', async (t) => {
     parallelToolCalls: false,
     format: { type: 'json_schema', name: 'answer', schema },
     user: 'ann',
+    forwarded: undefined,
     maxTokens: 9000,
     thinking: { effort: 'high', budget: 2000 },
   });

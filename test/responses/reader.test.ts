@@ -81,6 +81,7 @@ t.test('a request with many fields', async (t) => {
     parallelToolCalls: false,
     format: { type: 'json_schema', name: 'a', schema: parameters, description: 'A', strict: true },
     user: 'u1',
+    forwarded: undefined,
   });
   t.match(at.events, [
     {

@@ -24,11 +24,12 @@ const answerOptions = ({ prompts, n }: CompletionCall): AnswerOptions => ({
 });
 
 const encodeCompletion = (model: Model, call: CompletionCall): string => {
-  const { prompts, n, stop, logprobs, echo, user, sampling } = call;
+  const { prompts, n, stop, logprobs, echo, user, sampling, forwarded } = call;
   // Some servers take one text only, and no list of one.
   const prompt = prompts.length === 1 ? prompts[0] : prompts;
   const start = JSON.stringify({ model: model.served_as, prompt, max_tokens: call.maxTokens }).slice(0, -1);
   const options = JSON.stringify({
+    ...forwarded,
     ...(n > 1 && { n }),
     ...(stop.length > 0 && { stop }),
     ...(logprobs !== undefined && { logprobs: logprobs.top }),
@@ -37,5 +38,5 @@ const encodeCompletion = (model: Model, call: CompletionCall): string => {
     ...(sampling.logitBias !== undefined && { logit_bias: sampling.logitBias }),
   }).slice(1);
   const comma = options === '}' ? '' : ',';
-  return `${start}${call.stream ? streamed : ''}${samplingJson(sampling)}${comma}${options}`;
+  return `${start}${call.stream ? streamed : ''}${samplingJson(sampling, n)}${comma}${options}`;
 };

@@ -22,7 +22,7 @@ export const encodeChat = (model: Model, call: ChatCall, row: EngineRow): Outgoi
   // All servers know the older name but those whose row names the newer.
   json += (row.limit_field === undefined ? '],"max_tokens":' : `],"${row.limit_field}":`) + call.maxTokens;
   if (call.stream) json += streamed;
-  json += samplingJson(call.sampling);
+  json += samplingJson(call.sampling, call.n);
   const options = optional(model, call);
   return large.putBack(isEmpty(options) ? `${json}}` : `${json},${JSON.stringify(options).slice(1)}`);
 };
@@ -34,17 +34,25 @@ const opening = remembered<string, string>(mostModels, (name) =>
 
 export const streamed = ',"stream":true,"stream_options":{"include_usage":true}';
 
-/** Most calls set some of it. */
-export const samplingJson = (sampling: Sampling): string => {
+/** What servers refuse although it has a meaning: 0 is greedy, or as close to it as a sampler gets. */
+const smallestTopP = 1e-6;
+const smallestPenalty = 0.01;
+/** vLLM takes no smaller one for several choices. */
+const nearlyGreedy = 0.01;
+
+/** Most calls set some of it; `n` choices of one prompt. */
+export const samplingJson = (sampling: Sampling, n: number): string => {
   const { temperature, topP, topK, frequencyPenalty, presencePenalty, repetitionPenalty, seed } = sampling;
   let json = '';
-  if (temperature !== undefined) json += `,"temperature":${fractionText(temperature)}`;
-  if (topP !== undefined) json += `,"top_p":${fractionText(topP)}`;
+  if (temperature !== undefined)
+    json += `,"temperature":${fractionText(temperature === 0 && n > 1 ? nearlyGreedy : temperature)}`;
+  if (topP !== undefined) json += `,"top_p":${fractionText(topP === 0 ? smallestTopP : topP)}`;
   // "Off" is 0 for a Sluice and -1 for SGLang, each refusing the other's; more than any vocabulary is off for all.
   if (topK !== undefined) json += `,"top_k":${topK === 0 ? 1 << 30 : topK}`;
   if (frequencyPenalty !== undefined) json += `,"frequency_penalty":${frequencyPenalty}`;
   if (presencePenalty !== undefined) json += `,"presence_penalty":${presencePenalty}`;
-  if (repetitionPenalty !== undefined) json += `,"repetition_penalty":${repetitionPenalty}`;
+  if (repetitionPenalty !== undefined)
+    json += `,"repetition_penalty":${repetitionPenalty || smallestPenalty}`;
   if (seed !== undefined) json += `,"seed":${seed}`;
   return json;
 };
@@ -61,7 +69,7 @@ const isEmpty = (body: Body): boolean => {
 
 /** What few calls set. */
 const optional = (model: Model, call: ChatCall): Body => {
-  const body: Body = {};
+  const body: Body = { ...call.forwarded };
   if (call.n > 1) body.n = call.n;
   if (call.stop.length > 0) body.stop = call.stop;
   if (call.user !== undefined) body.user = call.user;

@@ -12,6 +12,7 @@ import {
 import { ThinkTags } from './think-tags.ts';
 import { ToolCalls } from './tool-calls.ts';
 import {
+  type Finish,
   finishReason,
   isObject,
   type Json,
@@ -167,7 +168,7 @@ export class ResponseDecoder {
     choice.tools.push(deltas);
   }
 
-  #finish(choice: Choice, native: string | null, stop: string | undefined): void {
+  #finish(choice: Choice, native: string | null, stop: Finish['stopSequence']): void {
     choice.think?.flush();
     choice.tools?.end(native !== null && finishReason(native, false) === 'length');
     // Logprobs of tokens without text of their own, such as the end token's, go with an empty piece.

@@ -62,10 +62,14 @@ export const finishReason = (native: string, calledTools: boolean): FinishReason
   return reason === 'stop' && calledTools ? 'tool_calls' : reason;
 };
 
-/** `stop_reason` of vLLM, `matched_stop` of SGLang; a number is a token id, not a sequence of the client. */
-export const stopSequence = (choice: Json): string | undefined => {
+/**
+ * `stop_reason` of vLLM, `matched_stop` of SGLang; a number is a token id, not a sequence of the client. True where a
+ * server says that one matched, but not which.
+ */
+export const stopSequence = (choice: Json): Finish['stopSequence'] => {
   const matched = choice.stop_reason ?? choice.matched_stop;
-  return typeof matched === 'string' && matched !== '' ? matched : undefined;
+  if (typeof matched === 'string' && matched !== '') return matched;
+  return choice.finish_reason === 'stop_sequence' ? true : undefined;
 };
 
 /** Undefined when the counts are missing or no counts at all. */

@@ -37,7 +37,8 @@ const readDraft = (
   signer: Signer,
 ): ChatDraft<MessagesFraming> => {
   const { body, model, variant } = resolved;
-  const prompt = readMessagesPrompt(resolved, pending, body.max_tokens);
+  const unseal = (signature: string) => signer.unseal(signature, model);
+  const prompt = readMessagesPrompt(resolved, pending, body.max_tokens, unseal);
   return {
     model,
     express: variant === 'express',

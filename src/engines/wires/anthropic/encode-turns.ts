@@ -60,6 +60,7 @@ const readTurns = (messages: readonly ChatMessage[]) => {
         break;
       }
       case 'assistant':
+        if (isEmpty(message)) break;
         if (last?.role === 'user') addLater();
         if (last?.role === 'assistant') last.messages.push(message);
         else turns.push({ role: 'assistant', messages: [message] });
@@ -68,6 +69,9 @@ const readTurns = (messages: readonly ChatMessage[]) => {
   addLater();
   return { system, turns };
 };
+
+const isEmpty = ({ content, toolCalls, thoughts }: AssistantMessage): boolean =>
+  toolCalls.length === 0 && thoughts === undefined && textsOf(content).length === 0;
 
 const contentOf = (turn: Turn, withThoughts: boolean, large: LargeMedia): readonly Block[] => {
   switch (turn.role) {

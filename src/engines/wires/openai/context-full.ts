@@ -29,7 +29,7 @@ const prompts = [
   /prompt is too long: (\d+)/i,
   /resulted in (\d+) tokens/i,
   /\((\d+) in (?:the messages|your prompt)/i,
-  /(\d+) (?:input tokens|tokens from the input|`inputs` tokens)/i,
+  /(?<!\d)(\d{1,15}) (?:input tokens|tokens from the input|`inputs` tokens)/i,
   /(?:prompt \(length|input \(|input length \(|request \(|requested tokens \() ?(\d+)/i,
   /exceed context limit: (\d+)/i,
   /Given: (\d+)/,

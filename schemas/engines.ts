@@ -52,6 +52,10 @@ export const EngineRow = Closed({
       description: 'the name of an environment variable',
     }),
   ),
+  /** The header that carries the key, where the engine does not take the wire's; `authorization` as a bearer token. */
+  key_header: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', description: 'the name of a header' }),
+  ),
   /** Further request headers. */
   headers: Type.Optional(
     Type.Record(

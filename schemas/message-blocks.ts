@@ -82,10 +82,17 @@ const CompactionBlock = Type.Object({
   content: Type.Optional(Type.String()),
 });
 
-/** Of an assistant's turn, and left out of the prompt: no engine takes thinking back, and server tools ran elsewhere. */
+/** Of an assistant's turn; sent back to the engine that signed it, and left out of all other prompts. */
+const ThinkingBlock = Titled('InputThinkingBlock', {
+  type: Type.Enum(['thinking']),
+  thinking: Type.Optional(Type.String()),
+  signature: Type.Optional(Type.String()),
+});
+export type ThinkingBlock = Static<typeof ThinkingBlock>;
+
+/** Of an assistant's turn, and left out of the prompt: no engine here has redacted thinking, and server tools ran elsewhere. */
 const LeftOutBlock = Type.Object({
   type: Type.Enum([
-    'thinking',
     'redacted_thinking',
     'server_tool_use',
     'web_search_tool_result',
@@ -107,6 +114,7 @@ export const InputBlock = Type.Union([
   TextBlock,
   ToolUseBlock,
   ToolResultBlock,
+  ThinkingBlock,
   LeftOutBlock,
   ImageBlock,
   DocumentBlock,

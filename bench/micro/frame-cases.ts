@@ -39,7 +39,8 @@ const form = {
   model: model.id,
   stop: [],
   hidesThinking: false,
-  signer: () => ({ add: () => {}, end: () => '' }),
+  thinker: model,
+  signer: { begin: () => ({ add: () => {}, end: () => '' }), seal: () => '', unseal: () => undefined },
 };
 const messages = transform(
   (next: Observer<Reply>) => new StreamFrame(next, messagesStreamHead, new MessageEvents(form, 100)),

@@ -56,6 +56,8 @@ export class ChatChunks implements EventWriter {
       case 'text':
         return this.#text(part);
       case 'reasoning':
+        // Signatures, which come without text, have no field in this format.
+        if (part.text === '') return '';
         return `${this.#release()}${this.#delta(part.choice)}"reasoning":"${part.text}"${continues}`;
       case 'tool-call':
         return (

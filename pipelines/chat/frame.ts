@@ -92,7 +92,7 @@ class Choice {
         if (part.logprobs !== undefined) this.#addLogprobs(part.logprobs);
         break;
       case 'reasoning':
-        this.#reasoning = (this.#reasoning ?? '') + part.text;
+        if (part.text !== '') this.#reasoning = (this.#reasoning ?? '') + part.text;
         break;
       case 'tool-call':
         this.#calls ??= [];

@@ -1,7 +1,7 @@
 /** Writes the events of a message. */
 import type { ApiError } from '../../src/errors.ts';
 import type { JsonText, TokenUsage } from '../../src/ports/chat.ts';
-import { quoted } from '../../src/quoted.ts';
+import { escaped, quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
 import type { EventWriter } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
@@ -57,7 +57,7 @@ export class MessageEvents implements EventWriter {
       case 'text':
         return part.text === '' ? '' : this.#text(part.text);
       case 'reasoning':
-        return part.text === '' ? '' : this.#thinking(part.text);
+        return this.#thinking(part.text, part.signature);
       case 'tool-call':
         return this.#toolUse(part.id, part.name);
       case 'tool-arguments':
@@ -76,14 +76,23 @@ export class MessageEvents implements EventWriter {
     return start + this.#delta + text + deltaEnd;
   }
 
-  #thinking(text: JsonText): string {
+  /** The engine's own signature ends a thought; of one that is hidden there is nothing else. */
+  #thinking(text: JsonText, signature: string | undefined): string {
+    let events = '';
+    if (text !== '' || signature !== undefined) events = this.#think(text);
+    if (signature === undefined) return events;
+    const { signer, thinker } = this.#form;
+    return events + this.#close(signer.seal(signature, thinker));
+  }
+
+  #think(text: JsonText): string {
     let start = '';
     if (this.#open !== 'thinking') {
       start = this.#begin('thinking', '"thinking":"","signature":""', 'thinking_delta', 'thinking');
-      this.#signature = this.#form.signer();
+      this.#signature = this.#form.signer.begin();
     }
     this.#signature?.add(text);
-    return this.#form.hidesThinking ? start : start + this.#delta + text + deltaEnd;
+    return this.#form.hidesThinking || text === '' ? start : start + this.#delta + text + deltaEnd;
   }
 
   #toolUse(id: string, name: string): string {
@@ -111,16 +120,16 @@ export class MessageEvents implements EventWriter {
     ].join('');
   }
 
-  #close(): string {
+  /** `sealed`: the signature of a thought that its engine has signed. */
+  #close(sealed?: string): string {
     if (this.#open === undefined) return '';
-    const signature = this.#open === 'thinking' ? this.#sign() : '';
+    const signature = this.#open === 'thinking' ? this.#sign(sealed ?? this.#signature?.end() ?? '') : '';
     this.#open = undefined;
     return `${signature}${event('content_block_stop', `,"index":${this.#index}`)}`;
   }
 
-  #sign(): string {
-    const signature = this.#signature?.end() ?? '';
-    return this.#deltaStart('signature_delta', 'signature') + signature + deltaEnd;
+  #sign(signature: string): string {
+    return this.#deltaStart('signature_delta', 'signature') + escaped(signature) + deltaEnd;
   }
 
   #end(usage: TokenUsage): string {

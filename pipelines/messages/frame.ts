@@ -5,6 +5,7 @@ import { isObject } from '../../src/json-schema.ts';
 import { fromJsonText, type JsonText } from '../../src/ports/chat.ts';
 import { jsonTextReply, type Reply } from '../../src/ports/exchange.ts';
 import { quoted } from '../../src/quoted.ts';
+import type { Signature } from '../../src/signatures/signing.ts';
 import { estimatePrompt } from '../../src/tokens/prompt.ts';
 import type { ChatTask } from '../conversation/chat-task.ts';
 import { StreamFrame } from '../conversation/frame-stream.ts';
@@ -22,6 +23,7 @@ export const frameMessages: Transform<SettledParts, Reply, Framing<ChatTask<Mess
     const form: MessageForm = {
       id: `msg_${responseKey(exchange)}`,
       model: model.id,
+      thinker: model,
       stop: call.stop,
       hidesThinking: framing.hidesThinking,
       signer: framing.signer,
@@ -61,7 +63,9 @@ class MessagesWhole extends Forwarder<SettledParts, Reply> {
 }
 
 type Block =
-  | { readonly type: 'text' | 'thinking'; text: JsonText }
+  | { readonly type: 'text'; text: JsonText }
+  // The engine's own signature ends a thought.
+  | { readonly type: 'thinking'; text: JsonText; signature: string | undefined }
   | { readonly type: 'tool_use'; readonly id: string; readonly name: string; text: JsonText };
 
 const nothing = '' as JsonText;
@@ -82,7 +86,7 @@ class Content {
         this.#grow('text', part.text);
         break;
       case 'reasoning':
-        this.#grow('thinking', part.text);
+        this.#think(part.text, part.signature);
         break;
       case 'tool-call':
         this.#blocks.push({ type: 'tool_use', id: toToolUseId(part.id), name: part.name, text: nothing });
@@ -99,7 +103,16 @@ class Content {
     if (text === '') return;
     const last = this.#blocks.at(-1);
     if (last?.type === type) last.text = (last.text + text) as JsonText;
-    else if (type !== 'tool_use') this.#blocks.push({ type, text });
+    else if (type === 'text') this.#blocks.push({ type, text });
+  }
+
+  #think(text: JsonText, signature: string | undefined): void {
+    if (text === '' && signature === undefined) return;
+    const last = this.#blocks.at(-1);
+    if (last?.type === 'thinking' && last.signature === undefined) {
+      last.text = (last.text + text) as JsonText;
+      last.signature = signature;
+    } else this.#blocks.push({ type: 'thinking', text, signature });
   }
 
   json(): string {
@@ -112,19 +125,24 @@ class Content {
         // Without `citations`: AI SDK 6 rejects null there, in whole messages only.
         return `{"type":"text","text":"${block.text}"}`;
       case 'thinking':
-        return this.#thinkingJson(block.text);
+        return this.#thinkingJson(block.text, block.signature);
       case 'tool_use':
         return `{"type":"tool_use","id":${quoted(block.id)},"name":${quoted(block.name)},"input":${inputJson(block.text)}}`;
     }
   }
 
-  #thinkingJson(text: JsonText): string {
-    const { hidesThinking, signer } = this.#form;
-    const signature = signer();
-    signature.add(text);
-    return `{"type":"thinking","thinking":"${hidesThinking ? '' : text}","signature":"${signature.end()}"}`;
+  #thinkingJson(text: JsonText, engineSignature: string | undefined): string {
+    const { hidesThinking, signer, thinker } = this.#form;
+    const signature =
+      engineSignature === undefined ? signed(signer.begin(), text) : signer.seal(engineSignature, thinker);
+    return `{"type":"thinking","thinking":"${hidesThinking ? '' : text}","signature":${quoted(signature)}}`;
   }
 }
+
+const signed = (signature: Signature, text: JsonText): string => {
+  signature.add(text);
+  return signature.end();
+};
 
 /**
  * Arguments as the object that this format requires. A model may have been cut off within them, or have written no JSON

@@ -1,10 +1,12 @@
 /** JSON that the framings of the messages format share. */
 import type { FinishReason, Part, TokenUsage } from '../../src/ports/chat.ts';
+import type { Thinker } from '../../src/signatures/signing.ts';
 import type { MessagesFraming } from './read-request.ts';
 
 export interface MessageForm extends MessagesFraming {
   readonly id: string;
   readonly model: string;
+  readonly thinker: Thinker;
   /** Stop sequences of the request. */
   readonly stop: readonly string[];
 }

@@ -10,7 +10,7 @@ import { freeJson } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readMessagesThinking } from './read-thinking.ts';
 import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
-import { readTurns } from './read-turns.ts';
+import { readTurns, type Unseal } from './read-turns.ts';
 
 /** All of a request but its limits: what counting its tokens needs. */
 interface MessagesPrompt
@@ -20,13 +20,17 @@ interface MessagesPrompt
   readonly thinking: ThinkingSettings;
 }
 
-/** Images and documents are added to `pending`. `maxTokens` is undefined where nothing is to be generated. */
+/**
+ * Images and documents are added to `pending`. `maxTokens` is undefined where nothing is to be generated. Thinking that
+ * `unseal` does not know is left out.
+ */
 export const readMessagesPrompt = (
   { body, model, variant }: ResolvedRequest<CountTokensRequest>,
   pending: PendingMedia[],
   maxTokens: number | undefined,
+  unseal: Unseal = () => undefined,
 ): MessagesPrompt => {
-  const { messages, continued } = readConversation(body, { model, pending });
+  const { messages, continued } = readConversation(body, { model, pending }, unseal);
   const tools = readMessagesTools(body.tools);
   return {
     messages,
@@ -39,8 +43,8 @@ export const readMessagesPrompt = (
   };
 };
 
-const readConversation = (body: CountTokensRequest, media: MediaCollector): Conversation => {
-  const messages = readTurns(body, media);
+const readConversation = (body: CountTokensRequest, media: MediaCollector, unseal: Unseal): Conversation => {
+  const messages = readTurns(body, media, unseal);
   const path = `messages[${body.messages.length - 1}]`;
   const final = messages.at(-1);
   if (final?.role === 'assistant' && final.toolCalls.length > 0)

@@ -40,7 +40,8 @@ const readDraft = (
 ): ChatDraft<MessagesFraming> => {
   const { body, model, variant } = resolved;
   const forwarded = readOtherFields(messagesFields, body, model);
-  const prompt = readMessagesPrompt(resolved, pending, body.max_tokens);
+  const unseal = (signature: string) => signer.unseal(signature, model);
+  const prompt = readMessagesPrompt(resolved, pending, body.max_tokens, unseal);
   return {
     model,
     express: variant === 'express',

@@ -1,7 +1,7 @@
 /** Reads the turns of a messages request: those of one role are merged, tool results come first. */
 import type { InputBlock } from '../../schemas/message-blocks.ts';
 import type { CountTokensRequest, InputMessage } from '../../schemas/messages.ts';
-import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
+import type { ChatMessage, TextContent, Thought, ToolCall, UserContent } from '../../src/ports/chat.ts';
 import type { MediaCollector } from '../conversation/read-media.ts';
 import { invalid } from '../core/checks.ts';
 import {
@@ -14,11 +14,15 @@ import {
 } from './read-blocks.ts';
 import { toCallId } from './tool-use-ids.ts';
 
+/** The engine's own signature of a thought; undefined when it is none of the engine that is called. */
+export type Unseal = (signature: string) => string | undefined;
+
 export const readTurns = (
   { system, messages }: Pick<CountTokensRequest, 'system' | 'messages'>,
   media: MediaCollector,
+  unseal: Unseal,
 ): ChatMessage[] => {
-  const conversation: Conversation = { read: readSystem(system), calls: new Set(), media };
+  const conversation: Conversation = { read: readSystem(system), calls: new Set(), media, unseal };
   for (let start = 0, end = 0; start < messages.length; start = end) {
     end = endOfTurn(messages, start);
     const turn: Turn = { messages, start, end };
@@ -42,6 +46,7 @@ interface Conversation {
   /** Ids of its tool calls. */
   readonly calls: Set<string>;
   readonly media: MediaCollector;
+  readonly unseal: Unseal;
 }
 
 /** Messages of one role in a row. */
@@ -93,14 +98,21 @@ const readUser = (turn: Turn, { read, calls, media }: Conversation): void => {
   if (content.length > 0) read.push({ role: 'user', content });
 };
 
-const readAssistant = (turn: Turn, { read, calls }: Conversation): void => {
+const readAssistant = (turn: Turn, { read, calls, unseal }: Conversation): void => {
   const content: TextContent[] = [];
+  const thoughts: Thought[] = [];
   const toolCalls: ToolCall[] = [];
   eachBlock(turn, (block, path) => {
     switch (block.type) {
       case 'text':
         content.push(text(block.text));
         break;
+      case 'thinking': {
+        const signature = unseal(block.signature ?? '');
+        if (signature !== undefined)
+          thoughts.push({ before: content.length, text: block.thinking ?? '', signature });
+        break;
+      }
       case 'compaction':
         if (block.content !== undefined) content.push(text(block.content));
         break;
@@ -117,7 +129,7 @@ const readAssistant = (turn: Turn, { read, calls }: Conversation): void => {
         throw misplaced(block, path, 'assistant');
     }
   });
-  read.push({ role: 'assistant', content, toolCalls });
+  read.push({ role: 'assistant', content, toolCalls, ...(thoughts.length > 0 && { thoughts }) });
 };
 
 const readSystemMessage = (turn: Turn, { read }: Conversation): void => {

@@ -43,7 +43,7 @@ const partsOverHttp = <Call extends PartsCall>(
       reader.start();
       return reader;
     });
-  if (setting.row.fan_out_n !== true) return send;
+  if (setting.row.fan_out_n !== true && setting.wire.oneAnswer !== true) return send;
   return (model: Model, call: Call, flow: Flow): Observable<Parts> => {
     const singles = singlesOf(call);
     return singles.length > 1

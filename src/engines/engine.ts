@@ -138,7 +138,7 @@ const requestHeaders = (
   const key = row.key_env === undefined ? undefined : env[row.key_env]?.trim();
   if (row.key_env !== undefined && !key)
     throw new Error(`engines.${name}.key_env: the environment has no ${row.key_env}`);
-  const headers = new Map(Object.entries(wire.headers(key)));
+  const headers = new Map(Object.entries(keyHeaders(row.key_header?.toLowerCase(), key, wire)));
   for (const [header, value] of Object.entries(row.headers ?? {})) {
     if (reserved.test(header)) throw new Error(`engines.${name}.headers: ${header} cannot be set`);
     headers.set(header.toLowerCase(), value);
@@ -147,4 +147,14 @@ const requestHeaders = (
   headers.delete('content-type');
   const noBody = [...headers].flat();
   return { json: ['content-type', contentType, ...noBody], noBody };
+};
+
+/** In the row's own header, or in the wire's. */
+const keyHeaders = (
+  header: string | undefined,
+  key: string | undefined,
+  wire: Wire,
+): Readonly<Record<string, string>> => {
+  if (header === undefined || key === undefined) return wire.headers(key);
+  return { ...wire.headers(undefined), [header]: header === 'authorization' ? `Bearer ${key}` : key };
 };

@@ -66,6 +66,8 @@ export type ChatWire = PartsWire<ChatCall>;
 export type CompletionWire = PartsWire<CompletionCall>;
 
 export interface PartsWire<Call> {
+  /** The format has no field for several answers: n of them are n calls. */
+  readonly oneAnswer?: boolean;
   encode(model: Model, call: Call, row: EngineRow): WireRequest;
   decodeStream(model: Model, call: Call): StreamDecoder;
   /** The body is borrowed until this returns. */

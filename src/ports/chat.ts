@@ -61,6 +61,8 @@ export type ChatMessage =
       readonly content: readonly TextContent[];
       readonly toolCalls: readonly ToolCall[];
       readonly name?: string;
+      /** What the same engine thought and signed; for engines that take it back. */
+      readonly thoughts?: readonly Thought[];
     }
   | { readonly role: 'tool'; readonly callId: string; readonly content: readonly UserContent[] };
 
@@ -78,6 +80,14 @@ export interface MediaContent {
 }
 
 export type UserContent = TextContent | MediaContent;
+
+export interface Thought {
+  /** Parts of the message's content that come before it. */
+  readonly before: number;
+  readonly text: string;
+  /** The engine's own. */
+  readonly signature: string;
+}
 
 export interface ToolCall {
   readonly id: string;
@@ -153,7 +163,13 @@ export interface TextPart {
  */
 export type Part =
   | TextPart
-  | { readonly type: 'reasoning'; readonly choice: number; readonly text: JsonText }
+  | {
+      readonly type: 'reasoning';
+      readonly choice: number;
+      readonly text: JsonText;
+      /** The engine's, of the thought that ends here; its text may be empty. */
+      readonly signature?: string;
+    }
   | {
       readonly type: 'tool-call';
       readonly choice: number;

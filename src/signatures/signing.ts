@@ -1,6 +1,7 @@
 /** Signs reasoning text with a key that all replicas of an installation share. */
-import { createHmac, type Hmac, type KeyObject } from 'node:crypto';
+import { createHmac, type Hmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { defer, from, map, type Observable, of, tap } from 'rxjs';
+import type { Model } from '../../schemas/catalog.ts';
 import { fromJsonText, type JsonText } from '../ports/chat.ts';
 import type { State } from '../ports/state.ts';
 import { readInstallationKey } from './installation-key.ts';
@@ -12,7 +13,17 @@ export interface Signature {
   end(): string;
 }
 
-export type Signer = () => Signature;
+/** What thinks: an engine takes back its own thoughts only. */
+export type Thinker = Pick<Model, 'engine' | 'served_as'>;
+
+export interface Signer {
+  /** Of a thought that its engine has not signed. */
+  begin(): Signature;
+  /** An engine's own signature with ours before it, which says where it comes from. */
+  seal(signature: string, thinker: Thinker): string;
+  /** The engine's own signature; undefined when it is none of this engine's. */
+  unseal(signature: string, thinker: Thinker): string | undefined;
+}
 
 /** Emits the signer, synchronously once the key has been read; errors with `unavailable` when it cannot be. */
 export type Signing = () => Observable<Signer>;
@@ -20,16 +31,33 @@ export type Signing = () => Observable<Signer>;
 export const openSigning = (state: State): Signing => {
   let ready: Observable<Signer> | undefined;
   const loading = defer(() => from(readInstallationKey(state, 'thoughts'))).pipe(
-    map(
-      (key): Signer =>
-        () =>
-          new ThoughtSignature(key),
-    ),
+    map((key) => signerWith(key)),
     tap((signer) => {
       ready = of(signer);
     }),
   );
   return () => ready ?? loading;
+};
+
+/** Characters of one of ours. */
+const ownLength = 44;
+
+const signerWith = (key: KeyObject): Signer => {
+  const originOf = (signature: string, { engine, served_as }: Thinker): string =>
+    createHmac('sha256', key)
+      .update(JSON.stringify([engine, served_as, signature]))
+      .digest('base64');
+  return {
+    begin: () => new ThoughtSignature(key),
+    seal: (signature, thinker) => originOf(signature, thinker) + signature,
+    unseal: (sealed, thinker) => {
+      if (sealed.length <= ownLength) return undefined;
+      const signature = sealed.slice(ownLength);
+      const given = Buffer.from(sealed.slice(0, ownLength));
+      const expected = Buffer.from(originOf(signature, thinker));
+      return given.length === expected.length && timingSafeEqual(given, expected) ? signature : undefined;
+    },
+  };
 };
 
 /** Characters put together before they are hashed: a call for each token would cost more than the hash. */

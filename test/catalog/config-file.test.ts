@@ -185,7 +185,7 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
   [
     'engine wire',
     'engines:\n  a: { wire: smoke, replicas: ["http://a/v1"] }\nmodels: {}',
-    'sluice.yaml:2:8 engines.a.wire must be one of openai',
+    'sluice.yaml:2:8 engines.a.wire must be one of openai, anthropic',
   ],
   [
     'engine without replicas',

@@ -23,7 +23,7 @@ export const joined = (parts: Parts): readonly ReadablePart[] => {
   for (const part of readable(parts)) {
     const last = list.at(-1);
     if (last !== undefined && 'text' in last && 'text' in part && sameRun(last, part)) {
-      list[list.length - 1] = { ...last, text: last.text + part.text };
+      list[list.length - 1] = { ...last, ...part, text: last.text + part.text };
     } else list.push(part);
   }
   return list;
@@ -34,6 +34,7 @@ const sameRun = (left: ReadablePart, right: ReadablePart): boolean =>
   'choice' in left &&
   'choice' in right &&
   left.choice === right.choice &&
+  !('signature' in left) &&
   !('logprobs' in left) &&
   !('logprobs' in right) &&
   (!('call' in left) || !('call' in right) || left.call === right.call);

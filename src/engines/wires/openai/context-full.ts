@@ -9,6 +9,8 @@ const refusals = [
   // SGLang, llama.cpp, Ollama, llama-cpp-python, LM Studio
   /(?:exceed\w*|longer than|greater than)\b.{0,60}\b(?:context (?:length|size|window)|maximum (?:model|allowed) length)/i,
   /context size has been exceeded/i,
+  // Anthropic; the completion limit counts too
+  /exceed context limit/i,
   // TGI
   /`inputs` (?:tokens \+|must have less than)/,
 ];
@@ -18,6 +20,7 @@ const windows = [
   /context length is only (\d+)/i,
   /context (?:length|size|window)(?: of)? \(?(\d+)/i,
   /maximum (?:model|allowed) length (?:of )?\(?(\d+)/i,
+  /exceed context limit: \d+ \+ \d+ > (\d+)/i,
   /must be <= (\d+)/,
   /must have less than (\d+)/,
 ];
@@ -26,8 +29,9 @@ const prompts = [
   /prompt is too long: (\d+)/i,
   /resulted in (\d+) tokens/i,
   /\((\d+) in (?:the messages|your prompt)/i,
-  /(\d+) (?:input tokens|tokens from the input|`inputs` tokens)/i,
+  /(?<!\d)(\d{1,15}) (?:input tokens|tokens from the input|`inputs` tokens)/i,
   /(?:prompt \(length|input \(|input length \(|request \(|requested tokens \() ?(\d+)/i,
+  /exceed context limit: (\d+)/i,
   /Given: (\d+)/,
 ];
 

@@ -119,7 +119,7 @@ const addFormat = (body: Body, format: AnswerFormat): void => {
 };
 
 /** In the fields the model's row names; by default in those of the chat-completions API. */
-const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): void => {
+export const addThinking = (body: Body, model: Model, { effort, budget }: Thinking): void => {
   const reasoning = model.reasoning;
   if (reasoning === undefined) return;
   const wire = reasoning.wire ?? { effort_field: 'reasoning_effort' };

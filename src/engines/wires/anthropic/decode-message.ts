@@ -1,0 +1,269 @@
+/** Turns the events of a message, or a whole one, into parts; holds all state of a call. */
+import { randomBytes } from 'node:crypto';
+import { type ApiError, asApiError, fail } from '../../../errors.ts';
+import { type FinishReason, type JsonText, type Part, type Parts, toJsonText } from '../../../ports/chat.ts';
+import { unreadable } from '../../json-picker.ts';
+import { ThinkTags } from '../openai/think-tags.ts';
+import { isObject, type Json, parseObject, reportedError } from '../openai/words.ts';
+import { MessageUsage } from './usage.ts';
+
+const mostCalls = 128;
+/** Characters; a signature may hold the encrypted thought. */
+const mostSignature = 4 * 1024 * 1024;
+const nothing: Parts = [];
+
+const reasons: ReadonlyMap<string, FinishReason> = new Map([
+  ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['refusal', 'content_filter'],
+]);
+
+/** The one block that grows. Types that are not known here are `other`, and left out. */
+interface Block {
+  readonly index: unknown;
+  readonly type: 'text' | 'thinking' | 'tool_use' | 'other';
+  signature: string;
+  /** Of a call, until any of its arguments was emitted. */
+  input: Json | undefined;
+}
+
+/** What a delta adds to; the name is that of its field. */
+export type DeltaKind = 'text' | 'thinking' | 'partial_json';
+
+export class MessageDecoder {
+  /** The engine's own failure; nothing after it counts. */
+  failure: ApiError | undefined;
+  readonly #usage = new MessageUsage();
+  /** Present for models that reason: some servers leave tags in the text. */
+  readonly #tags: ThinkTags | undefined;
+  /** Created with the first part and given away, as an array that lives on would keep texts alive. */
+  #parts: Part[] | undefined;
+  #block: Block | undefined;
+  /** The last call, as long as it may be one without arguments. */
+  #bare: Json | undefined;
+  #calls = 0;
+  readonly #ids = new Set<string>();
+  #finished = false;
+
+  constructor(thinks: boolean) {
+    this.#tags = thinks
+      ? new ThinkTags({
+          text: (text) => this.#emit({ type: 'text', choice: 0, text }),
+          reasoning: (text) => this.#emit({ type: 'reasoning', choice: 0, text }),
+        })
+      : undefined;
+  }
+
+  /** What came since the last time. */
+  take(): Parts {
+    const parts = this.#parts ?? nothing;
+    this.#parts = undefined;
+    return parts;
+  }
+
+  /** An event, parsed. Unknown ones are ignored, as the format wants it. */
+  push(event: Json): void {
+    try {
+      this.failure = event.type === 'error' ? errorOf(event) : reportedError(event);
+      if (this.failure === undefined) this.#push(event);
+    } catch (thrown) {
+      this.failure = asApiError(thrown);
+    }
+  }
+
+  /** A whole message. */
+  pushWhole(message: Json): void {
+    this.failure = message.type === 'error' ? errorOf(message) : reportedError(message);
+    if (this.failure !== undefined) return;
+    if (!Array.isArray(message.content)) throw unreadable(new Error('The answer has no content'));
+    message.content.forEach((block: unknown, index) => {
+      this.#start(index, block);
+    });
+    this.#usage.add(message.usage, true);
+    this.#finish(message);
+  }
+
+  /** A piece of the open block. */
+  grow(kind: DeltaKind, text: JsonText): void {
+    if (text === '' || this.#finished) return;
+    if (kind === 'thinking') {
+      this.#tags?.stop();
+      this.#emit({ type: 'reasoning', choice: 0, text });
+    } else if (kind === 'partial_json') this.#arguments(text);
+    else if (this.#tags === undefined) this.#emit({ type: 'text', choice: 0, text });
+    else this.#tags.push(text);
+  }
+
+  /** The message is over; one that has no reason to stop was broken off. */
+  end(): void {
+    if (this.failure !== undefined) return;
+    if (!this.#finished) {
+      this.failure = fail('engine_unreachable', 'The engine ended its answer early');
+      return;
+    }
+    const usage = this.#usage.tokens();
+    if (usage !== undefined) this.#emit({ type: 'usage', usage });
+  }
+
+  #push(event: Json): void {
+    if (event.type === 'message_delta') {
+      this.#usage.add(event.usage, true);
+      if (isObject(event.delta)) this.#finish(event.delta);
+    } else if (!this.#finished) this.#pushContent(event);
+  }
+
+  #pushContent(event: Json): void {
+    switch (event.type) {
+      case 'message_start':
+        if (isObject(event.message)) this.#usage.add(event.message.usage);
+        break;
+      case 'content_block_start':
+        this.#start(event.index, event.content_block);
+        break;
+      case 'content_block_delta':
+        if (isObject(event.delta)) this.#delta(event.index, event.delta);
+        break;
+      case 'content_block_stop':
+        this.#close();
+    }
+  }
+
+  /** What a block has from the beginning: all of it in a whole message, mostly nothing in a stream. */
+  #start(index: unknown, content: unknown): void {
+    this.#close();
+    if (!isObject(content)) return;
+    switch (content.type) {
+      case 'text':
+        this.#open(index, 'text');
+        this.#delta(index, { type: 'text_delta', text: content.text });
+        break;
+      case 'thinking':
+        this.#open(index, 'thinking');
+        this.#delta(index, { type: 'thinking_delta', thinking: content.thinking });
+        this.#delta(index, { type: 'signature_delta', signature: content.signature });
+        break;
+      case 'tool_use':
+        this.#call(content);
+        this.#open(index, 'tool_use').input = isObject(content.input) ? content.input : {};
+        break;
+      default:
+        this.#open(index, 'other');
+    }
+  }
+
+  #open(index: unknown, type: Block['type']): Block {
+    this.#block = { index, type, signature: '', input: undefined };
+    return this.#block;
+  }
+
+  /** Its own type says what a delta is: some servers send text within the block of a call. */
+  #delta(index: unknown, delta: Json): void {
+    switch (delta.type) {
+      case 'text_delta':
+        if (typeof delta.text === 'string') this.grow('text', toJsonText(delta.text));
+        break;
+      case 'thinking_delta':
+        if (typeof delta.thinking === 'string') this.grow('thinking', toJsonText(delta.thinking));
+        break;
+      case 'input_json_delta':
+        if (this.#block?.index !== index) throw outOfOrder();
+        if (typeof delta.partial_json === 'string') this.grow('partial_json', toJsonText(delta.partial_json));
+        break;
+      case 'signature_delta':
+        if (typeof delta.signature === 'string') this.#sign(delta.signature);
+    }
+  }
+
+  #sign(signature: string): void {
+    if (this.#block?.type !== 'thinking') return;
+    this.#block.signature += signature;
+    if (this.#block.signature.length > mostSignature)
+      throw fail('engine_unreachable', 'The engine sent a signature that is too long');
+  }
+
+  #call({ id, name }: Json): void {
+    if (typeof name !== 'string' || name === '') throw unreadable(new Error('A tool call has no name'));
+    if (this.#calls === mostCalls) throw fail('engine_unreachable', 'The engine called too many tools');
+    this.#fillBare();
+    this.#tags?.flush();
+    this.#emit({ type: 'tool-call', choice: 0, call: this.#calls++, id: this.#callId(id), name });
+  }
+
+  #arguments(text: JsonText): void {
+    if (this.#block?.type === 'other') return;
+    if (this.#block?.type !== 'tool_use') throw outOfOrder();
+    this.#block.input = undefined;
+    this.#emit({ type: 'tool-arguments', choice: 0, call: this.#calls - 1, text });
+  }
+
+  #close(): void {
+    const block = this.#block;
+    this.#block = undefined;
+    if (block?.type === 'tool_use') this.#bare = block.input;
+    if (block === undefined || block.signature === '') return;
+    this.#emit({ type: 'reasoning', choice: 0, text: toJsonText(''), signature: block.signature });
+  }
+
+  /** A call whose arguments came with its beginning, or that has none. */
+  #fillBare(): void {
+    const input = this.#bare;
+    this.#bare = undefined;
+    if (input === undefined) return;
+    this.#emit({
+      type: 'tool-arguments',
+      choice: 0,
+      call: this.#calls - 1,
+      text: toJsonText(JSON.stringify(input)),
+    });
+  }
+
+  #finish({ stop_reason: native, stop_sequence: sequence }: Json): void {
+    if (typeof native !== 'string' || this.#finished) return;
+    this.#close();
+    const reason = reasons.get(native) ?? 'stop';
+    // A call that was cut off before its arguments has none, not empty ones.
+    if (reason === 'length' && isEmpty(this.#bare)) this.#bare = undefined;
+    this.#fillBare();
+    this.#tags?.flush();
+    this.#finished = true;
+    this.#emit({
+      type: 'finish',
+      choice: 0,
+      reason: reason === 'stop' && this.#calls > 0 ? 'tool_calls' : reason,
+      native,
+      ...(typeof sequence === 'string' && sequence !== '' && { stopSequence: sequence }),
+    });
+  }
+
+  /** The server's own id in our format, where it is unique; else a new one. */
+  #callId(id: unknown): string {
+    const own = typeof id === 'string' ? /^(?:toolu|call)_([\w-]{1,59})$/.exec(id)?.[1] : undefined;
+    const ours = own === undefined ? undefined : `call_${own}`;
+    const unique =
+      ours === undefined || this.#ids.has(ours) ? `call_${randomBytes(12).toString('hex')}` : ours;
+    this.#ids.add(unique);
+    return unique;
+  }
+
+  #emit(part: Part): void {
+    if (this.#parts === undefined) this.#parts = [part];
+    else this.#parts.push(part);
+  }
+}
+
+export const decodeWhole = (body: Buffer, thinks: boolean): Parts => {
+  const decoder = new MessageDecoder(thinks);
+  decoder.pushWhole(parseObject(body.toString('utf8')));
+  decoder.end();
+  if (decoder.failure !== undefined) throw decoder.failure;
+  return decoder.take();
+};
+
+const isEmpty = (input: Json | undefined): boolean => input !== undefined && Object.keys(input).length === 0;
+
+const errorOf = (event: Json): ApiError =>
+  reportedError(event) ?? fail('engine_unreachable', 'The engine reported an error', { cause: event });
+
+const outOfOrder = (): ApiError =>
+  fail('engine_unreachable', 'The engine sent its answer in an order that makes no sense');

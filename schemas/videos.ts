@@ -90,12 +90,16 @@ export const VideoJob = Titled('VideoJob', {
   num_inference_steps: Type.Integer(),
   generate_audio: Type.Boolean(),
   output: Type.Optional(
-    Type.Object({
-      duration: Type.Number({ description: 'Actual seconds' }),
-      width: Type.Integer(),
-      height: Type.Integer(),
-      fps: Type.Integer(),
-    }),
+    Type.Object(
+      {
+        duration: Type.Number({ description: 'Actual seconds' }),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        fps: Type.Number(),
+        audio: Type.Optional(Type.Boolean({ description: 'Whether it has a soundtrack' })),
+      },
+      { description: 'Read from the rendered file' },
+    ),
   ),
   error: Type.Optional(
     Type.Union([Type.String(), Type.Null(), Type.Object({ code: Type.String(), message: Type.String() })]),

@@ -24,15 +24,22 @@ const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): Jo
     seconds: String(duration),
     duration,
     ...asked,
-    ...(job.status === 'completed' && output !== undefined
-      ? { output: { duration: output.duration, width: output.width, height: output.height, fps } }
-      : {}),
+    ...(job.status === 'completed' && output !== undefined ? { output: outputFacts(output, fps) } : {}),
     ...resultFields(job, publicUrl),
     ...(rendering === 'openai' ? openAiFailure(job) : failureFields(job)),
     remixed_from_video_id: null,
     generation_id: job.request_id,
   };
 };
+
+/** Records from before outputs were looked at have the rate of the request. */
+const outputFacts = ({ duration, width, height, fps, audio }: JobOutput, asked: unknown): JobJson => ({
+  duration,
+  width,
+  height,
+  fps: fps ?? asked,
+  ...(audio === undefined ? {} : { audio }),
+});
 
 const musicRecord = (view: JobView, publicUrl: string): JobJson => {
   const { job } = view;

@@ -11,6 +11,8 @@ export interface SentFile {
   readonly type?: string;
   /** Bytes that are announced, where there are fewer. */
   readonly length?: number;
+  /** Sent in pieces of so many bytes, of no announced length. */
+  readonly pieces?: number;
 }
 
 /** Answers every job with a finished one, and what it is asked for with the file that is set. */
@@ -44,12 +46,26 @@ export class MediaEngine {
   }
 
   #send(response: ServerResponse): void {
-    const { bytes, type = 'application/octet-stream', length = bytes.length } = this.file;
+    const { bytes, type = 'application/octet-stream', length = bytes.length, pieces } = this.file;
+    if (pieces !== undefined) {
+      response.writeHead(200, { 'content-type': type });
+      void sendPieces(response, bytes, pieces);
+      return;
+    }
     response.writeHead(200, { 'content-type': type, 'content-length': length });
     if (length === bytes.length) response.end(bytes);
     else response.write(bytes, () => response.destroy());
   }
 }
+
+const sendPieces = async (response: ServerResponse, bytes: Buffer, size: number): Promise<void> => {
+  for (let at = 0; at < bytes.length; at += size) {
+    response.write(bytes.subarray(at, at + size));
+    // So that pieces are read one by one, at the beginning at least.
+    if (at < 20 * size) await new Promise((later) => setTimeout(later, 2));
+  }
+  response.end();
+};
 
 const json = (response: ServerResponse, body: object): void => {
   response.writeHead(200, { 'content-type': 'application/json' });

@@ -13,7 +13,7 @@ import {
 import { continueFinal } from '../conversation/continue-final.ts';
 import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { chooseThinking } from '../conversation/thinking.ts';
-import { invalid } from '../core/checks.ts';
+import { engineSeed, invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { readMessages } from './read-messages.ts';
@@ -134,9 +134,6 @@ const checkLogitBias = (bias: Readonly<Record<string, number>>): Readonly<Record
   }
   return bias;
 };
-
-/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
-const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));
 
 export const readStop = (stop: ChatRequest['stop']): readonly string[] => {
   if (stop === undefined) return noStop;

@@ -13,6 +13,9 @@ export const JobOutput = Type.Object({
   duration: Type.Number(),
   width: Type.Optional(Type.Integer()),
   height: Type.Optional(Type.Integer()),
+  fps: Type.Optional(Type.Number()),
+  /** Whether it has sound. */
+  audio: Type.Optional(Type.Boolean()),
 });
 export type JobOutput = Static<typeof JobOutput>;
 

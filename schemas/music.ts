@@ -1,6 +1,6 @@
 /** Requests and responses of the music routes. */
 import Type, { type Static } from 'typebox';
-import { JobFields, ModelFields, RequestFields, WholeNumber } from './render.ts';
+import { JobFields, ModelFields, RequestFields, Seed, WholeNumber } from './render.ts';
 import { deletedFields, listFields, Titled } from './shapes.ts';
 
 /** May also be sent under `provider.options`. */
@@ -9,7 +9,7 @@ const settings = {
   duration: WholeNumber({ description: 'Seconds' }),
   response_format: Type.String({ description: 'mp3, wav, flac or opus' }),
   n: WholeNumber({ description: 'Songs; 1 by default' }),
-  seed: WholeNumber(),
+  seed: Seed(),
 };
 export const musicSettings = Object.keys(settings);
 

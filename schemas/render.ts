@@ -16,6 +16,10 @@ export const WholeNumber = (options: { readonly description?: string } = {}) =>
     options,
   );
 
+/** Checked by its reader, with every digit. */
+export const Seed = () =>
+  Type.Unknown({ description: 'An integer of 64 bits, which may come as text; random by default' });
+
 /** A fraction must come as a number; a whole number may come as text. */
 export const PositiveNumber = (options: { readonly description?: string } = {}) =>
   Type.Union(

@@ -24,7 +24,7 @@ const tunable = {
     }),
   ),
   speed: Type.Optional(Type.Number({ minimum: 0.25, maximum: 4, description: '1 by default' })),
-  seed: Type.Optional(Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })),
+  seed: Type.Optional(Type.Integer({ minimum: -(2 ** 63), maximum: 2 ** 63 })),
   temperature: Type.Optional(Type.Number({ minimum: 0, maximum: 2 })),
   top_p: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   top_k: Type.Optional(Type.Integer({ minimum: -1, maximum: 2 ** 31 - 1 })),

@@ -1,7 +1,7 @@
 /** Requests and responses of the video routes. */
 import Type, { type Static } from 'typebox';
 import { MediaText } from './chat.ts';
-import { JobFields, ModelFields, PositiveNumber, RequestFields, WholeNumber } from './render.ts';
+import { JobFields, ModelFields, PositiveNumber, RequestFields, Seed, WholeNumber } from './render.ts';
 import { deletedFields, listFields, Titled } from './shapes.ts';
 
 const source = Type.Object({ url: MediaText('https URL or base64 data URI') });
@@ -49,7 +49,7 @@ const fields = {
     Type.Array(InputReference, { description: 'Ignored when a frame image is sent' }),
   ),
   generate_audio: Type.Optional(Type.Boolean({ description: 'true by default' })),
-  seed: Type.Optional(WholeNumber()),
+  seed: Type.Optional(Seed()),
 };
 
 const firstFrame = 'The first frame; ignored when frame_images is sent';
@@ -90,12 +90,16 @@ export const VideoJob = Titled('VideoJob', {
   num_inference_steps: Type.Integer(),
   generate_audio: Type.Boolean(),
   output: Type.Optional(
-    Type.Object({
-      duration: Type.Number({ description: 'Actual seconds' }),
-      width: Type.Integer(),
-      height: Type.Integer(),
-      fps: Type.Integer(),
-    }),
+    Type.Object(
+      {
+        duration: Type.Number({ description: 'Actual seconds' }),
+        width: Type.Integer(),
+        height: Type.Integer(),
+        fps: Type.Number(),
+        audio: Type.Optional(Type.Boolean({ description: 'Whether it has a soundtrack' })),
+      },
+      { description: 'Read from the rendered file' },
+    ),
   ),
   error: Type.Optional(
     Type.Union([Type.String(), Type.Null(), Type.Object({ code: Type.String(), message: Type.String() })]),

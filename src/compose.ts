@@ -63,7 +63,7 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
   const blobs = opened.add(await openBlobs(config, { state, log, publicUrl }));
   const { events } = accounts;
   const { jobs, webhooks } = opened.add(
-    await openJobs(config, { state, blobs, catalog, engines, usage, events, publicUrl, log }),
+    await openJobs(config, { state, blobs, codec, catalog, engines, usage, events, publicUrl, log }),
   );
   const { sender } = webhooks;
   metrics.watch(() => serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }));

@@ -70,7 +70,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ledger: accounts.ledger,
       media,
       offload,
-      pictures: createPictures(),
+      pictures: createPictures({ codec }),
       vectors,
       vectorStores: opened.add(createVectorStores({ state, vectors, blobs, offload, catalog, embed, log })),
       codec,

@@ -49,7 +49,7 @@ export const portsFor = (
     close: () => Promise.resolve(),
   },
   vectorStores: new Proxy(Object.create(null), { get: absent }),
-  codec: { probe: absent, convert: never, close: () => Promise.resolve() },
+  codec: { probe: absent, verify: absent, spool: absent, convert: never, close: () => Promise.resolve() },
   vectors: new Proxy(Object.create(null), { get: absent }),
   pictures: new Proxy(Object.create(null), { get: absent }),
   blobs: new Proxy(Object.create(null), { get: absent }),

@@ -8,7 +8,7 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { SpeechCall } from '../../src/ports/speech.ts';
-import { checkText, invalid } from '../core/checks.ts';
+import { checkText, engineSeed, invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
@@ -51,7 +51,7 @@ export const readSpeechRequest =
           voice,
           instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
           language,
-          seed: options.seed?.value,
+          seed: options.seed && engineSeed(options.seed.value),
           temperature: options.temperature?.value,
           topP: options.top_p && Math.max(smallestTopP, options.top_p.value),
           topK: options.top_k?.value,

@@ -2,7 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { Sampling } from '../../src/ports/chat.ts';
-import { invalid } from '../core/checks.ts';
+import { engineSeed, invalid } from '../core/checks.ts';
 
 /** Not left to engines, whose own are those of a model's files, or of the server. */
 const temperature = 1;
@@ -49,6 +49,3 @@ const checkLogitBias = (bias: Readonly<Record<string, number>>): Readonly<Record
   }
   return bias;
 };
-
-/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
-const engineSeed = (seed: number): number => (Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11));

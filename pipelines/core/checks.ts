@@ -26,6 +26,10 @@ export const checkText = (value: unknown, field: string, maxLength: number): str
   return value;
 };
 
+/** JSON.parse rounds beyond 2⁵³, maybe past the 64 bits of an engine: such a seed becomes one that all accept. */
+export const engineSeed = (seed: number): number =>
+  Number.isSafeInteger(seed) ? seed : Math.trunc(seed / 2 ** 11);
+
 export const checkEnum = <T extends string>(value: string, field: string, values: readonly T[]): T => {
   const found = values.find((each) => each === value);
   if (found === undefined)

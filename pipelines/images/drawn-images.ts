@@ -1,7 +1,7 @@
 /** Inspects and stores the images that an engine made. */
 import { randomUUID } from 'node:crypto';
 import { catchError, from, map, mergeMap, type Observable, of, pipe, switchMap, take, tap } from 'rxjs';
-import { type ApiError, fail } from '../../src/errors.ts';
+import { ApiError, fail } from '../../src/errors.ts';
 import { type PictureHead, pictureHead } from '../../src/images/picture-head.ts';
 import { decodeHead, decodeInTicks } from '../../src/media/base64.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
@@ -15,7 +15,7 @@ import type { ImageTask } from './read-inputs.ts';
 /** With the type and size read from its bytes. */
 export interface MadeImage extends Drawn, PictureHead {}
 
-interface InspectedImage extends MadeImage {
+export interface InspectedImage extends MadeImage {
   readonly isTransparent: boolean;
 }
 
@@ -67,22 +67,34 @@ const headOf = (image: MediaData): Observable<PictureHead> => {
   );
 };
 
-// ── backgrounds ────────────────────────────────────────────────────────────────────────────────────
+// ── pixels ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** Where there is an alpha channel, the pixels decide. 502 for an image that cannot be decoded. */
-export const detectBackground = (pictures: Pictures): Transform<MadeImage, InspectedImage, unknown> =>
+/** Of an image that an engine made: none of ours comes near. */
+const mostPixels = 2 ** 28;
+
+/** Decodes every image completely: 502 for one that is cut or damaged. With an alpha channel the pixels decide. */
+export const decodeImages = (pictures: Pictures): Transform<MadeImage, InspectedImage, unknown> =>
   fromOperator(() => mergeMap((image) => inspect(pictures, image), atOnce));
 
 const inspect = (pictures: Pictures, image: MadeImage): Observable<InspectedImage> =>
-  !image.hasAlpha
-    ? of({ ...image, isTransparent: false })
-    : bytesOf(image.image).pipe(
-        switchMap((bytes) => offloaded((signal) => pictures.isTransparent(bytes, signal))),
-        catchError((cause: unknown) => {
-          throw withoutImage(cause);
-        }),
-        map((isTransparent) => ({ ...image, isTransparent })),
-      );
+  bytesOf(image.image).pipe(
+    switchMap((bytes) => offloaded((signal) => isTransparent(pictures, image, bytes, signal))),
+    catchError((error: unknown) => {
+      throw error instanceof ApiError && error.kind === 'invalid_request' ? damaged(error) : error;
+    }),
+    map((transparent) => ({ ...image, isTransparent: transparent })),
+  );
+
+const isTransparent = async (
+  pictures: Pictures,
+  { hasAlpha }: MadeImage,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> => {
+  if (hasAlpha) return pictures.isTransparent(bytes, signal);
+  await pictures.verify(bytes, mostPixels, signal);
+  return false;
+};
 
 // ── files ──────────────────────────────────────────────────────────────────────────────────────────
 
@@ -113,5 +125,7 @@ const store = (blobs: Blobs, image: InspectedImage): Observable<StoredImage> => 
 const bytesOf = (image: MediaData): Observable<Buffer> =>
   image.held === 'base64' ? offloaded((signal) => decodeInTicks(image.base64, signal)) : of(image.bytes);
 
-const withoutImage = (cause?: unknown): ApiError =>
-  fail('engine_unreachable', 'The model answered without an image', { cause });
+const withoutImage = (): ApiError => fail('engine_unreachable', 'The model answered without an image');
+
+const damaged = (cause: ApiError): ApiError =>
+  fail('engine_unreachable', 'The model answered with an image that cannot be decoded', { cause });

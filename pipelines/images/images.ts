@@ -8,7 +8,7 @@ import { count, record } from '../core/meter.ts';
 import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { imageAccount } from './account.ts';
-import { detectBackground, type MadeImage, readHeads, storeImages } from './drawn-images.ts';
+import { decodeImages, type InspectedImage, readHeads, storeImages } from './drawn-images.ts';
 import { frameImages } from './frame.ts';
 import { readImageBody } from './read-body.ts';
 import { readImageInputs } from './read-inputs.ts';
@@ -27,8 +27,8 @@ export const images = (ports: Ports, route: ImageRoute): KeyedPipeline =>
       compose(
         callEngine(ports, 'image'), // 502 503 504
         readHeads, // 502 without an image
-        count<MadeImage>(),
-        detectBackground(ports.pictures), // 502
+        decodeImages(ports.pictures), // 502 with a damaged one
+        count<InspectedImage>(),
         storeImages(ports.blobs), // 503
         frameImages(), // images → JSON, or a stream of events
         record<FramedReply>(ports.usage), // one usage event, however it ends

@@ -2,9 +2,10 @@
 import { from, map } from 'rxjs';
 import { ApiError, fail } from '../../src/errors.ts';
 import { type JobJson, renderRecord } from '../../src/jobs/render-record.ts';
+import { jsonText } from '../../src/json-text.ts';
 import {
   type Exchange,
-  jsonReply,
+  jsonTextReply,
   type KeyedPipeline,
   type KeyedRequest,
   type WholeReply,
@@ -81,24 +82,29 @@ type Addressed = Pick<Ports, 'publicUrl'>;
 export const replyJob =
   (ports: Addressed, status = 200): Step<JobView, WholeReply, KeyedRequest> =>
   (view, { exchange }) =>
-    jsonReply(recordFor(ports, exchange, view), status);
+    wideReply(recordFor(ports, exchange, view), status);
 
 const replyPage =
   (ports: Pick<Ports, 'jobs' | 'publicUrl'>, type: JobType): Step<JobPage, WholeReply, KeyedRequest> =>
   (page, { exchange, caller }) =>
     from(ports.jobs.list(type, caller.subscription, { ...page, limit: page.limit + 1 })).pipe(
       map((views) => views.map((view) => recordFor(ports, exchange, view))),
-      map((records) => jsonReply(listJson(records, page))),
+      map((records) => wideReply(listJson(records, page))),
     );
 
 const replyRemoved =
   (ports: Addressed, type: JobType): Step<JobView | 'deleted', WholeReply, KeyedRequest> =>
   (removed, { exchange }) =>
-    jsonReply(
+    wideReply(
       removed === 'deleted'
         ? { id: exchange.params.id, object: `${type}.deleted`, deleted: true }
         : recordFor(ports, exchange, removed),
     );
+
+const wideReply = (value: unknown, status = 200): WholeReply => ({
+  ...jsonTextReply(jsonText(value)),
+  status,
+});
 
 /** OpenAI's clients poll while the status is `queued`, and read a failure from an object. */
 const openAiClient = /^(?:Async)?(?:Azure)?OpenAI\//;

@@ -1,8 +1,8 @@
 /** Reads, checks and stores the media of a render, a few at a time: 400 413. */
-import { from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
+import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
-import { headLength, mediaTypeOf } from '../../src/media/media-type.ts';
+import { headLength, sniffMediaType } from '../../src/media/media-type.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -13,18 +13,13 @@ import { FormFile } from './read-video-form.ts';
 import type { WantedMedia } from './read-video-media.ts';
 import type { RenderTask } from './render-task.ts';
 
-export type InputPorts = Pick<Ports, 'media' | 'codec' | 'blobs'>;
+export type InputPorts = Pick<Ports, 'media' | 'codec' | 'pictures' | 'blobs'>;
 
 /** Inputs that were never removed, because the process ended between two steps, expire after so long. */
 const keptMs = 14 * 24 * 60 * 60 * 1000;
 
 /** So many are read at once: they are in memory. */
 const atOnce = 3;
-
-interface Bytes {
-  readonly bytes: Buffer;
-  readonly mediaType: string;
-}
 
 /** A blob that was written, or is being written. */
 export interface KeptBlob {
@@ -63,7 +58,9 @@ const keepInput = (
   index: number,
 ): Observable<PlacedInput> =>
   readBytes(ports, wanted).pipe(
-    switchMap((read) => checkBytes(ports.codec, wanted, read, task).pipe(map(() => read))),
+    switchMap((bytes) =>
+      checkBytes(ports, wanted, bytes, task).pipe(map((mediaType) => ({ bytes, mediaType }))),
+    ),
     switchMap(({ bytes, mediaType }) => {
       const blob = `inputs/${jobId}/${index}`;
       const written = ports.blobs.put(blob, bytes, { mediaType, expiresAt: Date.now() + keptMs });
@@ -73,39 +70,49 @@ const keepInput = (
     }),
   );
 
-const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Bytes> => {
-  if (source instanceof FormFile)
-    return of({
-      bytes: source.bytes,
-      mediaType: mediaTypeOf(source.bytes.subarray(0, headLength), source.mediaType),
-    });
-  return media
-    .read(source, { field, maxBytes: mediaLimits[kind].maxBytes })
-    .pipe(
-      switchMap(({ base64, mediaType }) =>
-        offloaded((signal) => decodeInTicks(base64, signal)).pipe(map((bytes) => ({ bytes, mediaType }))),
-      ),
-    );
-};
+const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Buffer> =>
+  source instanceof FormFile
+    ? of(source.bytes)
+    : media
+        .read(source, { field, maxBytes: mediaLimits[kind].maxBytes })
+        .pipe(switchMap(({ base64 }) => offloaded((signal) => decodeInTicks(base64, signal))));
 
+/** Emits the type that the bytes have, whatever they are called, once all of them were read. */
 const checkBytes = (
-  codec: Codec,
-  { kind, field, use }: WantedMedia,
-  { bytes, mediaType }: Bytes,
+  ports: InputPorts,
+  wanted: WantedMedia,
+  bytes: Buffer,
   task: RenderTask,
-): Observable<unknown> => {
+): Observable<string> => {
+  const { kind, field, use } = wanted;
   const limit = mediaLimits[kind];
   if (bytes.length === 0) throw invalid(`${field} is empty`);
-  if (!limit.types.includes(mediaType))
-    throw invalid(`${field} must be ${limit.described}, not ${mediaType}`);
-  if (limit.seconds === undefined) return of(undefined);
-  return offloaded((signal) => probe(codec, bytes, field, signal)).pipe(
+  const type = sniffMediaType(bytes.subarray(0, headLength)) ?? 'something else';
+  if (!limit.types.includes(type)) throw invalid(`${field} must be ${limit.described}, not ${type}`);
+  if (limit.maxPixels !== undefined)
+    return checkPicture(ports, bytes, limit.maxPixels, field).pipe(map(() => type));
+  return offloaded((signal) => probe(ports.codec, bytes, field, signal)).pipe(
     map((facts) => {
       checkFacts(facts, limit, kind, field);
       if (kind === 'video' && use === 'reference') checkStart(task, facts, field);
+      return type;
     }),
   );
 };
+
+const checkPicture = (
+  { pictures }: InputPorts,
+  bytes: Buffer,
+  maxPixels: number,
+  field: string,
+): Observable<unknown> =>
+  offloaded((signal) => pictures.verify(bytes, maxPixels, signal)).pipe(
+    catchError((error: unknown) => {
+      throw error instanceof ApiError && error.kind === 'invalid_request'
+        ? invalid(`${field} ${error.message}`, { cause: error })
+        : error;
+    }),
+  );
 
 const probe = async (
   codec: Codec,

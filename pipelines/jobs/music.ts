@@ -27,7 +27,7 @@ const musicRequest = validate(MusicRequest);
 export const musicCreate = (ports: Ports): KeyedPipeline =>
   compose(
     receiveJson(), // 400 413
-    parseJson(ports.offload), // 400 says where
+    parseJson(ports.offload, 'invalid_request', 'seed'), // 400 says where
     musicRequest, // 400 names the field
     resolveModel(ports.catalog, 'music'), // 404
     readMusicRequest, // 400 names the field, 503 without a spec

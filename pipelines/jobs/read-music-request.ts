@@ -6,6 +6,7 @@ import { expectedMusicMs, type MusicSpec, musicSpec } from '../../src/music/spec
 import type { MusicCall } from '../../src/ports/render.ts';
 import { checkEnum, checkRange, checkText } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
+import { readSeed } from './read-seed.ts';
 import { checkFields, declaredSettings, numberOf, readSettings, type Setting } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
 
@@ -23,7 +24,7 @@ export const readMusicRequest = ({ body, model }: ResolvedRequest<MusicRequest>)
   const songs = within(setting('n'), 1, spec.max_outputs) ?? 1;
   const lyrics = readLyrics(setting('lyrics'), spec);
   const format = readFormat(setting('response_format'), spec);
-  const seed = numberOf(setting('seed').value) ?? randomInt(seeds);
+  const seed = readSeed(setting('seed')) ?? randomInt(seeds);
   return {
     model,
     media: [],

@@ -9,6 +9,7 @@ import { type VideoSpec, videoSpec } from '../../src/video/spec.ts';
 import { expectedVideoMs } from '../../src/video/timing.ts';
 import { checkRange, checkText } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
+import { readSeed } from './read-seed.ts';
 import { readVideoMedia } from './read-video-media.ts';
 import { checkFields, declaredSettings, numberOf, readSettings } from './render-settings.ts';
 import type { RenderTask } from './render-task.ts';
@@ -35,7 +36,7 @@ export const readVideoRequest = ({ body, model }: ResolvedRequest<VideoFields>):
     { quality: quality.field, steps: steps.field },
   );
   const startTime = setting('start_time_seconds');
-  const seed = numberOf(body.seed) ?? randomInt(seeds);
+  const seed = readSeed({ field: 'seed', value: body.seed }) ?? randomInt(seeds);
   const audio = body.generate_audio ?? true;
   const call: VideoCall = {
     type: 'video',

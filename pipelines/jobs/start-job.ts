@@ -59,7 +59,7 @@ export const checkCallback =
   (allowPrivate: boolean) =>
   (task: RenderTask): RenderTask => {
     if (task.callbackUrl === undefined) return task;
-    const checked = checkUrl(task.callbackUrl, { allowPrivate });
+    const checked = checkUrl(task.callbackUrl, { allowPrivate, anyPort: true });
     if ('problem' in checked) throw invalid(`callback_url ${checked.problem}`);
     return task;
   };

@@ -37,7 +37,7 @@ export const videosCreate = (ports: Ports): KeyedPipeline =>
 
 /** JSON, or a form whose files are part of it. */
 const readBody = ({ offload }: Pick<Ports, 'offload'>): Step<Exchange, JsonObject, KeyedRequest> => {
-  const readJson = compose(receiveJson(), parseJson(offload));
+  const readJson = compose(receiveJson(), parseJson(offload, 'invalid_request', 'seed'));
   return (exchange, request) => (isForm(exchange) ? readVideoForm(exchange) : readJson(exchange, request));
 };
 

@@ -1,16 +1,20 @@
 /** The Codec port on ffmpeg: probes and converts audio and video in separate processes. */
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { Codec, Conversion } from '../ports/codec.ts';
+import type { Codec, Conversion, MediaFile } from '../ports/codec.ts';
 import { countingArguments, readFacts } from './facts.ts';
+import { fileEnd } from './file-end.ts';
 import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput } from './input.ts';
 import { ProcessFailure, readOutputFile, runProcess } from './process.ts';
 import { type RunContext, Runner, type RunnerOptions } from './runner.ts';
+import { SpooledFile, spoolTo } from './spooled-file.ts';
 
 interface CodecOptions extends RunnerOptions {
   readonly probeTimeoutMs?: number;
+  readonly verifyTimeoutMs?: number;
   /** A longer file is counted up to here. */
   readonly maxProbeSeconds?: number;
   /** Bytes of a streamed input that are kept on disk. */
@@ -30,64 +34,101 @@ const progressTail = 2048;
 /** No process runs before the first call. */
 export const createCodec = (options: CodecOptions = {}): Codec => {
   const runner = new Runner(options);
-  const { maxSpoolBytes = 512 * mebibyte, probeTimeoutMs = 60_000, maxProbeSeconds = 5 * 3600 } = options;
+  const { maxSpoolBytes = 512 * mebibyte, maxProbeSeconds = 5 * 3600 } = options;
+  const { probeTimeoutMs = 60_000, verifyTimeoutMs = 300_000 } = options;
 
   const open = (
     source: InputSource,
     { inputArguments, inputBackpressure }: Pick<Conversion, 'inputArguments' | 'inputBackpressure'>,
     { folder, signal }: RunContext,
   ): Promise<OpenInput> | OpenInput =>
-    source === undefined || inputArguments !== undefined
+    source === undefined || (inputArguments !== undefined && !(source instanceof SpooledFile))
       ? namedInput(source, inputArguments ?? [])
       : detectedInput(source, folder, { signal, inputBackpressure, maxSpoolBytes });
 
+  /** Reads all of it; `options` are of the decoder. */
+  const count = async (
+    source: Uint8Array | SpooledFile,
+    context: RunContext,
+    reading: { readonly options: (container: string) => readonly string[]; readonly timeoutMs: number },
+  ) => {
+    const { arguments: named, bytes, container = '' } = await open(source, {}, context);
+    const counting = countingArguments(maxProbeSeconds);
+    let progress = '';
+    const task = {
+      arguments: [...common, ...reading.options(container), ...named, ...counting, '-'],
+      input: bytes,
+      inputBackpressure: undefined,
+      backpressure: new Backpressure(),
+      maxBytes: maxProgressBytes,
+      timeoutMs: reading.timeoutMs,
+    };
+    const log = await runProcess(context, task, (text) => {
+      progress = (progress + text.toString('latin1')).slice(-progressTail);
+    });
+    const found = readFacts(container, log, progress);
+    if (found === undefined) throw fail('invalid_request', 'holds neither sound nor pictures');
+    return { ...found, log };
+  };
+
+  const runCounting = <T>(
+    source: Uint8Array | SpooledFile,
+    signal: AbortSignal,
+    work: (context: RunContext) => Promise<T>,
+  ): Promise<T> =>
+    runner.run({ streams: false, needsFolder: needsFile(source), signal }, work).catch((error: unknown) => {
+      // A second attempt would take as long: not an error to retry.
+      if (error instanceof ProcessFailure && error.reason === 'time')
+        throw fail('invalid_request', 'takes too long to read', { cause: error });
+      throw explained(error, true);
+    });
+
   return {
-    probe: async (bytes, signal = new AbortController().signal) => {
-      const work = async (context: RunContext) => {
-        const input = await open(bytes, {}, context);
-        const counting = countingArguments(maxProbeSeconds);
-        let progress = '';
-        const task = {
-          // All pictures are counted, but only key frames decoded.
-          arguments: [...common, '-skip_frame', 'nokey', ...input.arguments, ...counting, '-'],
-          input: input.bytes,
-          inputBackpressure: undefined,
-          backpressure: new Backpressure(),
-          maxBytes: maxProgressBytes,
-          timeoutMs: probeTimeoutMs,
-        };
-        const log = await runProcess(context, task, (text) => {
-          progress = (progress + text.toString('latin1')).slice(-progressTail);
-        });
-        return readFacts(input.container ?? '', log, progress);
-      };
-      const request = { streams: false, needsFolder: needsFile(bytes), signal };
-      const facts = await runner.run(request, work).catch((error: unknown) => {
-        // A second attempt would take as long: not an error to retry.
-        if (error instanceof ProcessFailure && error.reason === 'time')
-          throw fail('invalid_request', 'takes too long to read', { cause: error });
-        throw explained(error, true);
+    // All pictures are counted, but only key frames decoded.
+    probe: (bytes, signal = new AbortController().signal) =>
+      runCounting(bytes, signal, async (context) => {
+        const reading = { options: () => ['-skip_frame', 'nokey'], timeoutMs: probeTimeoutMs };
+        return (await count(bytes, context, reading)).facts;
+      }),
+
+    verify: (media, signal = new AbortController().signal) => {
+      const file = spooled(media);
+      return runCounting(file, signal, async (context) => {
+        const reading = { options: exitOnError, timeoutMs: verifyTimeoutMs };
+        const { facts, log, ...seconds } = await count(file, context, reading);
+        const end = await fileEnd(facts.container, file, log, seconds);
+        if (end === 'cut') throw fail('invalid_request', 'is incomplete: it ends before its own end');
+        return { ...facts, openEnded: end === 'open' };
       });
-      if (facts === undefined) throw fail('invalid_request', 'holds neither sound nor pictures');
-      return facts;
     },
 
-    convert: (source, conversion, backpressure) =>
+    spool: async (source, spooling) => {
+      const folder = await runner.createFolder();
+      try {
+        return await spoolTo(source, join(folder, 'media'), spooling);
+      } catch (error) {
+        await rm(folder, { recursive: true, force: true });
+        throw error;
+      }
+    },
+
+    convert: (input, conversion, backpressure) =>
       new Observable((subscriber) => {
+        const source = isFile(input) ? spooled(input) : input;
         const { seekableOutput = false, inputBackpressure, maxBytes, timeoutMs } = conversion;
         const unsubscribed = new AbortController();
         const receive = (bytes: Buffer) => subscriber.next(bytes);
         const work = async (context: RunContext) => {
-          const input = await open(source, conversion, context);
+          const opened = await open(source, conversion, context);
           const target = join(context.folder, 'output');
           const task = {
             arguments: [
-              ...[...common, '-loglevel', 'error', ...input.arguments],
+              ...[...common, '-loglevel', 'error', ...opened.arguments],
               ...['-filter_threads', '1', '-threads', '1', ...commentArguments(conversion)],
               ...conversion.arguments,
               ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
             ],
-            input: input.bytes,
+            input: opened.bytes,
             inputBackpressure,
             backpressure: seekableOutput ? new Backpressure() : backpressure,
             maxBytes,
@@ -112,6 +153,18 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
     close: () => runner.close(),
   };
+};
+
+/** A sample cannot be wrong, and the header of a stream says more of them than come. */
+const exitOnError = (container: string): readonly string[] => (container === 'wav' ? [] : ['-xerror']);
+
+const isFile = (input: Parameters<Codec['convert']>[0]): input is MediaFile =>
+  input !== undefined && !(input instanceof Observable) && !(input instanceof Uint8Array);
+
+/** There are no others. */
+const spooled = (file: MediaFile): SpooledFile => {
+  if (file instanceof SpooledFile) return file;
+  throw new TypeError('The file was not spooled by the codec');
 };
 
 /** The system bounds an argument, and ends it at a zero. */

@@ -1,36 +1,67 @@
 /** Reads the facts of a media file from what ffmpeg printed while decoding it. */
 import type { MediaFacts } from '../ports/codec.ts';
 
+/** Packets of sound that may wait for the first picture; the usual 128 are less than three seconds. */
+const buffering = ['-max_muxing_queue_size', '8192'];
+
 /** Options that read all of a file and keep nothing: sound is decoded and its samples counted, pictures are counted and their key frames decoded. */
 export const countingArguments = (maxSeconds: number): readonly string[] => [
   ...['-map', '0:V:0?', '-map', '0:V:0?', '-map', '0:a:0?', '-c:v:0', 'copy'],
   // Time is what the samples say, not what stands written beside them.
-  ...['-af', 'asetpts=N/SR/TB', '-t', String(maxSeconds), '-progress', 'pipe:1', '-f', 'null'],
+  ...['-af', 'asetpts=N/SR/TB', '-t', String(maxSeconds), '-progress', 'pipe:1', ...buffering, '-f', 'null'],
 ];
 
 /** Header and count may differ by the length of a last frame. */
 const tolerance = 0.25;
 
+interface CountedFacts {
+  readonly facts: MediaFacts;
+  /** Seconds of the longest stream as they were counted, and as the header has them. */
+  readonly counted: number;
+  readonly declared: number | undefined;
+}
+
 /** Undefined when nothing was in it. */
-export const readFacts = (container: string, log: string, progress: string): MediaFacts | undefined => {
+export const readFacts = (container: string, log: string, progress: string): CountedFacts | undefined => {
   const counted = lastTime(progress);
   const input = log.slice(log.indexOf('\nInput #0') + 1, endOfInput(log));
+  const declared = declaredSeconds(input);
   const streams = input.match(/^ {4}Stream #0:.*$/gm) ?? [];
   const audio = streams.find((line) => line.includes(': Audio: '));
   const video = streams.find((line) => line.includes(': Video: ') && !line.includes('(attached pic)'));
   const rate = /, (\d+) Hz, ([^,]+)/.exec(audio ?? '');
   const size = /, (\d+)x(\d+)[ ,]/.exec(`${video ?? ''},`);
-  const seconds = video === undefined ? counted : agreed(counted, input);
+  const seconds = video === undefined ? counted : agreed(counted, declared);
   if (seconds <= 0 || (audio === undefined && video === undefined)) return undefined;
-  return {
+  const facts = {
     container,
     hasVideo: video !== undefined,
     hasAudio: audio !== undefined,
     seconds,
     ...(rate === null ? {} : { sampleRate: Number(rate[1]), channels: channelsOf(rate[2] ?? '') }),
     ...(size === null ? {} : { width: Number(size[1]), height: Number(size[2]) }),
+    ...(audio === undefined ? {} : { audioCodec: codecOf(audio) }),
+    ...(video === undefined ? {} : pictureFacts(video, lastFrame(progress), seconds)),
+  };
+  return { facts, counted, declared };
+};
+
+const codecOf = (line: string): string => /: (?:Audio|Video): (\w+)/.exec(line)?.[1] ?? '';
+
+/** The rate is an average, and missing where the header has no lengths of pictures. */
+const pictureFacts = (line: string, frames: number, seconds: number) => {
+  const [, rate, thousands] = /, ([\d.]+)(k?) fps/.exec(line) ?? [];
+  const fps = rate === undefined ? frames / seconds : Number(rate) * (thousands === 'k' ? 1000 : 1);
+  return {
+    videoCodec: codecOf(line),
+    pixelFormat: /, (\w+)(?:\([^)]*\))?, \d+x\d+/.exec(line)?.[1] ?? '',
+    frames,
+    fps: Math.round(fps * 100) / 100,
   };
 };
+
+const lastFrame = (progress: string): number =>
+  Number(/^frame=\s*(\d+)\n/.exec(progress.slice(progress.lastIndexOf('frame=')))?.[1] ?? 0);
 
 /** Despite its name the field is in microseconds. */
 const lastTime = (progress: string): number => {
@@ -44,10 +75,12 @@ const endOfInput = (log: string): number => {
 };
 
 /** A count of pictures ends where the last one begins: the header knows how long that one stays. */
-const agreed = (counted: number, input: string): number => {
+const agreed = (counted: number, declared: number | undefined): number =>
+  declared !== undefined && Math.abs(declared - counted) <= tolerance ? declared : counted;
+
+const declaredSeconds = (input: string): number | undefined => {
   const [, hours, minutes, seconds] = /Duration: (\d+):(\d+):([\d.]+)/.exec(input) ?? [];
-  const declared = Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
-  return Math.abs(declared - counted) <= tolerance ? declared : counted;
+  return seconds === undefined ? undefined : Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds);
 };
 
 const layouts: Readonly<Record<string, number>> = { mono: 1, stereo: 2, '5.1': 6, '7.1': 8 };

@@ -1,11 +1,11 @@
 /** Prepares the input of ffmpeg: a pipe, or a private file for formats that must be seekable. */
-import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Observable, Subscription } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
 import { headLength, sniffMediaType } from '../media/media-type.ts';
 import { Backpressure } from '../ports/backpressure.ts';
+import { SpooledFile, spoolTo } from './spooled-file.ts';
 
 export interface OpenInput {
   readonly arguments: readonly string[];
@@ -14,7 +14,8 @@ export interface OpenInput {
   readonly container: string | undefined;
 }
 
-export type InputSource = Observable<Uint8Array> | Uint8Array | undefined;
+type MediaSource = Observable<Uint8Array> | Uint8Array | SpooledFile;
+export type InputSource = MediaSource | undefined;
 
 interface InputOptions {
   /** Bytes of a stream that may be spooled to disk. */
@@ -24,7 +25,10 @@ interface InputOptions {
 }
 
 /** A format that the caller names is read from the pipe. */
-export const namedInput = (source: InputSource, named: readonly string[]): OpenInput => ({
+export const namedInput = (
+  source: Observable<Uint8Array> | Uint8Array | undefined,
+  named: readonly string[],
+): OpenInput => ({
   arguments: source === undefined ? named : [...named, ...pipe],
   bytes: source,
   container: undefined,
@@ -34,11 +38,12 @@ const pipe = ['-protocol_whitelist', 'pipe', '-i', 'pipe:0'] as const;
 
 /** One demuxer is named and one protocol allowed: a playlist in disguise leads nowhere. */
 export const detectedInput = async (
-  source: Observable<Uint8Array> | Uint8Array,
+  source: MediaSource,
   folder: string,
   options: InputOptions,
 ): Promise<OpenInput> => {
-  const file = join(folder, 'input');
+  if (source instanceof SpooledFile) return fromFile(source.path, known(source.head));
+  const path = join(folder, 'input');
   if (source instanceof Uint8Array) {
     const demuxer = known(source);
     if (!demuxer.seeks)
@@ -47,18 +52,22 @@ export const detectedInput = async (
         bytes: source,
         container: demuxer.container,
       };
-    await writeFile(file, source, { mode: 0o600, signal: options.signal });
-    return fromFile(file, demuxer);
+    await writeFile(path, source, { mode: 0o600, signal: options.signal });
+    return fromFile(path, demuxer);
   }
-  return fromFile(file, known(await spool(source, file, options)));
+  const { maxSpoolBytes: maxBytes, inputBackpressure: backpressure = new Backpressure(), signal } = options;
+  const spooled = await spoolTo(source, path, { maxBytes, backpressure, signal });
+  return fromFile(path, known(spooled.head));
 };
 
-/** Whether a file is needed: a folder is created for those inputs only. */
-export const needsFile = (source: Observable<Uint8Array> | Uint8Array): boolean =>
-  !(source instanceof Uint8Array) || demuxerFor(source.subarray(0, headLength))?.seeks === true;
+/** Whether a file has to be written: a folder is created for those inputs only. */
+export const needsFile = (source: MediaSource): boolean => {
+  if (source instanceof SpooledFile) return false;
+  return !(source instanceof Uint8Array) || demuxerFor(source.subarray(0, headLength))?.seeks === true;
+};
 
-const fromFile = (file: string, demuxer: Demuxer): OpenInput => ({
-  arguments: ['-f', demuxer.format, '-protocol_whitelist', 'file', '-i', `file:${file}`],
+const fromFile = (path: string, demuxer: Demuxer): OpenInput => ({
+  arguments: ['-f', demuxer.format, '-protocol_whitelist', 'file', '-i', `file:${path}`],
   bytes: undefined,
   container: demuxer.container,
 });
@@ -73,35 +82,6 @@ const known = (bytes: Uint8Array): Demuxer => {
     );
   return demuxer;
 };
-
-/** The first bytes of what is now in the file. */
-const spool = (source: Observable<Uint8Array>, file: string, options: InputOptions): Promise<Uint8Array> =>
-  new Promise((resolve, reject) => {
-    const backpressure = options.inputBackpressure ?? new Backpressure();
-    const target = createWriteStream(file, { mode: 0o600, signal: options.signal });
-    const head: Uint8Array[] = [];
-    let received = 0;
-    let feeding: Subscription | undefined;
-    target.on('drain', () => backpressure.resume());
-    target.on('error', (error) => {
-      feeding?.unsubscribe();
-      reject(options.signal.aborted ? options.signal.reason : error);
-    });
-    target.on('finish', () => resolve(Buffer.concat(head)));
-    feeding = source.subscribe({
-      next: (chunk) => {
-        if (received < headLength) head.push(chunk.slice(0, headLength - received));
-        received += chunk.length;
-        if (received > options.maxSpoolBytes)
-          target.destroy(
-            fail('payload_too_large', `is larger than the limit of ${options.maxSpoolBytes} bytes`),
-          );
-        else if (!target.write(chunk)) backpressure.pause();
-      },
-      error: (error: Error) => target.destroy(error),
-      complete: () => target.end(),
-    });
-  });
 
 /** One of ffmpeg's readers; it is named to ffmpeg so that no other is ever tried. */
 interface Demuxer {

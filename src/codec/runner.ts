@@ -74,6 +74,12 @@ export class Runner {
     return run;
   }
 
+  /** A private folder for whoever removes it again; it is removed with the others at the end. */
+  async createFolder(): Promise<string> {
+    this.#closing.signal.throwIfAborted();
+    return privateFolder(await this.#spawner.get());
+  }
+
   async close(): Promise<void> {
     this.#closing.abort(fail('unavailable', 'The service is shutting down'));
     await Promise.allSettled(this.#running);
@@ -91,13 +97,14 @@ export class Runner {
   }
 }
 
-/** Inside the spawner's folder, which is removed even when the gateway is killed. */
+/** Inside the spawner's folder, which is removed even when the gateway is killed; created with mode 0700. */
+const privateFolder = (spawner: Spawner): Promise<string> => mkdtemp(join(spawner.folder, 'run-'));
+
 const inPrivateFolder = async <T>(
   context: RunContext,
   work: (context: RunContext) => Promise<T>,
 ): Promise<T> => {
-  // Created with mode 0700.
-  const folder = await mkdtemp(join(context.spawner.folder, 'run-'));
+  const folder = await privateFolder(context.spawner);
   try {
     return await work({ ...context, folder });
   } finally {

@@ -2,12 +2,12 @@
 import {
   catchError,
   defer,
+  finalize,
   last,
   map,
   Observable,
   type OperatorFunction,
   type Subscriber,
-  switchMap,
   tap,
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
@@ -18,45 +18,55 @@ import type { Flow } from '../ports/engine.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
 import type { EngineCalls } from './calls.ts';
 import type { EngineReader } from './http-call.ts';
+import { routeByHead } from './route-by-head.ts';
+import { type AskedSound, type SoundFormat, soundFormat, undecodable } from './sound-format.ts';
 import type { SpeechWire } from './wire.ts';
 
 type Speak = (model: Model, call: SpeechCall, flow: Flow) => Observable<Spoken>;
 
-export const speakOverHttp = (wire: SpeechWire, calls: EngineCalls, codec: Codec | undefined): Speak => {
-  const sound = (model: Model, call: SpeechCall, flow: Flow): Observable<Buffer> => {
-    // A file is complete before its first byte is sent; samples are sent as they are made.
-    const streams = (model.capabilities?.speech?.engine_format ?? 'pcm') === 'pcm';
-    return calls.read(wire.encode(model, call), flow, { streams }, (subscriber) =>
-      audioReader(wire, subscriber),
-    );
-  };
-
-  return (model, call, flow) => {
+export const speakOverHttp =
+  (wire: SpeechWire, calls: EngineCalls, codec: Codec | undefined): Speak =>
+  (model, call, flow) => {
     const { engine_format: format = 'pcm', engine_rate: rate = speechRate } =
       model.capabilities?.speech ?? {};
-    if (format === 'pcm' && rate === speechRate) return sound(model, call, flow).pipe(wholeSamples);
-    if (codec === undefined)
-      throw fail('internal', `The speech of model ${model.id} cannot be decoded on this server`);
-    if (format === 'pcm')
-      return defer(() => {
-        const backpressure = new Backpressure();
-        const source = sound(model, call, { ...flow, backpressure });
-        const inputArguments = ['-f', 's16le', '-ar', String(rate), '-ac', '1'];
-        return codec.convert(
-          source,
-          { ...toSamples, inputArguments, inputBackpressure: backpressure },
-          flow.backpressure,
-        );
-      }).pipe(wholeSamples);
-    return sound(model, call, flow).pipe(
-      gathered,
-      switchMap((file) => decoded(codec, file, ['-f', demuxers[format]], flow.backpressure)),
-      wholeSamples,
-    );
+    const asked: AskedSound = { format, rate };
+    if (codec === undefined && (format !== 'pcm' || rate !== speechRate)) throw noCodec();
+    return defer(() => {
+      const backpressure = new Backpressure();
+      let type = '';
+      // A file is complete before its first byte is sent; samples are sent as they are made.
+      const options = { streams: format === 'pcm' };
+      const sound = calls.read<Buffer>(
+        wire.encode(model, call),
+        { ...flow, backpressure },
+        options,
+        (subscriber) =>
+          audioReader(wire, subscriber, (contentType) => {
+            type = contentType;
+          }),
+      );
+      return routeByHead(format === 'pcm' ? sound : sound.pipe(gathered), backpressure, (head, isAll) => {
+        const found = soundFormat(head, isAll || format !== 'pcm', type, asked);
+        if (found === undefined) return undefined;
+        return isOurs(found)
+          ? (samples) => paced(samples, flow.backpressure, backpressure)
+          : (bytes) =>
+              decoded(codec, format === 'pcm' ? bytes : head, found, backpressure, flow.backpressure);
+      });
+    }).pipe(wholeSamples);
   };
-};
 
-const demuxers = { wav: 'wav', mp3: 'mp3', opus: 'ogg', flac: 'flac', aac: 'aac' } as const;
+/** Samples as the gateway has them: nothing is to be converted. */
+const isOurs = (found: SoundFormat): boolean =>
+  found.kind === 'samples' && found.rate === speechRate && found.channels === 1;
+
+/** The reader's pauses reach the engine. */
+const paced = (samples: Observable<Buffer>, reader: Backpressure, source: Backpressure): Observable<Buffer> =>
+  defer(() => {
+    reader.attach(source);
+    return samples.pipe(finalize(() => reader.detach(source)));
+  });
+
 const toSamples = {
   arguments: ['-vn', '-ac', '1', '-ar', String(speechRate), '-f', 's16le'],
   maxBytes: 512 * 1024 * 1024,
@@ -82,29 +92,51 @@ const gathered: OperatorFunction<Buffer, Buffer> = (source) =>
   });
 
 const decoded = (
-  codec: Codec,
-  file: Buffer,
-  inputArguments: readonly string[],
+  codec: Codec | undefined,
+  sound: Observable<Buffer> | Buffer,
+  found: SoundFormat,
+  inputBackpressure: Backpressure,
   backpressure: Backpressure,
-): Observable<Buffer> =>
-  codec.convert(file, { ...toSamples, inputArguments }, backpressure).pipe(
+): Observable<Buffer> => {
+  if (codec === undefined) throw noCodec();
+  const named = inputOf(found);
+  const conversion = {
+    ...toSamples,
+    inputBackpressure,
+    ...(named === undefined ? {} : { inputArguments: named }),
+  };
+  return codec.convert(sound, conversion, backpressure).pipe(
     catchError((error: unknown) => {
-      throw error instanceof ApiError && error.kind === 'invalid_request'
-        ? fail('engine_unreachable', 'The engine sent sound that cannot be decoded', { cause: error })
-        : error;
+      throw error instanceof ApiError && error.kind === 'invalid_request' ? undecodable(error) : error;
     }),
   );
+};
+
+/** Undefined where it has to be in a file first. */
+const inputOf = (found: SoundFormat): readonly string[] | undefined => {
+  if (found.kind === 'samples')
+    return ['-f', 's16le', '-ar', String(found.rate), '-ac', String(found.channels)];
+  return found.demuxer === undefined ? undefined : ['-f', found.demuxer];
+};
+
+const noCodec = () => fail('internal', 'The speech of this model cannot be decoded on this server');
+const noSound = () => fail('engine_unreachable', 'The engine sent no sound');
 
 const longestFailure = 64 * 1024;
 
 /** Audio, or JSON in its place that reports a failure. */
-const audioReader = ({ failureOf }: SpeechWire, subscriber: Subscriber<Buffer>): EngineReader => {
+const audioReader = (
+  { failureOf }: SpeechWire,
+  subscriber: Subscriber<Buffer>,
+  onType: (contentType: string) => void,
+): EngineReader => {
   let isAudio = true;
   let isEmpty = true;
   let text = '';
   return {
     head: ({ contentType }) => {
       isAudio = !/^(?:text\/|application\/json)/i.test(contentType);
+      onType(contentType);
     },
     bytes: (bytes) => {
       isEmpty = false;
@@ -113,24 +145,27 @@ const audioReader = ({ failureOf }: SpeechWire, subscriber: Subscriber<Buffer>):
     },
     end: () => {
       if (isAudio && !isEmpty) subscriber.complete();
-      else subscriber.error(failureOf(text) ?? fail('engine_unreachable', 'The engine sent no sound'));
+      else subscriber.error(failureOf(text) ?? noSound());
     },
     error: (error) => subscriber.error(error),
   };
 };
 
-/** Reads end anywhere; samples are whole. */
+/** Reads end anywhere; samples are whole, and there must be some. */
 const wholeSamples: OperatorFunction<Buffer, Spoken> = (source) =>
   new Observable((subscriber) => {
     let half: Buffer | undefined;
+    let isEmpty = true;
     return source.subscribe({
       next: (bytes) => {
         const all = half === undefined ? bytes : Buffer.concat([half, bytes]);
         const whole = all.length - (all.length % sampleBytes);
         half = whole < all.length ? Buffer.from(all.subarray(whole)) : undefined;
-        if (whole > 0) subscriber.next({ samples: all.subarray(0, whole) });
+        if (whole === 0) return;
+        isEmpty = false;
+        subscriber.next({ samples: all.subarray(0, whole) });
       },
       error: (error: unknown) => subscriber.error(error),
-      complete: () => subscriber.complete(),
+      complete: () => (isEmpty ? subscriber.error(noSound()) : subscriber.complete()),
     });
   });

@@ -1,10 +1,16 @@
-/** The Pictures port on sharp: decodes pictures to check them, their size and transparency. */
+/** The Pictures port on sharp, and on the codec for HEIC: decodes pictures to check them. */
+import { fromEvent, lastValueFrom, reduce, takeUntil } from 'rxjs';
 import type { Sharp, SharpOptions } from 'sharp';
-import { fail } from '../errors.ts';
-import type { Pictures } from '../ports/pictures.ts';
+import { ApiError, fail } from '../errors.ts';
+import { Backpressure } from '../ports/backpressure.ts';
+import type { Codec } from '../ports/codec.ts';
+import type { PictureSize, Pictures } from '../ports/pictures.ts';
 import { Semaphore } from '../semaphore.ts';
+import { type HeifPicture, readHeif } from './heif.ts';
 
 interface PicturesOptions {
+  /** Decodes HEVC, which sharp does not; without it no HEIC can be verified. */
+  readonly codec?: Pick<Codec, 'convert'>;
   /** Pictures decoded at once: the threads are the same that write files. */
   readonly atOnce?: number;
   readonly maxWaiting?: number;
@@ -19,7 +25,7 @@ const small = 8;
 const mostComparedPixels = 2 ** 22;
 const opaque = 255;
 
-export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
+export const createPictures = ({ codec, atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
   const semaphore = new Semaphore(atOnce, maxWaiting, busy);
   const look = <T>(
     bytes: Buffer,
@@ -34,21 +40,29 @@ export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions
         return await see(sharp(bytes, options));
       } catch (cause) {
         const isLarge = cause instanceof Error && cause.message.includes('pixel limit');
-        throw fail(
-          'invalid_request',
-          isLarge ? `has more than ${limitInputPixels} pixels` : 'cannot be read: the picture is damaged',
-          { cause },
-        );
+        throw isLarge ? tooLarge(limitInputPixels, cause) : damaged(cause);
       }
     });
 
+  const verifyHeif = (picture: HeifPicture, maxPixels: number, signal: AbortSignal): Promise<PictureSize> => {
+    const { width, height } = picture;
+    if (width * height > maxPixels) throw tooLarge(maxPixels);
+    return semaphore.run(signal, async () => {
+      await decodeTiles(codec, picture, signal);
+      return { width, height };
+    });
+  };
+
   return {
-    verify: (bytes, maxPixels, signal) =>
-      look(bytes, maxPixels, signal, async (picture) => {
+    verify: async (bytes, maxPixels, signal) => {
+      const heif = isHeif(bytes) ? heifOf(bytes) : undefined;
+      if (heif !== undefined) return verifyHeif(heif, maxPixels, signal);
+      return look(bytes, maxPixels, signal, async (picture) => {
         const { width, height } = await picture.metadata();
         await picture.resize(small, small, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
         return { width, height };
-      }),
+      });
+    },
     isTransparent: (bytes, signal) =>
       look(bytes, maxMadePixels, signal, async (picture) => {
         const { width, height, depth, hasAlpha } = await picture.metadata();
@@ -60,3 +74,48 @@ export const createPictures = ({ atOnce = 2, maxWaiting = 256 }: PicturesOptions
       }),
   };
 };
+
+const isHeif = (bytes: Buffer): boolean => bytes.toString('latin1', 4, 8) === 'ftyp';
+
+const heifOf = (bytes: Buffer): HeifPicture | undefined => {
+  try {
+    return readHeif(bytes);
+  } catch (cause) {
+    throw damaged(cause);
+  }
+};
+
+/** Bytes of each picture once it is made small. */
+const tileBytes = small * small;
+
+const decodeTiles = async (
+  codec: Pick<Codec, 'convert'> | undefined,
+  { hevc, tiles }: HeifPicture,
+  signal: AbortSignal,
+): Promise<void> => {
+  if (codec === undefined) throw fail('internal', 'HEIC pictures cannot be read on this server');
+  const conversion = {
+    inputArguments: ['-err_detect', 'explode', '-f', 'hevc'],
+    arguments: [
+      ...['-xerror', '-vsync', '0', '-vf', `scale=${small}:${small}`],
+      ...['-pix_fmt', 'gray', '-f', 'rawvideo'],
+    ],
+    maxBytes: (tiles + 1) * tileBytes,
+    timeoutMs: 60_000,
+  };
+  const decoded = codec.convert(hevc, conversion, new Backpressure()).pipe(
+    takeUntil(fromEvent(signal, 'abort')),
+    reduce((length, bytes) => length + bytes.length, 0),
+  );
+  const length = await lastValueFrom(decoded).catch((error: unknown) => {
+    throw error instanceof ApiError && error.kind === 'invalid_request' ? damaged(error) : error;
+  });
+  signal.throwIfAborted();
+  if (length !== tiles * tileBytes) throw damaged(new Error(`${length} of ${tiles * tileBytes} bytes`));
+};
+
+const damaged = (cause: unknown): ApiError =>
+  fail('invalid_request', 'cannot be read: the picture is damaged', { cause });
+
+const tooLarge = (maxPixels: number, cause?: unknown): ApiError =>
+  fail('invalid_request', `has more than ${maxPixels} pixels`, { cause });

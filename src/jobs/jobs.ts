@@ -11,6 +11,7 @@ import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { cancelJob, deleteFiles, deleteJob } from './apply-transitions.ts';
 import { createQueuePlace, newRecord, viewOf } from './job-record.ts';
+import type { OutputCodec } from './keep-output.ts';
 import { listen } from './listen.ts';
 import { startMaintenance } from './maintenance.ts';
 import { Notices } from './notices.ts';
@@ -23,6 +24,8 @@ import { Worker } from './worker.ts';
 export interface JobParts {
   readonly state: State;
   readonly blobs: Blobs;
+  /** Looks at what engines rendered. */
+  readonly codec: OutputCodec;
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly usage: UsageLog;
@@ -54,7 +57,7 @@ export interface RunningJobs extends Jobs {
 }
 
 export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs => {
-  const { blobs, catalog, engines, log, publicUrl } = parts;
+  const { blobs, codec, catalog, engines, log, publicUrl } = parts;
   const { now = Date.now, notices = new Notices(), heartbeatMs = 3_000, leaseMs = 15_000 } = settings;
   const store = new JobStore(parts.state);
   const settle = createSettle({ store, blobs, usage: parts.usage, notify: parts.notify });
@@ -62,6 +65,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
     {
       store,
       blobs,
+      codec,
       catalog,
       engines,
       settle,

@@ -1,16 +1,19 @@
-/** Renders a job on its engine and stores the outputs, and samples on the way, as blobs. */
-import { firstValueFrom, map, merge, mergeMap, Observable, throwError, timer, toArray } from 'rxjs';
+/** Renders a job on its engine and stores the verified outputs, and samples on the way, as blobs. */
+import { firstValueFrom, merge, mergeMap, type Observable, throwError, timer, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Engine } from '../ports/engine.ts';
+import { offloaded } from '../ports/offload.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
 import { outputsOf } from './job-record.ts';
+import { aborted, keepOutput, type OutputCodec } from './keep-output.ts';
 import { SampleWriter } from './sample-store.ts';
 
 interface Production {
   readonly blobs: Blobs;
+  readonly codec: OutputCodec;
   readonly engine: Engine;
   readonly model: Model;
   readonly job: JobRecord;
@@ -73,28 +76,24 @@ const take = (
   return [];
 };
 
-const keep = (output: RenderOutput, { blobs, job, now, keptMs }: Production): Observable<JobOutput> => {
+const keep = (output: RenderOutput, production: Production): Observable<JobOutput> => {
+  const { codec, blobs, job, now, keptMs } = production;
+  // Claimed now: an engine goes on to the next output when nobody wants this one.
   const backpressure = new Backpressure();
-  const blob = outputName(job, output);
-  return blobs
-    .write(blob, output.bytes(backpressure), {
-      backpressure,
-      mediaType: output.mediaType,
-      expiresAt: now() + keptMs + strayMs,
-    })
-    .pipe(
-      map(
-        ({ size }): JobOutput => ({
-          index: output.index,
-          blob,
-          media_type: output.mediaType,
-          size_bytes: size,
-          duration: output.seconds,
-          ...(output.width === undefined ? {} : { width: output.width }),
-          ...(output.height === undefined ? {} : { height: output.height }),
-        }),
-      ),
-    );
+  const bytes = output.bytes(backpressure);
+  return offloaded((signal) =>
+    keepOutput(
+      { index: output.index, bytes, backpressure },
+      {
+        codec,
+        blobs,
+        call: job.call as RenderCall,
+        blob: outputName(job, output),
+        expiresAt: now() + keptMs + strayMs,
+        signal,
+      },
+    ),
+  );
 };
 
 /** Contains the attempt: a worker that was believed dead cannot overwrite the outputs of its successor. */
@@ -110,14 +109,6 @@ const checkOutputs = (job: JobRecord, outputs: readonly JobOutput[]): void => {
   if (given !== wanted || outputs.length !== wanted)
     throw new RenderError('render_failed', `The engine gave ${given} of ${wanted} outputs`);
 };
-
-const aborted = (signal: AbortSignal): Observable<never> =>
-  new Observable((subscriber) => {
-    const stop = (): void => subscriber.error(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop, { once: true });
-    return () => signal.removeEventListener('abort', stop);
-  });
 
 const late = (milliseconds: number): Observable<never> =>
   timer(milliseconds).pipe(

@@ -2,6 +2,7 @@
 import type { JobOutput, JobRecord } from '../../schemas/jobs.ts';
 import type { JobView } from '../ports/jobs.ts';
 
+/** To be written by `jsonText`: a seed may be a bigint. */
 export type JobJson = Readonly<Record<string, unknown>>;
 export type Rendering = 'plain' | 'openai';
 
@@ -15,7 +16,7 @@ export const renderRecord = (view: JobView, publicUrl: string, rendering: Render
 
 const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): JobJson => {
   const { job } = view;
-  const { prompt, duration, fps, ...asked } = job.request;
+  const { prompt, duration, fps, ...asked } = askedFields(job);
   const [output] = job.outputs;
   return {
     ...commonFields(view, publicUrl),
@@ -24,9 +25,7 @@ const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): Jo
     seconds: String(duration),
     duration,
     ...asked,
-    ...(job.status === 'completed' && output !== undefined
-      ? { output: { duration: output.duration, width: output.width, height: output.height, fps } }
-      : {}),
+    ...(job.status === 'completed' && output !== undefined ? { output: outputFacts(output, fps) } : {}),
     ...resultFields(job, publicUrl),
     ...(rendering === 'openai' ? openAiFailure(job) : failureFields(job)),
     remixed_from_video_id: null,
@@ -34,12 +33,21 @@ const videoRecord = (view: JobView, publicUrl: string, rendering: Rendering): Jo
   };
 };
 
+/** Records from before outputs were looked at have the rate of the request. */
+const outputFacts = ({ duration, width, height, fps, audio }: JobOutput, asked: unknown): JobJson => ({
+  duration,
+  width,
+  height,
+  fps: fps ?? asked,
+  ...(audio === undefined ? {} : { audio }),
+});
+
 const musicRecord = (view: JobView, publicUrl: string): JobJson => {
   const { job } = view;
   const isOpen = job.status === 'pending' || job.status === 'in_progress';
   return {
     ...commonFields(view, publicUrl),
-    ...job.request,
+    ...askedFields(job),
     ...(isOpen && job.progressive ? { stream_url: `${jobUrl(job, publicUrl)}/stream` } : {}),
     ...(job.status === 'completed'
       ? { outputs: job.outputs.map((output) => outputRecord(job, output, publicUrl)) }
@@ -48,6 +56,10 @@ const musicRecord = (view: JobView, publicUrl: string): JobJson => {
     ...failureFields(job),
   };
 };
+
+/** A seed that is kept as text is written as the integer it is. */
+const askedFields = ({ request }: JobRecord): JobJson =>
+  typeof request.seed === 'string' ? { ...request, seed: BigInt(request.seed) } : request;
 
 const commonFields = ({ job, queuePosition, progress }: JobView, publicUrl: string): JobJson => ({
   id: job.id,

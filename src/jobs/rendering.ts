@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { JobRecord } from '../../schemas/jobs.ts';
-import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail, firstLine } from '../errors.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
@@ -10,8 +9,10 @@ import type { Engines } from '../ports/engine.ts';
 import { RenderError, type RenderErrorCode } from '../ports/render.ts';
 import { endJob, type Outcome, type TransitionParts } from './apply-transitions.ts';
 import { outputsOf } from './job-record.ts';
+import type { OutputCodec } from './keep-output.ts';
 import type { Notices } from './notices.ts';
 import { outputName, produce } from './produce.ts';
+import { retryUnavailable } from './retry-unavailable.ts';
 import type { Settle } from './settle.ts';
 import type { Slot } from './slots.ts';
 import type { StoredJob } from './store.ts';
@@ -19,6 +20,7 @@ import { advance, type Failure, isRenderedBy } from './transitions.ts';
 
 export interface RenderingParts extends TransitionParts {
   readonly blobs: Blobs;
+  readonly codec: OutputCodec;
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly settle: Settle;
@@ -91,7 +93,7 @@ export class Rendering {
 
   /** Undefined when it was stopped. */
   async #produce(): Promise<Outcome | undefined> {
-    const { blobs, catalog, engines, notices, log, now, keptMs, longestMs } = this.#parts;
+    const { blobs, codec, catalog, engines, notices, log, now, keptMs, longestMs } = this.#parts;
     const job = this.#job;
     try {
       const model = catalog.find(job.model);
@@ -99,6 +101,7 @@ export class Rendering {
       return {
         outputs: await produce({
           blobs,
+          codec,
           engine: engines.of(model),
           model,
           job,
@@ -177,23 +180,6 @@ export class Rendering {
     }
   }
 }
-
-const storeBackoff = exponentialBackoff({ first: 100, most: 2_000 });
-
-/** Retries with exponential backoff while a store is unavailable. */
-const retryUnavailable = async <T>(work: () => Promise<T>, maxMs: number): Promise<T> => {
-  const deadline = Date.now() + maxMs;
-  for (let retry = 1; ; retry++) {
-    try {
-      return await work();
-    } catch (error) {
-      const backoff = storeBackoff(retry);
-      const isTransient = error instanceof ApiError && error.kind === 'unavailable';
-      if (!isTransient || Date.now() + backoff > deadline) throw error;
-      await delay(backoff);
-    }
-  }
-};
 
 const codes: Partial<Record<ApiError['kind'], RenderErrorCode>> = {
   timeout: 'timeout',

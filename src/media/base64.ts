@@ -16,6 +16,47 @@ export const decodedSize = (base64: Base64): number =>
 export const isBase64 = (base64: Base64): boolean =>
   base64.length % 4 === 0 && (typeof base64 === 'string' ? isText(base64) : isAscii(base64));
 
+/** Without line breaks and with its padding, as engines need it; undefined for what is no base64. */
+export const normalBase64 = <Text extends Base64>(base64: Text): Text | undefined => {
+  if (isBase64(base64)) return base64;
+  const whole = (typeof base64 === 'string' ? normalText(base64) : normalBytes(base64)) as Text;
+  return isBase64(whole) ? whole : undefined;
+};
+
+const normalText = (text: string): string => {
+  const joined = text.replace(/[\r\n]+/g, '');
+  return joined + '='.repeat(missingPadding(joined));
+};
+
+const normalBytes = (bytes: Uint8Array): Uint8Array => {
+  const joined = Buffer.allocUnsafeSlow(bytes.length + 2);
+  let length = 0;
+  for (let start = 0; start < bytes.length; ) {
+    const end = lineEnd(bytes, start);
+    joined.set(bytes.subarray(start, end), length);
+    length += end - start;
+    for (start = end; bytes[start] === lineFeed || bytes[start] === carriageReturn; ) start++;
+  }
+  const padding = missingPadding(joined.subarray(0, length));
+  joined.fill(equalsSign, length, length + padding);
+  return joined.subarray(0, length + padding);
+};
+
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
+
+const lineEnd = (bytes: Uint8Array, start: number): number => {
+  const feed = bytes.indexOf(lineFeed, start);
+  const end = feed < 0 ? bytes.length : feed;
+  return end > start && bytes[end - 1] === carriageReturn ? end - 1 : end;
+};
+
+/** None where some is there already, or where no padding would help. */
+const missingPadding = (base64: Base64): number => {
+  const rest = base64.length % 4;
+  return rest < 2 || isPadding(base64, base64.length - 1) ? 0 : 4 - rest;
+};
+
 /** The first bytes, as many as are asked for. */
 export const decodeHead = (base64: Base64, count: number): Buffer =>
   Buffer.from(textOf(base64, 0, Math.ceil(count / 3) * 4), 'base64');

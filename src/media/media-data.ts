@@ -1,19 +1,22 @@
 /** Media data held as base64 or as bytes, each converted to the other on first use. */
 import { fail } from '../errors.ts';
 import type { Base64, MediaData, MediaRule } from '../ports/media.ts';
-import { Base64Writer, decode, decodedSize, decodeHead, isBase64 } from './base64.ts';
+import { Base64Writer, decode, decodedSize, decodeHead, normalBase64 } from './base64.ts';
 import { headLength, mediaTypeOf } from './media-type.ts';
 
 /** Throws an error that names the field. Base64 that comes as bytes was checked on the thread that parsed the request. */
-export const encodedMedia = (base64: Base64, declared: string | undefined, rule: MediaRule): MediaData => {
-  if (base64.length === 0) throw fail('invalid_request', `${rule.field} is empty`);
+export const encodedMedia = (given: Base64, declared: string | undefined, rule: MediaRule): MediaData => {
+  if (given.length === 0) throw fail('invalid_request', `${rule.field} is empty`);
+  if (decodedSize(given) > rule.maxBytes + lineBreaksOf(given)) throw tooLarge(rule);
+  const base64 = typeof given === 'string' ? normalBase64(given) : given;
+  if (base64 === undefined) throw fail('invalid_request', `${rule.field} is not valid base64`);
   const size = decodedSize(base64);
   if (size > rule.maxBytes) throw tooLarge(rule);
-  if (typeof base64 === 'string' && !isBase64(base64)) {
-    throw fail('invalid_request', `${rule.field} is not valid base64`);
-  }
   return new EncodedMedia(base64, size, mediaTypeOf(decodeHead(base64, headLength), declared));
 };
+
+/** Lines have at least 64 characters: what is too large without its line breaks is not looked at. */
+const lineBreaksOf = (base64: Base64): number => (base64.length * 2) / 64;
 
 export const tooLarge = ({ field, maxBytes }: MediaRule) =>
   fail('payload_too_large', `${field} is larger than the limit of ${maxBytes} bytes`);

@@ -1,7 +1,10 @@
 /** Detects the media type of a file from its first bytes. */
+import { holdsMp3 } from './audio-frames.ts';
 
-/** Bytes that are sniffed: a PDF may begin with this much of something else. */
-export const headLength = 1024;
+/** Bytes that are sniffed: room for a few of the longest frames of MP3. */
+export const headLength = 8 * 1024;
+/** A PDF may begin with this much of something else. */
+const pdfOffset = 1024;
 
 const heicBrands = new Set(['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'hevm', 'hevs']);
 const soundBrands = new Set(['M4A ', 'M4B ', 'M4P ']);
@@ -10,7 +13,11 @@ const quickTimeBoxes = new Set(['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'])
 
 /** Undefined when the bytes do not show it. */
 export const sniffMediaType = (head: Buffer): string | undefined =>
-  imageType(head) ?? containerType(head) ?? soundType(head) ?? documentType(head);
+  imageType(head) ??
+  containerType(head) ??
+  soundType(head) ??
+  documentType(head) ??
+  (holdsMp3(head.subarray(0, headLength)) ? 'audio/mpeg' : undefined);
 
 /**
  * The bytes win over what was declared, but for a container that holds sound as well as pictures: there `audio/webm`
@@ -70,7 +77,7 @@ const soundType = (head: Buffer): string | undefined => {
 
 const documentType = (head: Buffer): string | undefined => {
   if (starts(head, 'PK\x03\x04')) return 'application/zip';
-  return head.subarray(0, headLength).includes('%PDF-') ? 'application/pdf' : undefined;
+  return head.subarray(0, pdfOffset).includes('%PDF-') ? 'application/pdf' : undefined;
 };
 
 const starts = (head: Buffer, signature: string, at = 0): boolean => {

@@ -7,6 +7,8 @@ export type Reach = 'public' | 'private' | 'forbidden';
 export interface UrlRules {
   /** For tests: http and https to private addresses too; http never to a public one. */
   readonly allowPrivate: boolean;
+  /** Ports below 1024 too: where we send to a receiver of the client's, and fetch nothing for it. */
+  readonly anyPort?: boolean;
 }
 
 type Scheme = 'http:' | 'https:';
@@ -68,7 +70,8 @@ export const checkUrl = (text: string, rules: UrlRules): CheckedUrl => {
   const isNumber = ipaddr.isValid(host);
   if (isNumber && !mayConnect(scheme, host, rules)) return { problem: `must be ${kind}` };
   if (isLocalName(host) && !rules.allowPrivate) return { problem: `must be ${kind}` };
-  if (!rules.allowPrivate && !isOpenPort(url.port)) {
+  if (scheme === 'http:' && !isNumber && !isPrivateName(host)) return { problem: `must be ${kind}` };
+  if (!rules.allowPrivate && rules.anyPort !== true && !isOpenPort(url.port)) {
     return { problem: `must use port 443 or one from ${lowestFreePort} up` };
   }
   return { url };
@@ -77,6 +80,10 @@ export const checkUrl = (text: string, rules: UrlRules): CheckedUrl => {
 const isScheme = (protocol: string): protocol is Scheme => protocol === 'https:' || protocol === 'http:';
 
 const isLocalName = (host: string): boolean => host === 'localhost' || host.endsWith('.localhost');
+
+/** One label, or below a name that is reserved for private networks and tests: no such host is on the internet. */
+const isPrivateName = (host: string): boolean =>
+  /^[^.]+$|\.(?:localhost|local|internal|intranet|lan|home\.arpa|svc|test)$/.test(host);
 
 /** The parser has taken the default port away. Below the limit live services that are not for the web. */
 const isOpenPort = (port: string): boolean => port === '' || Number(port) >= lowestFreePort;

@@ -1,6 +1,6 @@
 /** Finds long base64 strings in the bytes of a JSON text, and enforces limits on the rest. */
 import { fail } from '../errors.ts';
-import { isBase64 } from '../media/base64.ts';
+import { normalBase64 } from '../media/base64.ts';
 import { dataUriHeader } from '../media/data-uri.ts';
 
 export interface JsonBounds {
@@ -135,9 +135,15 @@ const cutOf = (text: Buffer, key: Range, { start, end }: Range): Cut | undefined
   if (!bare && !uriKeys.has(name)) return undefined;
   const characters = withoutEscapes(text.subarray(start, end));
   const header = dataUriHeader(characters);
-  if (header === undefined) return bare && isBase64(characters) ? { start, end, characters } : undefined;
-  const valid = isBase64(characters.subarray(header.length));
-  return { start, end, characters: valid ? characters : undefined };
+  if (header === undefined) {
+    const base64 = bare ? normalBase64(characters) : undefined;
+    return base64 && { start, end, characters: base64 };
+  }
+  const body = characters.subarray(header.length);
+  const base64 = normalBase64(body);
+  const isChanged = base64 !== undefined && base64 !== body;
+  const uri = isChanged ? Buffer.concat([characters.subarray(0, header.length), base64]) : characters;
+  return { start, end, characters: base64 && uri };
 };
 
 /** One that a float would round: sixteen digits and more. Those that no field could hold stay numbers. */
@@ -152,7 +158,10 @@ const wideInteger = (text: Buffer, key: Range, after: number, wanted: string): C
   return { start: end - found[1].length, end, characters: undefined, integer: BigInt(found[1]) };
 };
 
-/** Some serialisers write every slash as `\/`, others every plus as `\u002B`; no other escape stands for base64. */
+/** What stands for itself, and what `\n` and `\r` stand for. */
+const escaped: Readonly<Record<number, number>> = { [byte.slash]: byte.slash, 110: 0x0a, 114: 0x0d };
+
+/** Some serialisers write every slash as `\/`, others every plus as `\u002B`; besides there may be line breaks. */
 const withoutEscapes = (characters: Buffer): Uint8Array => {
   if (!characters.includes(byte.backslash)) return characters;
   const plain = Buffer.allocUnsafeSlow(characters.length);
@@ -164,7 +173,7 @@ const withoutEscapes = (characters: Buffer): Uint8Array => {
       if (next === byte.u) {
         next = Number.parseInt(characters.toString('latin1', at + 1, at + 5), 16);
         at += 4;
-      } else if (next !== byte.slash) next = 0;
+      } else next = escaped[next] ?? 0;
       // Anything else than a character of base64 becomes a zero, which makes the whole invalid.
       if (!(next < 0x80)) next = 0;
     }

@@ -13,6 +13,30 @@ export interface MediaFacts {
   readonly channels?: number;
   readonly width?: number;
   readonly height?: number;
+  /** By ffmpeg's names: `h264`, `aac`, `yuv420p` … */
+  readonly videoCodec?: string;
+  readonly pixelFormat?: string;
+  readonly audioCodec?: string;
+  /** Pictures in all, and a second of them. */
+  readonly frames?: number;
+  readonly fps?: number;
+  /** The header leaves the length of the file open, as that of a stream does. */
+  readonly openEnded?: boolean;
+}
+
+/** Media in a private file, to be read more than once. */
+export interface MediaFile {
+  readonly size: number;
+  read(backpressure: Backpressure): Observable<Buffer>;
+  remove(): Promise<void>;
+}
+
+export interface Spooling {
+  /** Most bytes that may come. */
+  readonly maxBytes: number;
+  /** Paused while the disk is behind. */
+  readonly backpressure: Backpressure;
+  readonly signal: AbortSignal;
 }
 
 export interface Conversion {
@@ -34,6 +58,10 @@ export interface Conversion {
 export interface Codec {
   /** Rejects with `invalid_request` that says why the bytes cannot be read, without the field. */
   probe(bytes: Uint8Array, signal?: AbortSignal): Promise<MediaFacts>;
+  /** As `probe`, but every picture is decoded too, and what is cut or damaged anywhere is rejected. */
+  verify(file: MediaFile, signal?: AbortSignal): Promise<MediaFacts>;
+  /** Writes a stream to a file; rejects with what the stream errors with, or with `payload_too_large`. */
+  spool(source: Observable<Uint8Array>, spooling: Spooling): Promise<MediaFile>;
   /**
    * Input bytes in, output bytes out as they are made, held back while `backpressure` is paused. Without input it is for
    * `inputArguments` to name a source (`-f lavfi -i …`); with them, `-f` must name the format of the input; without
@@ -42,7 +70,7 @@ export interface Codec {
    * too many run or it takes longer than `timeoutMs`. Unsubscribing ends the process at once.
    */
   convert(
-    input: Observable<Uint8Array> | Uint8Array | undefined,
+    input: Observable<Uint8Array> | Uint8Array | MediaFile | undefined,
     conversion: Conversion,
     backpressure: Backpressure,
   ): Observable<Buffer>;

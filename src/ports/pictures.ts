@@ -2,7 +2,7 @@
 
 export interface Pictures {
   /**
-   * Resolves when the whole of a PNG, JPEG, WebP or GIF can be decoded; rejects with `invalid_request` that goes on
+   * Resolves when the whole of a PNG, JPEG, WebP, GIF or HEIC can be decoded; rejects with `invalid_request` that goes on
    * from the field's name when it cannot, or when it has more pixels than allowed.
    */
   verify(bytes: Buffer, maxPixels: number, signal: AbortSignal): Promise<PictureSize>;

@@ -24,7 +24,8 @@ export interface VideoCall {
   /** `turbo`, `standard`, `max`; undefined when raw steps were asked for. */
   readonly quality: string | undefined;
   readonly audio: boolean;
-  readonly seed: number;
+  /** Digits where a number would lose some: any integer of 64 bits. */
+  readonly seed: number | string;
   readonly startTimeSeconds: number | undefined;
   readonly inputs: readonly RenderInput[];
 }
@@ -37,7 +38,8 @@ export interface MusicCall {
   /** Songs wanted. */
   readonly n: number;
   readonly format: 'mp3' | 'wav' | 'flac' | 'opus';
-  readonly seed: number;
+  /** As of a video. */
+  readonly seed: number | string;
 }
 
 /** The bytes of an output are to be read to their end, or left, before anything else comes. */

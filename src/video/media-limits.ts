@@ -7,6 +7,8 @@ export interface MediaLimit {
   readonly maxBytes: number;
   /** The same in words. */
   readonly described: string;
+  /** Of a still picture. */
+  readonly maxPixels?: number;
   /** Seconds, of what has a length. */
   readonly seconds?: { readonly min: number; readonly max: number };
 }
@@ -19,6 +21,8 @@ export const mediaLimits: Readonly<Record<RenderInput['kind'], MediaLimit>> = {
     types: ['image/jpeg', 'image/png', 'image/webp', 'image/heic', 'image/heif'],
     maxBytes: 30 * mebibyte,
     described: 'a JPG, PNG, WEBP, HEIC or HEIF image',
+    // Above what cameras of phones take, and what is taken to be edited.
+    maxPixels: 2 ** 26,
   },
   video: {
     types: ['video/mp4', 'video/quicktime'],

@@ -1,5 +1,6 @@
 /** Webhooks: signing secrets, deliveries about ended jobs, and their sender. */
 import type { Logger } from 'pino';
+import { jsonText } from '../json-text.ts';
 import { createGuardedFetch, type GuardedFetchOptions } from '../media/guarded-fetch.ts';
 import type { JobView } from '../ports/jobs.ts';
 import type { State } from '../ports/state.ts';
@@ -36,7 +37,7 @@ export const createWebhooks = (
   const secrets = createWebhookSecrets(state, now);
   const deliveries = new Deliveries(state, now);
   const timeouts = { connect: answerMs, firstByte: answerMs, idle: answerMs, total: answerMs };
-  const fetch = createGuardedFetch({ ...rules, timeouts });
+  const fetch = createGuardedFetch({ ...rules, anyPort: true, timeouts });
   const sender = new Sender({ deliveries, secrets, fetch, log, now }, pollMs === undefined ? {} : { pollMs });
   return {
     secrets,
@@ -72,7 +73,7 @@ export const createNotify =
       type,
       subscription: job.subscription,
       url: job.callback_url,
-      body: JSON.stringify({
+      body: jsonText({
         type,
         created_at: Math.floor((job.moved ?? job.created) / 1000),
         data: recordOf(view, job.public_url || publicUrl()),

@@ -195,7 +195,7 @@ t.test('transcription as JSON', async (t) => {
     [named(7), 'input_audio.data must be a string'],
     [named(''), 'input_audio.data is empty'],
     [named('ä'), 'input_audio.data is not valid base64'],
-    [named('AAA'), 'input_audio.data is not valid base64'],
+    [named('AAAAA'), 'input_audio.data is not valid base64'],
     [named(`data:audio/mp3;base64,${data}`), 'input_audio.data must be raw base64, not a data URI'],
     [
       named(`data:audio/mp3;base64,${'A'.repeat(400_000)}`),

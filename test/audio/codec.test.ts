@@ -72,6 +72,11 @@ t.test('files of every container', async (t) => {
     channels: 1,
     width: 320,
     height: 240,
+    audioCodec: 'aac',
+    videoCodec: 'h264',
+    pixelFormat: 'yuv420p',
+    frames: 48,
+    fps: 24,
   });
   t.match(await codec.probe(await film(1, false)), { hasVideo: true, hasAudio: false, seconds: 1 });
 });

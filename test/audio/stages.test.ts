@@ -117,12 +117,16 @@ t.test('the seconds of speech', async (t) => {
   );
 });
 
+const notUsed = () => Promise.reject(new Error('not used here'));
+
 t.test('encodeSpeech', async (t) => {
   const started = (change: Partial<SpeechTask> = {}) => {
     const conversions: { input: string; conversion: Conversion }[] = [];
     const file = new Subject<Buffer>();
     const codec: Codec = {
-      probe: () => Promise.reject(new Error('not used here')),
+      probe: notUsed,
+      verify: notUsed,
+      spool: notUsed,
       close: async () => undefined,
       convert: (input, conversion) => {
         conversions.push({
@@ -212,6 +216,8 @@ t.test('a stage that throws', async (t) => {
       engines: { of: () => ({ [operation]: () => parts }), health: () => ({}), close: async () => undefined },
       codec: {
         probe: async () => ({ container: 'wav', hasVideo: false, hasAudio: true, seconds: 1 }),
+        verify: notUsed,
+        spool: notUsed,
         convert: () => throwError(() => new Error('not used here')),
         close: async () => undefined,
       },

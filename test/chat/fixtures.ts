@@ -229,7 +229,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       },
       ...closes,
     },
-    codec: { probe: unused, convert: unused, ...closes },
+    codec: { probe: unused, verify: unused, spool: unused, convert: unused, ...closes },
     pictures: { verify: unused, isTransparent: unused },
     offload: {
       parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),

@@ -523,19 +523,29 @@ t.test('files that cannot be stored are not billed', async (t) => {
   t.match(events.at(-1), { outcome: 'failed', status: 503, cost: '0' });
 });
 
-t.test('a disconnect stops the engine, and finished images are billed', async (t) => {
-  t.teardown(() => play(undefined));
+t.test('a disconnect stops the engine, and decoded images are billed', async (t) => {
+  const { pictures } = gateway.ports;
+  const isTransparent = pictures.isTransparent.bind(pictures);
+  t.teardown(() => {
+    play(undefined);
+    pictures.isTransparent = isTransparent;
+  });
   for (const [first, cost] of [
     [EMPTY, '0'],
     [of(drawnOf(small)), '0.00001536'],
   ] as const) {
     const client = new AbortController();
     let wasLeft = false;
+    pictures.isTransparent = async (...given) => {
+      const found = await isTransparent(...given);
+      setImmediate(() => client.abort());
+      return found;
+    };
     play(() =>
       concat(
         first,
         new Observable<Drawn>(() => {
-          client.abort();
+          if (first === EMPTY) client.abort();
           return () => {
             wasLeft = true;
           };

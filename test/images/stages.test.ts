@@ -7,6 +7,7 @@ import { images } from '../../pipelines/images/images.ts';
 import { defaultImage } from '../../src/catalog/image-models.ts';
 import { resolveRow } from '../../src/catalog/resolve-row.ts';
 import { fail } from '../../src/errors.ts';
+import { createPictures } from '../../src/images/pictures.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
@@ -31,6 +32,7 @@ const posted = (part: Drawn, body: object = {}, onRecord?: UsageLog['record']) =
   const { events, usage } = usageLog(onRecord);
   const { ports, leases } = harness(undefined, {
     usage,
+    pictures: createPictures(),
     catalog: { ...harness().ports.catalog, resolve: () => ({ model, variant: undefined }) },
     engines: {
       of: () => ({ image: () => concat(of(part), NEVER) }),

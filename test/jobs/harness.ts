@@ -20,6 +20,7 @@ import type { MusicCall, RenderCall } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
 import { eventually } from '../eventually.ts';
 import { ScriptedRenderer } from './scripted-renderer.ts';
+import { trustingCodec } from './trusting-codec.ts';
 
 export const owner = 'sub_mine';
 
@@ -143,6 +144,7 @@ export const startHarness = async (t: Test, options: HarnessOptions = {}): Promi
       {
         state,
         blobs,
+        codec: trustingCodec,
         catalog,
         engines: { of: () => renderer.engine, health: () => ({}), close: async () => undefined },
         usage: {

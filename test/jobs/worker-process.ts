@@ -14,6 +14,7 @@ import type { State } from '../../src/ports/state.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { crashPoints } from './crash-points.ts';
 import { videoModel } from './harness.ts';
+import { trustingCodec } from './trusting-codec.ts';
 
 const say = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -79,6 +80,7 @@ const jobs = createJobs(
   {
     state,
     blobs,
+    codec: trustingCodec,
     catalog: {
       list: () => [videoModel],
       inService: () => [videoModel],

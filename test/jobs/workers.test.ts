@@ -21,6 +21,7 @@ import { type RedisService, redisMissing, startRedis } from '../services/redis.t
 import { startReceiver } from '../webhooks/receiver.ts';
 import { crashPoints } from './crash-points.ts';
 import { newId, owner, videoJob } from './harness.ts';
+import { trustingCodec } from './trusting-codec.ts';
 
 /** Processes start slowly on a busy machine. */
 t.setTimeout(patiently(300_000));
@@ -42,6 +43,7 @@ const start = async (t: Test, redis: RedisService) => {
     {
       state,
       blobs,
+      codec: trustingCodec,
       catalog: { list: () => [], inService: unused, resolve: unused, find: unused, findPublic: unused },
       engines: { of: unused, health: unused, close: async () => undefined },
       usage: { record: unused, ensureOpen: unused, close: async () => undefined },

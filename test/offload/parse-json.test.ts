@@ -55,7 +55,7 @@ t.test('everything else is unchanged', async (t) => {
     { url: base64 },
     { url: [uri] },
     { data: `${base64.slice(0, -4)} ab=` },
-    { data: base64.slice(1) },
+    { data: base64.slice(3) },
     { url: `https://host.test/${'a'.repeat(5000)}` },
     { url: `data:text/plain,${'a'.repeat(5000)}` },
     { [base64]: 'a key', [uri]: { url: 'x' } },
@@ -75,9 +75,12 @@ t.test('escapes that serialisers put into base64', async (t) => {
     uri.replaceAll('/', '\\/'),
     uri.replaceAll('+', '\\u002B').replaceAll('=', '\\u003d'),
     uri.replaceAll('A', '\\u0041'),
+    uri.replace(/(?<=base64,.*)(.{76})/g, '$1\\r\\n'),
+    uri.replace(/(?<=base64,.*)(.{76})/g, '$1\\n').replace(/=+$/, ''),
+    uri.replace(/(?<=base64,.*)(.{64})/g, '$1\\u000a'),
   ];
   for (const text of cases) t.same(readable(parse(`{"url":"${text}"}`).value), { url: `bytes ${uri}` });
-  for (const odd of ['\\n', '\\u0141', '\\ud83d\\ude00', '\\"', '\\\\', '\\uZZZZ']) {
+  for (const odd of ['\\t', ' ', '\\u0141', '\\ud83d\\ude00', '\\"', '\\\\', '\\uZZZZ']) {
     t.equal(
       failure(() => parse(`{"a":[{"url":"${uri.slice(0, -8)}${odd}"}]}`)),
       'invalid_request: a[0].url is not valid base64',

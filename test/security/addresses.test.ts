@@ -37,13 +37,14 @@ const hosts = [
   '10.0.0.1',
   '①②⑦.0.0.1',
 ];
+const lowPort = 'https://example.com:22/a.png';
 const urls = [
   ...hosts.map((host) => `https://${host}:${port}/a.png`),
   `http://127.0.0.1:${port}/a.png`,
   `https://user:secret@127.0.0.1:${port}/a.png`,
   `https://example.com@127.0.0.1:${port}/a.png`,
   `https:\\\\127.0.0.1:${port}\\a.png`,
-  'https://example.com:22/a.png',
+  lowPort,
   'file:///etc/passwd',
   'gopher://127.0.0.1/',
 ];
@@ -105,7 +106,9 @@ const tellsOff =
 
 for (const [name, [path, body]] of Object.entries(fields))
   t.test(name, async (t) => {
-    for (const url of urls) {
+    // A receiver of webhooks may listen on any port: it is sent to over TLS, and nothing is fetched from it.
+    const refused = name.endsWith('callback') ? urls.filter((url) => url !== lowPort) : urls;
+    for (const url of refused) {
       const response = await fetch(gateway.url + path, {
         method: 'POST',
         headers: { 'x-api-key': gateway.key, 'content-type': 'application/json' },

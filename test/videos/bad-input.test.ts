@@ -1,7 +1,8 @@
 /** Tests that invalid video requests get the whole error envelope and leave nothing behind. */
 import t from 'tap';
 import { startGateway } from '../gateway.ts';
-import { clip, dataUri, heic, mp3, picture, wav } from './media-samples.ts';
+import { heic } from '../images/heic.ts';
+import { clip, dataUri, mp3, picture, wav } from './media-samples.ts';
 
 const gateway = await startGateway({
   catalog: `
@@ -202,7 +203,12 @@ const rows: [string, object, string, Kind?][] = [
   ['generate_audio as a number', { generate_audio: 1 }, 'generate_audio must be true or false'],
   ['seed with a fraction', { seed: 1.5 }, 'seed must be an integer'],
   ['seed in words', { seed: 'lucky' }, 'seed must be an integer'],
-  ['seed beyond exact numbers', { seed: 2 ** 60 }, 'seed must be an integer'],
+  [
+    'seed beyond 64 bits',
+    { seed: 2 ** 64 },
+    'seed must be between -9223372036854775808 and 9223372036854775807',
+  ],
+  ['seed of too many digits', { seed: '1'.repeat(20) }, 'seed must be an integer'],
   ['start below zero', { start_time_seconds: -1 }, 'start_time_seconds must be a number of at least 0'],
   [
     'start as a fraction in text',
@@ -636,7 +642,7 @@ t.test('refused requests create and store nothing', async (t) => {
 
 t.test('HEIC and HEIF are detected by their bytes', async (t) => {
   for (const brand of ['heic', 'mif1'] as const) {
-    const said = await post({ ...good, input_reference: dataUri(heic(brand), 'image/png') });
+    const said = await post({ ...good, input_reference: dataUri(await heic({ brand }), 'image/png') });
     t.match(said, { status: 202, body: { status: 'pending' } });
   }
 });

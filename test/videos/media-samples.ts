@@ -10,10 +10,6 @@ export const picture = (format: 'png' | 'jpeg' | 'webp' | 'gif', colour = '#d040
     .toFormat(format)
     .toBuffer();
 
-/** Enough of a HEIC file to be detected by its first bytes. */
-export const heic = (brand: 'heic' | 'mif1'): Buffer =>
-  Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from(`ftyp${brand}\0\0\0\0mif1heic`, 'latin1')]);
-
 /** Silence of one byte a sample would do; this is 8 kHz, 16-bit, mono. */
 export const wav = (seconds: number): Buffer => {
   const dataBytes = seconds * 16_000;

@@ -70,7 +70,7 @@ t.test('from the request to the file', async (t) => {
     started_at: done.started_at,
     completed_at: done.completed_at,
     expires_at: done.expires_at,
-    output: { duration: 4.375, width: 1344, height: 768, fps: 24 },
+    output: { duration: 4.375, width: 1344, height: 768, fps: 24, audio: true },
     unsigned_urls: [`${gateway.url}/videos/${job.id}/content?index=0`],
     usage: { billed_seconds: 4, cost: 0.16, is_byok: false },
   });

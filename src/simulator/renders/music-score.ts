@@ -32,7 +32,7 @@ const progressions: readonly [readonly number[], ...(readonly number[])[]] = [
 const arpeggio = [0, 2, 4, 2];
 const beats = 4;
 
-export const composeSong = (prompt: string, seed: number, index: number, asked: number): Score => {
+export const composeSong = (prompt: string, seed: number | string, index: number, asked: number): Score => {
   const random = new Random(hashText(`${prompt}\n${seed}\n${index}`));
   const bar = (beats * 60) / tempoOf(prompt, random);
   const count = Math.max(1, Math.floor(asked / bar));

@@ -1,6 +1,7 @@
 /** Videos and songs as jobs of OpenAI's video routes and of another Sluice. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import { firstLine } from '../../../errors.ts';
+import { jsonText } from '../../../json-text.ts';
 import type { Base64 } from '../../../ports/media.ts';
 import {
   type RenderCall,
@@ -29,9 +30,9 @@ export const renderWire: RenderWire = {
             duration: call.seconds,
             response_format: call.format,
             n: call.n === 1 ? undefined : call.n,
-            seed: call.seed,
+            seed: seedOf(call),
           };
-    const json = JSON.stringify({ model: model.served_as, ...body });
+    const json = jsonText({ model: model.served_as, ...body });
     return { path: pathOf(call), body: large.putBack(json) };
   },
   decode: (call, body) => readJob(call, parseObject(body.toString('utf8'))),
@@ -39,6 +40,8 @@ export const renderWire: RenderWire = {
   contentPath: (call, id, output) => `${jobPath(call, id)}/content${output === 0 ? '' : `?index=${output}`}`,
   streamPath: (call, id, output) => `${jobPath(call, id)}/stream?index=${output}`,
 };
+
+const seedOf = ({ seed }: RenderCall): number | bigint => (typeof seed === 'string' ? BigInt(seed) : seed);
 
 /** Only what the model takes: engines reject unknown fields. */
 const videoFields = (model: Model, call: VideoCall): Json => {
@@ -48,7 +51,7 @@ const videoFields = (model: Model, call: VideoCall): Json => {
     seconds: String(call.seconds),
     size: `${call.width}x${call.height}`,
     ...(takes('generate_audio') ? { generate_audio: call.audio } : {}),
-    ...(takes('seed') ? { seed: call.seed } : {}),
+    ...(takes('seed') ? { seed: seedOf(call) } : {}),
     ...scheduleFields(model, call, takes),
     ...(call.startTimeSeconds === undefined ? {} : { start_time_seconds: call.startTimeSeconds }),
   };

@@ -68,9 +68,14 @@ export class RawClient {
     return this.#joined().toString('latin1');
   }
 
+  /** The same, without the framing of the chunks of a response that has begun: those that are complete, or all. */
+  streamed(which: 'all' | 'complete' = 'all'): string {
+    return chunksOf(this.#joined(), which).toString('latin1');
+  }
+
   async received(part: string): Promise<void> {
     await eventually(
-      () => this.text.includes(part),
+      () => this.text.includes(part) || this.streamed().includes(part),
       `${JSON.stringify(part)} in ${JSON.stringify(this.text.slice(-300))}`,
     );
   }
@@ -132,6 +137,18 @@ const takeResponse = (bytes: Buffer, isHead: boolean, closed: boolean): Taken | 
   }
   if (headers['transfer-encoding'] === 'chunked') return takeChunks(bytes, start, done);
   return closed ? done(bytes.subarray(start), bytes.length) : undefined;
+};
+
+const chunksOf = (bytes: Buffer, which: 'all' | 'complete'): Buffer => {
+  const pieces: Buffer[] = [];
+  let at = bytes.indexOf('\r\n\r\n') + 4;
+  for (let line = bytes.indexOf('\r\n', at); at >= 4 && line >= 0; line = bytes.indexOf('\r\n', at)) {
+    const end = line + 2 + Number.parseInt(bytes.toString('latin1', at, line), 16);
+    if (which === 'all' || bytes.length >= end + 2) pieces.push(bytes.subarray(line + 2, end));
+    at = end + 2;
+    if (Number.isNaN(end)) break;
+  }
+  return Buffer.concat(pieces);
 };
 
 const takeChunks = (

@@ -30,12 +30,11 @@ export interface Channel {
   answer(answer: WholeReply, frame: Frame): void;
   /**
    * The head of a stream and its first bytes, if any came with it. False: the socket is full.
-   * A stream of known length may be over, and `sent` called, with its last byte; it is never given more. `last`: the
-   * bytes end the response, or what follows does so at once.
+   * A stream of known length may be over, and `sent` called, with its last byte; it is never given more.
    */
-  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined, last: boolean): boolean;
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean;
   /** False: the socket is full; `writable` follows when it has room. */
-  write(bytes: string | Uint8Array, last: boolean): boolean;
+  write(bytes: string | Uint8Array): boolean;
   end(): void;
   /** Bytes that wait for room in the socket, without those that only the server's library knows of. */
   readonly buffered: number;

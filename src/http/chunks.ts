@@ -1,78 +1,136 @@
-/** Writes the chunks of a stream to uWebSockets.js so that what a part says never waits for the next part. */
+/** Writes the chunks of a stream to uWebSockets.js so that no part waits for the next one. */
 import type { HttpResponse } from 'uWebSockets.js';
+import { eventFields } from './event-fields.ts';
 import { pieceBytes } from './pieces.ts';
 
 /*
- * The library sends the line end that closes a chunk with the next chunk (or at the end), and clients that read chunk
- * by chunk wait for it: they would see everything one part late. So each part is followed by a chunk that says nothing:
- * - of server-sent events, the first letter of the next event, which is that of the one before;
- * - of other bytes, the last few of the part.
- * Nothing is sent that would not be sent anyway. Its own framing the library does not allow: `writeHeader` would write
- * it, but does not report a full socket.
+ * `write` sends the line end that closes a chunk together with the next chunk, and clients that read chunk by chunk
+ * wait for it: they would see everything one part late. `writeHeader` writes `name: value` and a line end wherever the
+ * response is. So the end of the head, every event and the end of the stream are written as header lines, and each
+ * chunk is complete:
+ *
+ *   transfer-encoding: chunked ↵ date: … ↵ ↵
+ *   1c ↵ data: {"text":"hello"}\n\n ↵
+ *   0 ↵ x-complete: true ↵ Date: … ↵ ↵        `endWithoutBody` adds what the library adds to every head, as trailers
+ *
+ * But `writeHeader` does not report a full socket. So a long stream goes on with `write`, now and then: it needs an
+ * open chunk to close, which a comment leaves, as the line end behind it is data (`4 ↵ : ↵`). The first `write` adds
+ * the library's headers; they are part of the comment's chunk, and clients ignore fields of an event that they do not
+ * know.
+ *
+ * Other bytes have no ": ", and clients take few chunk extensions. They are written by `write`, the last few of each
+ * part as a chunk of their own: only these wait.
  */
 
-/** Text as bytes: the library copies what it cannot send at once. */
-const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
-
+/** Bytes of events that may be written before there is a check for room. */
+const maxUnchecked = 256 * 1024;
 /** Whole samples of most formats. */
 const tailBytes = 4;
 
-const newline = Buffer.from('\n');
-const [NEWLINE, COLON, SPACE] = Buffer.from('\n: ');
-const [data, event] = ['data', 'event'].map((field) => ({
-  letter: field.charCodeAt(0),
-  length: field.length,
-  bytes: Buffer.from(field.charAt(0)),
-})) as [Field, Field];
+/** Where text is encoded: the library copies what it cannot send at once. */
+const memory = Buffer.allocUnsafeSlow(3 * pieceBytes);
+const NEWLINE = 10;
 
-/** What all events of a stream begin with. */
-interface Field {
-  readonly letter: number;
-  readonly length: number;
-  readonly bytes: Buffer;
-}
+const transferEncoding = Buffer.from('transfer-encoding');
+const lastChunk = Buffer.from('0\r\nx-complete');
+const isTrue = Buffer.from('true');
+const nothing = Buffer.alloc(0);
+const commentSize = 4;
+/** What the library writes before the first chunk of its own. */
+const ownHeaders = 'Date: Mon, 16 Nov 2026 05:03:22 GMT\r\nuWebSockets: 20\r\nTransfer-Encoding: chunked\r\n';
+const [comment, firstComment] = [commentSize, commentSize + ownHeaders.length].map((size) =>
+  Buffer.from(`${size.toString(16)}\r\n`),
+) as [Buffer, Buffer];
+/** Closes a chunk and writes one of a newline, with the ": " in a chunk extension. */
+const newlineName = Buffer.from('\r\n1;x="');
+const newlineValue = Buffer.from('"\r\n\n');
 
 export class Chunks {
   readonly #response: HttpResponse;
   readonly #isEvents: boolean;
-  /** The field whose first letter was sent already. */
-  #ahead: Field | undefined;
+  /** Of what is sent: no body yet; complete chunks; complete chunks, some of the library's; one that is not complete. */
+  #state: 'head' | 'lines' | 'closed' | 'open' = 'head';
+  #unchecked = 0;
 
   constructor(response: HttpResponse, isEvents: boolean) {
     this.#response = response;
     this.#isEvents = isEvents;
   }
 
-  /** False: the socket is full. `last`: what follows, if anything, follows at once. */
-  write(part: string | Uint8Array, last: boolean): boolean {
+  /** False: the socket is full. */
+  write(part: string | Uint8Array): boolean {
     const bytes = typeof part === 'string' ? memory.subarray(0, memory.write(part)) : part;
-    if (this.#isEvents) return this.#writeEvents(bytes, last);
-    if (last || bytes.length <= tailBytes) return this.#response.write(bytes);
+    if (this.#isEvents) return this.#writeEvents(bytes);
+    if (bytes.length <= tailBytes) return this.#response.write(bytes);
     const tail = bytes.length - tailBytes;
     this.#response.write(bytes.subarray(0, tail));
     return this.#response.write(bytes.subarray(tail));
   }
 
-  #writeEvents(bytes: Uint8Array, last: boolean): boolean {
-    const field = fieldOf(bytes);
-    const ahead = this.#ahead;
-    this.#ahead = undefined;
-    // A comment, say: the letter becomes a line of its own, which is ignored.
-    if (ahead !== undefined && ahead !== field) this.#response.write(newline);
-    const rest = ahead !== undefined && ahead === field ? bytes.subarray(1) : bytes;
-    const room = this.#response.write(rest);
-    if (last || field === undefined || !endsEvent(bytes)) return room;
-    this.#ahead = field;
-    return this.#response.write(field.bytes);
+  #writeEvents(bytes: Uint8Array): boolean {
+    const isWhole = endsEvent(bytes);
+    this.#unchecked += bytes.length;
+    if (isWhole && this.#state !== 'open' && this.#unchecked <= maxUnchecked)
+      for (const field of eventFields)
+        if (field.begins(bytes)) {
+          if (this.#state === 'head') this.#endHead();
+          this.#response.writeHeader(field.headerName(bytes.length), bytes.subarray(field.start.length));
+          return true;
+        }
+    this.#openChunk();
+    this.#unchecked = 0;
+    return isWhole ? this.#writeClosed(bytes) : this.#response.write(bytes);
+  }
+
+  #endHead(): void {
+    this.#response.writeHeader(transferEncoding, headEnd());
+    this.#state = 'lines';
+  }
+
+  /** So that `write` or `end` can close it. */
+  #openChunk(): void {
+    if (this.#state === 'lines') this.#response.writeHeader(firstComment, nothing);
+    if (this.#state === 'closed') this.#response.writeHeader(comment, nothing);
+    this.#state = 'open';
+  }
+
+  /** Two chunks: the second one closes the first, and itself. */
+  #writeClosed(bytes: Uint8Array): boolean {
+    const room = this.#response.write(bytes.subarray(0, -1));
+    this.#response.writeHeader(newlineName, newlineValue);
+    this.#state = 'closed';
+    return room;
+  }
+
+  /** The socket was full: the next event is written with a check. */
+  recheck(): void {
+    this.#unchecked = maxUnchecked;
+  }
+
+  end(): void {
+    if (this.#state === 'lines') {
+      this.#response.writeHeader(lastChunk, isTrue);
+      this.#response.endWithoutBody();
+    } else {
+      if (this.#state === 'closed') this.#openChunk();
+      // Without `closeConnection`: the library would write that header into the stream.
+      this.#response.end();
+    }
   }
 }
 
-const fieldOf = (bytes: Uint8Array): Field | undefined => {
-  const field = bytes[0] === data.letter ? data : event;
-  return bytes[0] === field.letter && bytes[field.length] === COLON && bytes[field.length + 1] === SPACE
-    ? field
-    : undefined;
-};
-
 const endsEvent = (bytes: Uint8Array): boolean =>
-  bytes[bytes.length - 1] === NEWLINE && bytes[bytes.length - 2] === NEWLINE;
+  bytes.length > 2 && bytes[bytes.length - 1] === NEWLINE && bytes[bytes.length - 2] === NEWLINE;
+
+let second = 0;
+let lines = nothing;
+
+/** Rebuilt once a second, for the date. */
+const headEnd = (): Buffer => {
+  const now = Math.floor(Date.now() / 1000);
+  if (now !== second) {
+    second = now;
+    lines = Buffer.from(`chunked\r\ndate: ${new Date(now * 1000).toUTCString()}\r\n`);
+  }
+  return lines;
+};

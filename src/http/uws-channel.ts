@@ -62,8 +62,6 @@ export class UwsChannel implements Channel {
   #length: number | undefined;
   /** For a stream of unknown length. */
   #chunks: Chunks | undefined;
-  /** What waits ends the response. */
-  #last = false;
 
   constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
     this.#response = response;
@@ -196,7 +194,7 @@ export class UwsChannel implements Channel {
     owner?.sent();
   }
 
-  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined, last: boolean): boolean {
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
     const response = this.#response;
     let room = true;
     this.#cork(() => {
@@ -206,7 +204,7 @@ export class UwsChannel implements Channel {
       this.#length = head.length;
       if (head.length === undefined) this.#chunks = new Chunks(response, head.keepAlive !== undefined);
       // The library holds the end of the head back until there are bytes to write, even if none of a known length.
-      if (bytes !== undefined) room = this.#send(bytes, last);
+      if (bytes !== undefined) room = this.#send(bytes);
       // Where no bytes would be the end, the head waits for the first of them.
       else if (head.length === 0 || (head.length !== undefined && emptyIsNoEnd))
         room = this.#sendSized(nothing);
@@ -220,19 +218,18 @@ export class UwsChannel implements Channel {
     if (!this.#over) this.#response.onWritable(() => this.#writable());
   }
 
-  write(bytes: string | Uint8Array, last: boolean): boolean {
-    if (this.#corked) return this.#send(bytes, last);
+  write(bytes: string | Uint8Array): boolean {
+    if (this.#corked) return this.#send(bytes);
     let room = true;
     this.#response.cork(() => {
-      room = this.#send(bytes, last);
+      room = this.#send(bytes);
     });
     return room;
   }
 
-  #send(bytes: string | Uint8Array, last: boolean): boolean {
+  #send(bytes: string | Uint8Array): boolean {
     if (this.#chunks !== undefined && this.#rest === undefined && bytes.length <= pieceBytes)
-      return this.#chunks.write(bytes, last);
-    this.#last = last;
+      return this.#chunks.write(bytes);
     this.#rest ??= new Pieces();
     this.#rest.add(bytes);
     return this.#sendRest();
@@ -245,8 +242,7 @@ export class UwsChannel implements Channel {
   }
 
   #sendPiece(piece: Buffer): boolean {
-    if (this.#chunks === undefined) return this.#sendSized(piece);
-    return this.#chunks.write(piece, this.#last || this.#rest?.empty === false);
+    return this.#chunks === undefined ? this.#sendSized(piece) : this.#chunks.write(piece);
   }
 
   /** The library does not buffer a body of known length beyond what the socket takes; the last byte ends the response. */
@@ -263,6 +259,7 @@ export class UwsChannel implements Channel {
 
   #writable(): boolean {
     this.owner?.moving();
+    this.#chunks?.recheck();
     this.#cork(() => {
       try {
         // Even with nothing to add this sends what the library has buffered: with an onWritable handler it does not by itself.
@@ -282,9 +279,8 @@ export class UwsChannel implements Channel {
     else this.#cork(() => this.#end());
   }
 
-  /** Without `closeConnection`: the library would write that header into the stream. */
   #end(): void {
-    this.#response.end();
+    this.#chunks?.end();
     this.#finish();
   }
 

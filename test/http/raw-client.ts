@@ -162,9 +162,13 @@ const takeChunks = (
     if (line < 0) return undefined;
     const size = Number.parseInt(bytes.toString('latin1', at, line), 16);
     if (Number.isNaN(size)) throw new Error(`Not a chunk: ${bytes.toString('latin1', at, at + 50)}`);
+    if (size === 0) {
+      // Trailers, if any, end with an empty line.
+      const end = bytes.indexOf('\r\n\r\n', line);
+      return end < 0 ? undefined : done(Buffer.concat(pieces), end + 4);
+    }
     const next = line + 2 + size + 2;
     if (bytes.length < next) return undefined;
-    if (size === 0) return done(Buffer.concat(pieces), next);
     pieces.push(bytes.subarray(line + 2, line + 2 + size));
     at = next;
   }

@@ -10,7 +10,7 @@ import type { Test } from 'tap';
 import { eventually } from '../../eventually.ts';
 import { startEdge } from '../../http/edge-fixture.ts';
 import { RawClient, request } from '../../http/raw-client.ts';
-import { bytes, eventStream, lastBytes, open, Probe, text } from './probe.ts';
+import { bytes, eventStream, open, Probe, text } from './probe.ts';
 
 const hello = open('GET', '/hello', () => of(text('hello')));
 
@@ -105,7 +105,7 @@ export const endings = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.equal(last.headers.connection, 'close', 'kept connections are told to end');
     await slow.disconnected();
     t.equal(drained, false);
-    stream.reply(lastBytes('data: 2\n\n'));
+    stream.reply(bytes('data: 2\n\n'));
     stream.complete();
     t.equal((await streaming.response()).body, 'data: 1\n\ndata: 2\n\n');
     await drain;

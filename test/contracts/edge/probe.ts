@@ -6,9 +6,6 @@ import { eventually } from '../../eventually.ts';
 
 export const bytes = (content: string | Uint8Array): Bytes => ({ kind: 'bytes', bytes: content });
 
-/** The end of a stream. */
-export const lastBytes = (content: string): Bytes => ({ kind: 'bytes', bytes: content, last: true });
-
 export const text = (body: string | Uint8Array, status = 200): WholeReply => ({
   kind: 'whole',
   status,

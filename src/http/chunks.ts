@@ -15,8 +15,7 @@ import { pieceBytes } from './pieces.ts';
  *
  * But `writeHeader` does not report a full socket. So a long stream goes on with `write`, now and then: it needs an
  * open chunk to close, which a comment leaves, as the line end behind it is data (`4 ↵ : ↵`). The first `write` adds
- * the library's headers; they are part of the comment's chunk, and clients ignore fields of an event that they do not
- * know.
+ * the library's headers; they are part of the comment's chunk, where clients ignore them as unknown fields.
  *
  * Other bytes have no ": ", and clients take few chunk extensions. They are written by `write`, the last few of each
  * part as a chunk of their own: only these wait.
@@ -35,6 +34,7 @@ const transferEncoding = Buffer.from('transfer-encoding');
 const lastChunk = Buffer.from('0\r\nx-complete');
 const isTrue = Buffer.from('true');
 const nothing = Buffer.alloc(0);
+const newline = Buffer.from('\n');
 const commentSize = 4;
 /** What the library writes before the first chunk of its own. */
 const ownHeaders = 'Date: Mon, 16 Nov 2026 05:03:22 GMT\r\nuWebSockets: 20\r\nTransfer-Encoding: chunked\r\n';
@@ -57,20 +57,20 @@ export class Chunks {
     this.#isEvents = isEvents;
   }
 
-  /** False: the socket is full. */
-  write(part: string | Uint8Array): boolean {
+  /** False: the socket is full. `last`: nothing has to be complete before the end. */
+  write(part: string | Uint8Array, last: boolean): boolean {
     const bytes = typeof part === 'string' ? memory.subarray(0, memory.write(part)) : part;
-    if (this.#isEvents) return this.#writeEvents(bytes);
-    if (bytes.length <= tailBytes) return this.#response.write(bytes);
+    if (this.#isEvents) return this.#writeEvents(bytes, last);
+    if (last || bytes.length <= tailBytes) return this.#response.write(bytes);
     const tail = bytes.length - tailBytes;
     this.#response.write(bytes.subarray(0, tail));
     return this.#response.write(bytes.subarray(tail));
   }
 
-  #writeEvents(bytes: Uint8Array): boolean {
+  #writeEvents(bytes: Uint8Array, last: boolean): boolean {
     const isWhole = endsEvent(bytes);
     this.#unchecked += bytes.length;
-    if (isWhole && this.#state !== 'open' && this.#unchecked <= maxUnchecked)
+    if (isWhole && this.#byLines(last) && this.#unchecked <= maxUnchecked)
       for (const field of eventFields)
         if (field.begins(bytes)) {
           if (this.#state === 'head') this.#endHead();
@@ -79,7 +79,12 @@ export class Chunks {
         }
     this.#openChunk();
     this.#unchecked = 0;
-    return isWhole ? this.#writeClosed(bytes) : this.#response.write(bytes);
+    return isWhole && !last ? this.#writeClosed(bytes) : this.#response.write(bytes);
+  }
+
+  /** Once the library has written a chunk, it has to write the end. */
+  #byLines(last: boolean): boolean {
+    return this.#state === 'head' || this.#state === 'lines' || (this.#state === 'closed' && !last);
   }
 
   #endHead(): void {
@@ -87,10 +92,11 @@ export class Chunks {
     this.#state = 'lines';
   }
 
-  /** So that `write` or `end` can close it. */
+  /** So that `write` or `end` can close it. The newline ends the comment: not every client takes one within an event. */
   #openChunk(): void {
     if (this.#state === 'lines') this.#response.writeHeader(firstComment, nothing);
     if (this.#state === 'closed') this.#response.writeHeader(comment, nothing);
+    if (this.#state === 'lines' || this.#state === 'closed') this.#response.write(newline);
     this.#state = 'open';
   }
 

@@ -62,6 +62,8 @@ export class UwsChannel implements Channel {
   #length: number | undefined;
   /** For a stream of unknown length. */
   #chunks: Chunks | undefined;
+  /** What waits ends the response. */
+  #last = false;
 
   constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
     this.#response = response;
@@ -194,7 +196,7 @@ export class UwsChannel implements Channel {
     owner?.sent();
   }
 
-  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined, last: boolean): boolean {
     const response = this.#response;
     let room = true;
     this.#cork(() => {
@@ -204,7 +206,7 @@ export class UwsChannel implements Channel {
       this.#length = head.length;
       if (head.length === undefined) this.#chunks = new Chunks(response, head.keepAlive !== undefined);
       // The library holds the end of the head back until there are bytes to write, even if none of a known length.
-      if (bytes !== undefined) room = this.#send(bytes);
+      if (bytes !== undefined) room = this.#send(bytes, last);
       // Where no bytes would be the end, the head waits for the first of them.
       else if (head.length === 0 || (head.length !== undefined && emptyIsNoEnd))
         room = this.#sendSized(nothing);
@@ -218,18 +220,19 @@ export class UwsChannel implements Channel {
     if (!this.#over) this.#response.onWritable(() => this.#writable());
   }
 
-  write(bytes: string | Uint8Array): boolean {
-    if (this.#corked) return this.#send(bytes);
+  write(bytes: string | Uint8Array, last: boolean): boolean {
+    if (this.#corked) return this.#send(bytes, last);
     let room = true;
     this.#response.cork(() => {
-      room = this.#send(bytes);
+      room = this.#send(bytes, last);
     });
     return room;
   }
 
-  #send(bytes: string | Uint8Array): boolean {
+  #send(bytes: string | Uint8Array, last: boolean): boolean {
     if (this.#chunks !== undefined && this.#rest === undefined && bytes.length <= pieceBytes)
-      return this.#chunks.write(bytes);
+      return this.#chunks.write(bytes, last);
+    this.#last = last;
     this.#rest ??= new Pieces();
     this.#rest.add(bytes);
     return this.#sendRest();
@@ -242,7 +245,8 @@ export class UwsChannel implements Channel {
   }
 
   #sendPiece(piece: Buffer): boolean {
-    return this.#chunks === undefined ? this.#sendSized(piece) : this.#chunks.write(piece);
+    if (this.#chunks === undefined) return this.#sendSized(piece);
+    return this.#chunks.write(piece, this.#last || this.#rest?.empty === false);
   }
 
   /** The library does not buffer a body of known length beyond what the socket takes; the last byte ends the response. */

@@ -5,19 +5,36 @@ interface Kind {
   readonly type: string;
   readonly errorType: string;
   readonly messagesType: string;
+  /** A retry cannot help. */
+  readonly isFinal: boolean;
 }
+
+/** A retry cannot help. */
+const isFinal = true;
 
 /** Rows of the contract's Errors part; the key is the name used in code. */
 const kinds = {
-  invalid_request: row(400, 'validation_error', 'invalid_request', 'invalid_request_error'),
-  unsupported_parameter: row(400, 'validation_error', 'unsupported_parameter', 'invalid_request_error'),
-  authentication: row(401, 'auth_error', 'authentication', 'authentication_error'),
-  not_found: row(404, 'not_found_error', 'not_found', 'not_found_error'),
-  method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
-  conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
-  payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
-  range_not_satisfiable: row(416, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
-  unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),
+  invalid_request: row(400, 'validation_error', 'invalid_request', 'invalid_request_error', isFinal),
+  unsupported_parameter: row(
+    400,
+    'validation_error',
+    'unsupported_parameter',
+    'invalid_request_error',
+    isFinal,
+  ),
+  authentication: row(401, 'auth_error', 'authentication', 'authentication_error', isFinal),
+  not_found: row(404, 'not_found_error', 'not_found', 'not_found_error', isFinal),
+  method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error', isFinal),
+  conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error', isFinal),
+  payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large', isFinal),
+  range_not_satisfiable: row(
+    416,
+    'invalid_request_error',
+    'invalid_request',
+    'invalid_request_error',
+    isFinal,
+  ),
+  unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error', isFinal),
   rate_limited: row(429, 'rate_limit_error', 'rate_limit_exceeded', 'rate_limit_error'),
   internal: row(500, 'server_error', 'server', 'api_error'),
   engine_unreachable: row(502, 'server_error', 'provider_unavailable', 'api_error'),
@@ -33,18 +50,29 @@ export interface FailureDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What really happened; for the log, never for the client. */
   readonly cause?: unknown;
+  /** Path of the field at fault. Not needed where the message begins with it; null where it does not name one. */
+  readonly param?: string | null;
+  /** A retry cannot help, though it may with other errors of this kind. */
+  readonly isFinal?: true;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly headers: Readonly<Record<string, string>>;
+  /** Path of the field at fault, as the message names it. */
+  readonly param: string | null;
+  /** A retry cannot help. */
+  readonly isFinal: boolean;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.kind = kind;
-    this.headers = details.headers ?? {};
+    this.param = details.param === undefined ? leadingField(kind, message) : details.param;
+    this.isFinal = details.isFinal ?? kinds[kind].isFinal;
+    // Never `true`: clients know best when to retry.
+    this.headers = this.isFinal ? { ...details.headers, 'x-should-retry': 'false' } : (details.headers ?? {});
   }
 
   get status(): number {
@@ -55,6 +83,19 @@ export class ApiError extends Error {
 export const fail = (kind: ErrorKind, message: string, details?: FailureDetails): ApiError =>
   new ApiError(kind, message, details);
 
+const fieldKinds: ReadonlySet<ErrorKind> = new Set([
+  'invalid_request',
+  'unsupported_parameter',
+  'payload_too_large',
+  'unprocessable',
+]);
+/** `messages[2].content`, as the path of a request's field is written; sentences begin with a capital letter. */
+const fieldPath = /^[a-z_]\w*(?:\.[A-Za-z_$][\w$-]*|\[\w*\]|\["(?:[^"\\]|\\.)*"\])*(?=:? )/;
+
+/** By convention a message about a field of the request begins with it. */
+const leadingField = (kind: ErrorKind, message: string): string | null =>
+  fieldKinds.has(kind) ? (fieldPath.exec(message)?.[0] ?? null) : null;
+
 /** Any thrown thing → an error a client may see. The unexpected becomes a 500 that says nothing of its inside. */
 export const asApiError = (thrown: unknown): ApiError =>
   thrown instanceof ApiError ? thrown : fail('internal', 'Internal server error', { cause: thrown });
@@ -63,7 +104,7 @@ export interface ErrorBody {
   readonly code: number;
   readonly message: string;
   readonly type: string;
-  readonly param: null;
+  readonly param: string | null;
   readonly metadata: { readonly error_type: string };
 }
 
@@ -74,7 +115,7 @@ export const errorBody = (error: ApiError): ErrorBody => {
     code: kind.status,
     message: error.message,
     type: kind.type,
-    param: null,
+    param: error.param,
     metadata: { error_type: kind.errorType },
   };
 };
@@ -120,6 +161,6 @@ export const firstLine = (text: string, limit = 300): string => {
   return clean.length > limit ? `${clean.slice(0, limit - 1)}…` : clean;
 };
 
-function row(status: number, type: string, errorType: string, messagesType: string): Kind {
-  return { status, type, errorType, messagesType };
+function row(status: number, type: string, errorType: string, messagesType: string, final = false): Kind {
+  return { status, type, errorType, messagesType, isFinal: final };
 }

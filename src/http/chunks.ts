@@ -1,6 +1,6 @@
 /** Writes the chunks of a stream to uWebSockets.js so that no part waits for the next one. */
 import type { HttpResponse } from 'uWebSockets.js';
-import { eventFields } from './event-fields.ts';
+import { fieldOf } from './event-fields.ts';
 import { pieceBytes } from './pieces.ts';
 
 /*
@@ -22,7 +22,7 @@ import { pieceBytes } from './pieces.ts';
  */
 
 /** Bytes of events that may be written before there is a check for room. */
-const maxUnchecked = 256 * 1024;
+const maxUnchecked = 128 * 1024;
 /** Whole samples of most formats. */
 const tailBytes = 4;
 
@@ -59,27 +59,31 @@ export class Chunks {
 
   /** False: the socket is full. `last`: nothing has to be complete before the end. */
   write(part: string | Uint8Array, last: boolean): boolean {
-    const bytes = typeof part === 'string' ? memory.subarray(0, memory.write(part)) : part;
-    if (this.#isEvents) return this.#writeEvents(bytes, last);
-    if (last || bytes.length <= tailBytes) return this.#response.write(bytes);
-    const tail = bytes.length - tailBytes;
-    this.#response.write(bytes.subarray(0, tail));
-    return this.#response.write(bytes.subarray(tail));
+    const size = typeof part === 'string' ? memory.write(part) : part.length;
+    const bytes = typeof part === 'string' ? memory : part;
+    if (this.#isEvents) return this.#writeEvents(bytes, size, last);
+    const tail = last ? 0 : size - tailBytes;
+    if (tail > 0) this.#response.write(bytes.subarray(0, tail));
+    return this.#response.write(bytes.subarray(Math.max(tail, 0), size));
   }
 
-  #writeEvents(bytes: Uint8Array, last: boolean): boolean {
-    const isWhole = endsEvent(bytes);
-    this.#unchecked += bytes.length;
-    if (isWhole && this.#byLines(last) && this.#unchecked <= maxUnchecked)
-      for (const field of eventFields)
-        if (field.begins(bytes)) {
-          if (this.#state === 'head') this.#endHead();
-          this.#response.writeHeader(field.headerName(bytes.length), bytes.subarray(field.start.length));
-          return true;
-        }
+  #writeEvents(bytes: Uint8Array, size: number, last: boolean): boolean {
+    const isWhole = size > 2 && bytes[size - 1] === NEWLINE && bytes[size - 2] === NEWLINE;
+    this.#unchecked += size;
+    const field = isWhole && this.#unchecked <= maxUnchecked ? fieldOf(bytes) : undefined;
+    if (field !== undefined && this.#byLines(last)) {
+      if (this.#state === 'head') this.#endHead();
+      this.#response.writeHeader(field.headerName(size), bytes.subarray(field.length, size));
+      return true;
+    }
     this.#openChunk();
     this.#unchecked = 0;
-    return isWhole && !last ? this.#writeClosed(bytes) : this.#response.write(bytes);
+    if (!isWhole || last) return this.#response.write(bytes.subarray(0, size));
+    // Two chunks: the second one closes the first, and itself.
+    const room = this.#response.write(bytes.subarray(0, size - 1));
+    this.#response.writeHeader(newlineName, newlineValue);
+    this.#state = 'closed';
+    return room;
   }
 
   /** Once the library has written a chunk, it has to write the end. */
@@ -100,14 +104,6 @@ export class Chunks {
     this.#state = 'open';
   }
 
-  /** Two chunks: the second one closes the first, and itself. */
-  #writeClosed(bytes: Uint8Array): boolean {
-    const room = this.#response.write(bytes.subarray(0, -1));
-    this.#response.writeHeader(newlineName, newlineValue);
-    this.#state = 'closed';
-    return room;
-  }
-
   /** The socket was full: the next event is written with a check. */
   recheck(): void {
     this.#unchecked = maxUnchecked;
@@ -124,9 +120,6 @@ export class Chunks {
     }
   }
 }
-
-const endsEvent = (bytes: Uint8Array): boolean =>
-  bytes.length > 2 && bytes[bytes.length - 1] === NEWLINE && bytes[bytes.length - 2] === NEWLINE;
 
 let second = 0;
 let lines = nothing;

@@ -235,7 +235,7 @@ export const ChatChunk = Titled('ChatChunk', {
       code: Type.Integer(),
       message: Type.String(),
       type: Type.String(),
-      param: Type.Null(),
+      param: Type.Union([Type.String(), Type.Null()]),
       metadata: Type.Object({ error_type: Type.String(), code: Type.Optional(Type.String()) }),
     }),
   ),

@@ -31,7 +31,7 @@ export const ErrorEnvelope = Titled('ErrorEnvelope', {
     code: Type.Integer({ description: 'Repeats the HTTP status' }),
     message: Type.String(),
     type: Type.String(),
-    param: Type.Null(),
+    param: Type.Union([Type.String(), Type.Null()]),
     metadata: Type.Object({
       error_type: Type.String({ description: 'Typed code for branching' }),
       code: Type.Optional(Type.String({ description: '`context_length_exceeded`: the prompt is too long' })),

@@ -208,7 +208,11 @@ export const ResponseEvent = Type.Union(
     eventOf('response.output_item.done', { output_index: Count, item: OutputItem }),
     eventOf('response.completed', { response: Response }),
     eventOf('response.incomplete', { response: Response }),
-    eventOf('error', { code: Type.String(), message: Type.String(), param: Type.Null() }),
+    eventOf('error', {
+      code: Type.String(),
+      message: Type.String(),
+      param: Type.Union([Type.String(), Type.Null()]),
+    }),
     eventOf('response.failed', { response: Response }),
   ],
   { title: 'ResponseEvent' },

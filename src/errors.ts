@@ -49,18 +49,29 @@ export interface FailureDetails {
   readonly headers?: Readonly<Record<string, string>>;
   /** What really happened; for the log, never for the client. */
   readonly cause?: unknown;
+  /** Path of the field at fault. Not needed where the message begins with it; null where it does not name one. */
+  readonly param?: string | null;
+  /** A retry cannot help, though it may with other errors of this kind. */
+  readonly isFinal?: true;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
 export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly headers: Readonly<Record<string, string>>;
+  /** Path of the field at fault, as the message names it. */
+  readonly param: string | null;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.kind = kind;
-    this.headers = details.headers ?? {};
+    this.param = details.param === undefined ? leadingField(kind, message) : details.param;
+    // Never `true`: clients know best when to retry.
+    this.headers =
+      (details.isFinal ?? isFinal(this.status))
+        ? { ...details.headers, 'x-should-retry': 'false' }
+        : (details.headers ?? {});
   }
 
   get status(): number {
@@ -70,6 +81,22 @@ export class ApiError extends Error {
 
 export const fail = (kind: ErrorKind, message: string, details?: FailureDetails): ApiError =>
   new ApiError(kind, message, details);
+
+/** A retry of the same request cannot help: of client errors only a limit passes. */
+const isFinal = (status: number): boolean => status < 500 && status !== 429;
+
+const fieldKinds: ReadonlySet<ErrorKind> = new Set([
+  'invalid_request',
+  'unsupported_parameter',
+  'payload_too_large',
+  'unprocessable',
+]);
+/** `messages[2].content`, as the path of a request's field is written; sentences begin with a capital letter. */
+const fieldPath = /^[a-z_]\w*(?:\.[A-Za-z_$][\w$-]*|\[\w*\]|\["(?:[^"\\]|\\.)*"\])*(?=:? )/;
+
+/** By convention a message about a field of the request begins with it. */
+const leadingField = (kind: ErrorKind, message: string): string | null =>
+  fieldKinds.has(kind) ? (fieldPath.exec(message)?.[0] ?? null) : null;
 
 /**
  * A prompt that does not fit the context window. Agents compact their history when they find the words of the one
@@ -83,7 +110,7 @@ export const contextFull = (
   fail(
     'context_full',
     `prompt is too long: ${tokens.prompt} tokens > ${tokens.maximum} maximum. This model's maximum context length is ${tokens.window} tokens; shorten ${field}`,
-    details,
+    { param: field, ...details },
   );
 
 /** Any thrown thing → an error a client may see. The unexpected becomes a 500 that says nothing of its inside. */
@@ -94,7 +121,7 @@ export interface ErrorBody {
   readonly code: number;
   readonly message: string;
   readonly type: string;
-  readonly param: null;
+  readonly param: string | null;
   readonly metadata: { readonly error_type: string; readonly code?: string };
 }
 
@@ -105,7 +132,7 @@ export const errorBody = (error: ApiError): ErrorBody => {
     code: kind.status,
     message: error.message,
     type: kind.type,
-    param: null,
+    param: error.param,
     metadata:
       kind.code === undefined
         ? { error_type: kind.errorType }

@@ -2,13 +2,25 @@
 import type { Test } from 'tap';
 import { thrownBy } from './thrown-by.ts';
 
+/** The field that a message of ours begins with: sentences have a capital letter, headers a hyphen. */
+export const namedField = (status: number, message: string): string | null => {
+  const [, field = null] = /^([a-z_][^ :-]*(?:\["[^"]*"\])*):? /.exec(message) ?? [];
+  return [400, 413, 422].includes(status) ? field : null;
+};
+
 export const envelope = <Message extends string | RegExp>(
   code: number,
   message: Message,
   type: string,
   errorType: string,
 ) => ({
-  error: { code, message, type, param: null, metadata: { error_type: errorType } },
+  error: {
+    code,
+    message,
+    type,
+    ...(typeof message === 'string' && { param: namedField(code, message) }),
+    metadata: { error_type: errorType },
+  },
 });
 
 /** A call that fails, the class of what it throws, and what that has. */

@@ -17,7 +17,9 @@ const lineFeed = 10;
 const carriageReturn = 13;
 const headEnd = Buffer.from('\r\n\r\n');
 const eventEnd = Buffer.from('\n\n');
-const lastChunk = '\r\n0\r\n\r\n';
+/** The last chunk, trailers and an empty line; no more than `longestEnd`. */
+const endOfChunks = /\r\n0\r\n(?:[^\r\n]+\r\n)*\r\n$/;
+const longestEnd = 200;
 const noContent = 204;
 const untilClosed = -2;
 const chunked = -1;
@@ -134,9 +136,9 @@ export class Connection {
   #isOver(start: number, length: number): boolean {
     if (this.#remaining === untilClosed) return false;
     if (this.#remaining === chunked) {
-      const text = this.#tail + buffer.toString('latin1', Math.max(start, length - lastChunk.length), length);
-      this.#tail = text.slice(-lastChunk.length);
-      return this.#tail === lastChunk;
+      const text = this.#tail + buffer.toString('latin1', Math.max(start, length - longestEnd), length);
+      this.#tail = text.slice(-longestEnd);
+      return this.#tail.endsWith('\r\n\r\n') && endOfChunks.test(this.#tail);
     }
     this.#remaining -= length - start;
     return this.#remaining <= 0;

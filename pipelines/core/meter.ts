@@ -111,11 +111,6 @@ class ReplyRecorder extends Recorder<FramedReply> {
     }
   }
 
-  protected override completed(): void {
-    if (this.last?.kind === 'bytes') this.last = { kind: 'bytes', bytes: this.last.bytes };
-    super.completed();
-  }
-
   /** A stream that has begun can only report a failure inside. */
   protected override failed(error: unknown): void {
     const report = this.#failure;
@@ -126,7 +121,7 @@ class ReplyRecorder extends Recorder<FramedReply> {
     // The edge sees a stream that ends well: what was not expected is logged here.
     reportThrow(this.metered.exchange, error);
     try {
-      this.receiver.next({ kind: 'bytes', bytes: report(asApiError(error)) });
+      this.receiver.next({ kind: 'bytes', bytes: report(asApiError(error)), last: true });
       this.receiver.complete();
     } catch (thrown) {
       this.receiver.error(thrown);

@@ -119,7 +119,7 @@ export class PacedBytes implements Pausable {
         return;
       }
       sent += bytes.length;
-      this.#receiver.next({ kind: 'bytes', bytes });
+      this.#receiver.next({ kind: 'bytes', bytes, last: true });
     }
     if (!this.#paused) this.#later();
   }

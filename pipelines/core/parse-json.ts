@@ -63,15 +63,22 @@ const parseBytes = (
   const text = bytes.toString();
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseText(text);
   } catch {
-    throw fail(kind, `The request body is not valid JSON: ${jsonFault(text)}`);
+    throw fail(kind, `The request body is not valid JSON: ${jsonFault(withoutMark(text))}`);
   }
   const object = checked(value, kind);
   return wideKey !== undefined && isRounded(object[wideKey])
     ? checked(parseWide(bytes, wideBounds, wideKey).value, kind)
     : object;
 };
+
+const byteOrderMark = '\ufeff';
+
+const withoutMark = (text: string): string => (text.startsWith(byteOrderMark) ? text.slice(1) : text);
+
+/** Some clients write a byte order mark before JSON. Throws a SyntaxError. */
+export const parseText = (text: string): unknown => JSON.parse(withoutMark(text));
 
 const isRounded = (value: unknown): boolean => typeof value === 'number' && !Number.isSafeInteger(value);
 

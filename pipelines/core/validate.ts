@@ -18,7 +18,8 @@ export const validate = <Schema extends TSchema>(
   return (value) => {
     drop?.(value);
     if (compiled.Check(value)) return value as Static<Schema>;
-    const fault = explainSchema(schema, value) ?? compiled.Errors(value)[0]?.message;
-    throw fail(kind, fault ?? 'The request body is not valid');
+    const fault = explainSchema(schema, value);
+    if (fault !== undefined) throw fail(kind, fault.message, { param: fault.param });
+    throw fail(kind, compiled.Errors(value)[0]?.message ?? 'The request body is not valid', { param: null });
   };
 };

@@ -76,5 +76,5 @@ export const decisionError = (error: ApiError): ApiError => {
   const kind = kinds[error.kind];
   return kind === undefined
     ? error
-    : new ApiError(kind, error.message, { headers: error.headers, cause: error.cause });
+    : new ApiError(kind, error.message, { headers: error.headers, cause: error.cause, param: error.param });
 };

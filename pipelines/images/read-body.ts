@@ -8,7 +8,7 @@ import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
-import { type JsonObject, parseJson, receiveJson } from '../core/parse-json.ts';
+import { type JsonObject, parseJson, parseText, receiveJson } from '../core/parse-json.ts';
 import { type MultipartFile, parseMultipart } from '../core/parse-multipart.ts';
 import type { Step } from '../core/stage.ts';
 
@@ -127,7 +127,7 @@ const readBoolean = (text: string): unknown => (text === 'true' ? true : text ==
 
 const readStructure = (text: string, name: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch (cause) {
     throw invalid(`${name} must be JSON`, { cause });
   }

@@ -65,8 +65,7 @@ const forbidRetry = (error: unknown): never => {
 };
 
 /** Clients retry by themselves after a 409, and could delete what they meant to cancel. */
-export const conflict = (message: string): ApiError =>
-  fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
+export const conflict = (message: string): ApiError => fail('conflict', message);
 
 const readPage = (exchange: Pick<Exchange, 'query'>): JobPage => {
   const query = new URLSearchParams(exchange.query);

@@ -5,7 +5,7 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { mediaLimits } from '../../src/video/media-limits.ts';
 import { invalid } from '../core/checks.ts';
-import type { JsonObject } from '../core/parse-json.ts';
+import { type JsonObject, parseText } from '../core/parse-json.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 
 /** A file of the form, all of it. */
@@ -62,7 +62,7 @@ const readText = (name: string, text: string): unknown => {
   if (/\bstart_time_seconds\]?$/.test(name)) return /^\d{1,15}(\.\d{1,9})?$/.test(text) ? Number(text) : text;
   if (!jsonFields.has(name)) return text;
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch (cause) {
     throw invalid(`${name} must be JSON in a form`, { cause });
   }

@@ -14,6 +14,7 @@ import type { Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
 import { invalid } from '../core/checks.ts';
+import { parseText } from '../core/parse-json.ts';
 import { type MultipartFile, type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
@@ -125,7 +126,7 @@ const readForm = ({ file, ...fields }: Form, model: Model | undefined): Omit<Upl
 
 const parsed = (text: string, field: string): unknown => {
   try {
-    return JSON.parse(text);
+    return parseText(text);
   } catch {
     throw invalid(`${field} must be JSON`);
   }

@@ -25,7 +25,8 @@ export class EngineError extends ApiError {
   readonly misconfigured: boolean;
 
   constructor(kind: ErrorKind, message: string, verdict: Verdict, details?: FailureDetails) {
-    super(kind, message, details);
+    // The engine's words: where they begin with a field, it is one of the engine's request.
+    super(kind, message, { ...details, param: null });
     this.name = 'EngineError';
     this.retry = verdict.retry;
     this.fault = verdict.fault;

@@ -4,7 +4,8 @@ import { browserHeaders } from '../ports/request-headers.ts';
 import type { Channel } from './channel.ts';
 
 export const allowOrigin = '*';
-export const exposedHeaders = 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost';
+export const exposedHeaders =
+  'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost';
 
 const wellFormed = /^[\w!#$%&'*+.^`|~ ,-]{1,1024}$/;
 

@@ -82,9 +82,11 @@ const malformed = (code: string, maxHeaderBytes: number): string => {
 
 /** For requests that cannot be parsed: they have no response object. */
 const refuse = (message: string, requestId: string): string => {
-  const body = errorJson(fail('invalid_request', message), 'envelope', requestId);
+  const error = fail('invalid_request', message);
+  const body = errorJson(error, 'envelope', requestId);
   const headers = [
     ...corsHeaders,
+    ...Object.entries(error.headers),
     ['x-request-id', requestId],
     ['request-id', requestId],
     ['content-type', 'application/json'],

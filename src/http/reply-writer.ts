@@ -48,7 +48,7 @@ export abstract class ReplyWriter implements Frame {
   write(reply: Reply): void {
     switch (reply.kind) {
       case 'bytes':
-        this.#bytes(reply.bytes);
+        this.#bytes(reply.bytes, reply.last === true);
         break;
       case 'whole':
         this.whole(reply);
@@ -75,7 +75,7 @@ export abstract class ReplyWriter implements Frame {
   /** The pipeline completed. */
   end(): void {
     if (this.phase === 'waiting') throw new Error('The pipeline ended without a reply');
-    if (this.phase === 'streaming' && this.#head !== undefined) this.#start(this.#head, undefined);
+    if (this.phase === 'streaming' && this.#head !== undefined) this.#start(this.#head, undefined, true);
     if (this.phase !== 'streaming') return;
     if (this.#left !== undefined && this.#left > 0) throw new Error('The stream is shorter than it said');
     this.phase = 'ended';
@@ -85,7 +85,7 @@ export abstract class ReplyWriter implements Frame {
   /** Writes the stream's keep-alive comment if it has been silent for that long. */
   keepAlive(silentMs: number): void {
     if (this.phase !== 'streaming' || this.#keepAlive === undefined) return;
-    if (this.exchange.core.now - this.touched >= silentMs) this.#bytes(this.#keepAlive);
+    if (this.exchange.core.now - this.touched >= silentMs) this.#bytes(this.#keepAlive, false);
   }
 
   /** The socket has room again. */
@@ -94,15 +94,15 @@ export abstract class ReplyWriter implements Frame {
     this.exchange.backpressure.resume();
   }
 
-  #bytes(bytes: string | Uint8Array): void {
+  #bytes(bytes: string | Uint8Array, last: boolean): void {
     if (this.phase === 'waiting') throw new Error('The pipeline sent bytes before a head');
     this.touched = this.exchange.core.now;
     this.line?.count(bytes);
     const head = this.#head;
     if (this.#left !== undefined) this.#left -= Buffer.byteLength(bytes);
     if (this.#left !== undefined && this.#left < 0) throw new Error('The stream is longer than it said');
-    if (head === undefined) this.#written(this.exchange.channel.write(bytes));
-    else this.#start(head, bytes);
+    if (head === undefined) this.#written(this.exchange.channel.write(bytes, last));
+    else this.#start(head, bytes, last);
   }
 
   /** Without bytes the stream begins with its keep-alive comment: some servers hold a bare head back. */
@@ -110,13 +110,13 @@ export abstract class ReplyWriter implements Frame {
     const head = this.#head;
     if (head === undefined || this.phase !== 'streaming') return;
     try {
-      this.#start(head, head.length === undefined ? head.keepAlive : undefined);
+      this.#start(head, head.length === undefined ? head.keepAlive : undefined, false);
     } catch (thrown) {
       this.failed(thrown);
     }
   }
 
-  #start(head: Head, bytes: string | Uint8Array | undefined): void {
+  #start(head: Head, bytes: string | Uint8Array | undefined, last: boolean): void {
     this.#head = undefined;
     this.#settle(head.status);
     this.length = head.length;
@@ -128,7 +128,7 @@ export abstract class ReplyWriter implements Frame {
         this,
       );
       this.detach();
-    } else this.#written(this.exchange.channel.start(head, this, bytes));
+    } else this.#written(this.exchange.channel.start(head, this, bytes, last));
   }
 
   #settle(status: number): void {

@@ -3,6 +3,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Head, HeaderName, ReplyBody, WholeReply } from '../ports/exchange.ts';
 import { keptHeaders } from '../ports/request-headers.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
+import { Chunks } from './chunks.ts';
 import { statusLine } from './common-headers.ts';
 import { firstHeader, HeadLines } from './head-lines.ts';
 import type { EdgeLimits } from './limits.ts';
@@ -59,6 +60,10 @@ export class UwsChannel implements Channel {
   #ending = false;
   /** Bytes of the body, for a stream of known length. */
   #length: number | undefined;
+  /** For a stream of unknown length. */
+  #chunks: Chunks | undefined;
+  /** What waits ends the response. */
+  #last = false;
 
   constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
     this.#response = response;
@@ -191,7 +196,7 @@ export class UwsChannel implements Channel {
     owner?.sent();
   }
 
-  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined): boolean {
+  start(head: Head, frame: Frame, bytes: string | Uint8Array | undefined, last: boolean): boolean {
     const response = this.#response;
     let room = true;
     this.#cork(() => {
@@ -199,8 +204,9 @@ export class UwsChannel implements Channel {
       response.writeHeader(firstHeader, headLines.of(head.headers, frame.requestId));
       if (frame.close) response.writeHeader('connection', 'close');
       this.#length = head.length;
+      if (head.length === undefined) this.#chunks = new Chunks(response, head.keepAlive !== undefined);
       // The library holds the end of the head back until there are bytes to write, even if none of a known length.
-      if (bytes !== undefined) room = this.#send(bytes);
+      if (bytes !== undefined) room = this.#send(bytes, last);
       // Where no bytes would be the end, the head waits for the first of them.
       else if (head.length === 0 || (head.length !== undefined && emptyIsNoEnd))
         room = this.#sendSized(nothing);
@@ -214,18 +220,19 @@ export class UwsChannel implements Channel {
     if (!this.#over) this.#response.onWritable(() => this.#writable());
   }
 
-  write(bytes: string | Uint8Array): boolean {
-    if (this.#corked) return this.#send(bytes);
+  write(bytes: string | Uint8Array, last: boolean): boolean {
+    if (this.#corked) return this.#send(bytes, last);
     let room = true;
     this.#response.cork(() => {
-      room = this.#send(bytes);
+      room = this.#send(bytes, last);
     });
     return room;
   }
 
-  #send(bytes: string | Uint8Array): boolean {
-    if (this.#rest === undefined && bytes.length <= pieceBytes && this.#length === undefined)
-      return this.#response.write(utf8(bytes));
+  #send(bytes: string | Uint8Array, last: boolean): boolean {
+    if (this.#chunks !== undefined && this.#rest === undefined && bytes.length <= pieceBytes)
+      return this.#chunks.write(bytes, last);
+    this.#last = last;
     this.#rest ??= new Pieces();
     this.#rest.add(bytes);
     return this.#sendRest();
@@ -238,7 +245,8 @@ export class UwsChannel implements Channel {
   }
 
   #sendPiece(piece: Buffer): boolean {
-    return this.#length === undefined ? this.#response.write(piece) : this.#sendSized(piece);
+    if (this.#chunks === undefined) return this.#sendSized(piece);
+    return this.#chunks.write(piece, this.#last || this.#rest?.empty === false);
   }
 
   /** The library does not buffer a body of known length beyond what the socket takes; the last byte ends the response. */
@@ -255,6 +263,7 @@ export class UwsChannel implements Channel {
 
   #writable(): boolean {
     this.owner?.moving();
+    this.#chunks?.recheck();
     this.#cork(() => {
       try {
         // Even with nothing to add this sends what the library has buffered: with an onWritable handler it does not by itself.
@@ -274,9 +283,8 @@ export class UwsChannel implements Channel {
     else this.#cork(() => this.#end());
   }
 
-  /** Without `closeConnection`: the library would write that header into the stream. */
   #end(): void {
-    this.#response.end();
+    this.#chunks?.end();
     this.#finish();
   }
 

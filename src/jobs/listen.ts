@@ -79,4 +79,4 @@ const refusal = (job: JobRecord, output: number, now: number) => {
   return undefined;
 };
 
-const conflict = (message: string) => fail('conflict', message, { headers: { 'x-should-retry': 'false' } });
+const conflict = (message: string) => fail('conflict', message);

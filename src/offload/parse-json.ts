@@ -14,13 +14,19 @@ interface ParsedJson {
 /** What is said of bytes that are no text. */
 export const notUtf8 = 'The request body is not valid UTF-8';
 
+/** Some clients write it before JSON. */
+const byteOrderMark = Buffer.from('\ufeff');
+
 /** Base64 from this length on has a buffer of its own, to be moved on alone; shorter ones share one. */
 const ownBuffer = 1024 * 1024;
 
 /** The integer under `wideKey` in the outermost object is a bigint where a number would lose digits. */
 export const parseJson = (input: Uint8Array, bounds: JsonBounds, wideKey?: string): ParsedJson => {
-  const text = asBuffer(input);
-  if (!isUtf8(text)) throw fail('invalid_request', notUtf8);
+  const bytes = asBuffer(input);
+  if (!isUtf8(bytes)) throw fail('invalid_request', notUtf8);
+  const text = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    ? bytes.subarray(byteOrderMark.length)
+    : bytes;
   const cuts = scanJson(text, bounds, wideKey);
   if (cuts.length === 0) return { value: JSON.parse(text.toString()), buffers: [] };
   const mark = randomUUID();

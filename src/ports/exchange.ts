@@ -110,7 +110,7 @@ export interface Head {
 export interface Bytes {
   readonly kind: 'bytes';
   readonly bytes: string | Uint8Array;
-  /** They end the response, and wait until its usage event is durable. */
+  /** They end the response, or the next ones do at once, and wait until its usage event is durable. */
   readonly last?: true;
 }
 

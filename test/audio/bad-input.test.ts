@@ -1,5 +1,6 @@
 /** Tests that invalid audio requests are refused with an error that names the field. */
 import t from 'tap';
+import { namedField } from '../envelope.ts';
 import { bytesOf, fileOf, startSounding } from './sound-gateway.ts';
 import { codec, film, tone, wave } from './sounds.ts';
 
@@ -33,7 +34,7 @@ const envelope = (status: number, message: string) => ({
     code: status,
     message,
     type: types[status]?.[0],
-    param: null,
+    param: namedField(status, message),
     metadata: { error_type: types[status]?.[1] },
   },
 });

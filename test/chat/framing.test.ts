@@ -315,7 +315,12 @@ t.test('the layout of a stream, byte by byte', async (t) => {
     `${start}{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\\"a\\":1}"}}]}${goesOn}`,
   ];
   const finished = `${start}{"index":0,"delta":{},"finish_reason":"tool_calls","native_finish_reason":"tool_calls","logprobs":null}]`;
-  const bytes = (texts: string[]) => texts.map((each) => ({ kind: 'bytes', bytes: each }));
+  const bytes = (texts: string[]) =>
+    texts.map((each, index) => ({
+      kind: 'bytes',
+      bytes: each,
+      ...(index === texts.length - 1 && { last: true }),
+    }));
   t.strictSame(await framed(parts, completion()), [
     head,
     ...bytes([...body, `${finished},${counts}}\n\ndata: [DONE]\n\n`]),
@@ -329,6 +334,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
     {
       kind: 'bytes',
       bytes: `${start}{"index":0,"delta":{"content":""},"finish_reason":"error","native_finish_reason":"error"}],"error":{"code":504,"message":"Too slow","type":"timeout_error","param":null,"metadata":{"error_type":"timeout"}}}\n\ndata: [DONE]\n\n`,
+      last: true,
     },
   ]);
 });

@@ -107,5 +107,6 @@ const check = async (t: Test, what: string, outcome: Outcome, connection: RawCli
       what,
     );
     t.match(headers['x-request-id'], /^req_/);
+    t.equal(headers['x-should-retry'], 'false');
   }
 };

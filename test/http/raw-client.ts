@@ -68,9 +68,14 @@ export class RawClient {
     return this.#joined().toString('latin1');
   }
 
+  /** The same, without the framing of the chunks of a response that has begun: those that are complete, or all. */
+  streamed(which: 'all' | 'complete' = 'all'): string {
+    return chunksOf(this.#joined(), which).toString('latin1');
+  }
+
   async received(part: string): Promise<void> {
     await eventually(
-      () => this.text.includes(part),
+      () => this.text.includes(part) || this.streamed().includes(part),
       `${JSON.stringify(part)} in ${JSON.stringify(this.text.slice(-300))}`,
     );
   }
@@ -134,6 +139,18 @@ const takeResponse = (bytes: Buffer, isHead: boolean, closed: boolean): Taken | 
   return closed ? done(bytes.subarray(start), bytes.length) : undefined;
 };
 
+const chunksOf = (bytes: Buffer, which: 'all' | 'complete'): Buffer => {
+  const pieces: Buffer[] = [];
+  let at = bytes.indexOf('\r\n\r\n') + 4;
+  for (let line = bytes.indexOf('\r\n', at); at >= 4 && line >= 0; line = bytes.indexOf('\r\n', at)) {
+    const end = line + 2 + Number.parseInt(bytes.toString('latin1', at, line), 16);
+    if (which === 'all' || bytes.length >= end + 2) pieces.push(bytes.subarray(line + 2, end));
+    at = end + 2;
+    if (Number.isNaN(end)) break;
+  }
+  return Buffer.concat(pieces);
+};
+
 const takeChunks = (
   bytes: Buffer,
   start: number,
@@ -145,9 +162,13 @@ const takeChunks = (
     if (line < 0) return undefined;
     const size = Number.parseInt(bytes.toString('latin1', at, line), 16);
     if (Number.isNaN(size)) throw new Error(`Not a chunk: ${bytes.toString('latin1', at, at + 50)}`);
+    if (size === 0) {
+      // Trailers, if any, end with an empty line.
+      const end = bytes.indexOf('\r\n\r\n', line);
+      return end < 0 ? undefined : done(Buffer.concat(pieces), end + 4);
+    }
     const next = line + 2 + size + 2;
     if (bytes.length < next) return undefined;
-    if (size === 0) return done(Buffer.concat(pieces), next);
     pieces.push(bytes.subarray(line + 2, line + 2 + size));
     at = next;
   }

@@ -417,9 +417,12 @@ t.test('the layout of a stream, byte by byte', async (t) => {
       '{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"{\\"a\\":1}"}}',
       '{"type":"content_block_stop","index":1}',
     ),
-    bytes(
-      `{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,"container":null},"usage":{${counts(5, 2)}}}`,
-      '{"type":"message_stop"}',
-    ),
+    {
+      ...bytes(
+        `{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null,"stop_details":null,"container":null},"usage":{${counts(5, 2)}}}`,
+        '{"type":"message_stop"}',
+      ),
+      last: true,
+    },
   ]);
 });

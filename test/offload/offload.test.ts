@@ -27,6 +27,7 @@ t.test('JSON', async (t) => {
 
   const shared = Buffer.from(`    {"a": "é"}${' '.repeat(2000)}`).subarray(4, 16);
   t.same(await offload.parseJson(shared), { a: 'é' });
+  t.same(await offload.parseJson(Buffer.from('\ufeff{"a":"é"}')), { a: 'é' }, 'behind a byte order mark');
   t.equal(shared.length, 12, 'a part of a buffer is copied');
 
   await t.rejects(offload.parseJson(Buffer.from('{"a":}')), {

@@ -282,7 +282,12 @@ t.test('errors name the invalid field', async (t) => {
   t.equal(events.length - before, cases.filter(([, says]) => says === '200').length, 'refusals cost nothing');
   t.match(await post('/systemone', one({})), {
     body: {
-      error: { code: 422, type: 'validation_error', param: null, metadata: { error_type: 'unprocessable' } },
+      error: {
+        code: 422,
+        type: 'validation_error',
+        param: 'questions',
+        metadata: { error_type: 'unprocessable' },
+      },
     },
   });
   const untyped = await fetch(`${gateway.url}/systemone`, {

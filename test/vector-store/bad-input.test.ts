@@ -1,6 +1,7 @@
 /** Tests that invalid vector store and RAG requests get an error that names the field. */
 import t from 'tap';
 import { maxForm, maxUpload } from '../../pipelines/vector-stores/receive-upload.ts';
+import { namedField } from '../envelope.ts';
 import { pdf } from '../offload/sample-documents.ts';
 import { startStores, text } from './stores.ts';
 
@@ -248,7 +249,13 @@ for (const { method, path, body, type, key = gateway.key, status = 400, message 
     const [errorType, code] = kinds[status] ?? [];
     t.equal(response.status, status);
     t.same(await response.json(), {
-      error: { code: status, message, type: errorType, param: null, metadata: { error_type: code } },
+      error: {
+        code: status,
+        message,
+        type: errorType,
+        param: namedField(status, message),
+        metadata: { error_type: code },
+      },
     });
   });
 

@@ -397,7 +397,7 @@ t.test('a vector store of another subscription is not found', async (t) => {
       code: 400,
       message: `id: there is no vector store "${store.id}"`,
       type: 'validation_error',
-      param: null,
+      param: 'id',
       metadata: { error_type: 'invalid_request' },
     },
   };

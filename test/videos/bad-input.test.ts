@@ -1,5 +1,6 @@
 /** Tests that invalid video requests get the whole error envelope and leave nothing behind. */
 import t from 'tap';
+import { namedField } from '../envelope.ts';
 import { startGateway } from '../gateway.ts';
 import { heic } from '../images/heic.ts';
 import { clip, dataUri, mp3, picture, wav } from './media-samples.ts';
@@ -71,7 +72,9 @@ const refused = (message: string, kind: Kind = 'invalid_request') => {
   const [code, type] = statuses[kind];
   return {
     status: code,
-    body: { error: { code, message, type, param: null, metadata: { error_type: kind } } },
+    body: {
+      error: { code, message, type, param: namedField(code, message), metadata: { error_type: kind } },
+    },
   };
 };
 

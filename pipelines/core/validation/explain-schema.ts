@@ -22,9 +22,16 @@ const explainer = new SchemaExplainer({
   wholeRange: true,
 });
 
+interface Fault {
+  readonly message: string;
+  /** The field that the message names; null: the whole body. */
+  readonly param: string | null;
+}
+
 /** Undefined when the value fits. */
-export const explainSchema = (schema: JsonSchema, value: unknown): string | undefined => {
-  for (const { path, says } of explainer.errors(schema, value)) return `${subject(path)} ${says}`;
+export const explainSchema = (schema: JsonSchema, value: unknown): Fault | undefined => {
+  for (const { path, says } of explainer.errors(schema, value))
+    return { message: `${subject(path)} ${says}`, param: path.length === 0 ? null : subject(path) };
   return undefined;
 };
 

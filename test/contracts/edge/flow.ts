@@ -63,6 +63,54 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     await eventually(() => edge.inFlight() === 0, 'nothing in flight');
   });
 
+  await t.test('the same with a stream of events', async (t) => {
+    const line = (index: number) => `data: ${index} ${'x'.repeat(2000)}`;
+    const count = 12_000;
+    const state = { pushed: 0, backpressure: undefined as Backpressure | undefined };
+    const pipeline: Pipeline = ({ backpressure }) =>
+      new Observable<Reply>((subscriber) => {
+        state.backpressure = backpressure;
+        let waiting: NodeJS.Immediate | undefined;
+        const push = () => {
+          waiting = undefined;
+          for (let burst = 0; burst < 8 && !backpressure.paused && state.pushed < count; burst++) {
+            const reply = bytes(`${line(state.pushed++)}\n\n`);
+            subscriber.next(state.pushed === count ? { ...reply, last: true } : reply);
+          }
+          if (state.pushed === count) subscriber.complete();
+          else if (!backpressure.paused) waiting = setImmediate(push);
+        };
+        backpressure.attach({
+          pause: () => {},
+          resume: () => {
+            waiting ??= setImmediate(push);
+          },
+        });
+        subscriber.next(eventStream);
+        push();
+        return () => clearImmediate(waiting);
+      });
+    const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)]);
+    const connection = await client();
+    connection.socket.pause();
+    connection.send(request('GET', '/v1/stream'));
+    await eventually(() => state.pushed > 0, 'the source to begin');
+    await settled(() => state.pushed);
+    t.equal(state.backpressure?.paused, true);
+    t.ok(state.pushed < count / 2, `${state.pushed} of ${count} events were pushed before the pause`);
+    connection.socket.resume();
+    const { body } = await connection.response();
+    const events = body.split('\n\n').filter((block) => block.startsWith('data: '));
+    t.equal(events.length, count);
+    t.ok(
+      events.every((block, index) => block === line(index)),
+      'each event once, in order',
+    );
+    t.ok(body.endsWith(`${line(count - 1)}\n\n`), 'and nothing behind them');
+    await eventually(() => edge.inFlight() === 0, 'nothing in flight');
+    t.match((await connection.send(request('HEAD', '/v1/stream')).response({ head: true })).status, 200);
+  });
+
   await t.test('the same where the length is known', async (t) => {
     const { state, pipeline } = eagerSource({ ...byteStream, length: total });
     const { client, edge } = await startEdge(t, name, [open('GET', '/file', pipeline)]);

@@ -11,7 +11,8 @@ import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './prob
 
 const commonHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-request-id, request-id, retry-after, x-usage-seconds, x-usage-cost',
+  'access-control-expose-headers':
+    'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost',
 };
 
 export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {

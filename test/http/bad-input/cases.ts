@@ -85,7 +85,22 @@ const bodies: Case[] = [
   {
     name: 'JSON with a byte order mark',
     bytes: post(`\ufeff${chat}`),
+    expected: 'fine',
+  },
+  {
+    name: 'JSON with two byte order marks',
+    bytes: post(`\ufeff\ufeff${chat}`),
     expected: notJson('unexpected "\ufeff" at line 1 column 1'),
+  },
+  {
+    name: 'a fault behind a byte order mark',
+    bytes: post('\ufeff{"model":}'),
+    expected: notJson('unexpected "}" at line 1 column 10'),
+  },
+  {
+    name: 'nothing but a byte order mark',
+    bytes: post('\ufeff'),
+    expected: notJson('unexpected end at line 1 column 1'),
   },
   {
     name: 'fault on a later line',

@@ -1,4 +1,5 @@
 /** The expected responses to malformed requests. */
+import { namedField } from '../../envelope.ts';
 
 export type Outcome =
   /** The error in the route's own format, whole. */
@@ -40,7 +41,15 @@ export const errorEnvelope = (
   const [type, errorType, messagesType] = types[status] ?? [];
   return messages === true
     ? { type: 'error', error: { type: messagesType, message }, request_id: requestId }
-    : { error: { code: status, message, type, param: null, metadata: { error_type: errorType } } };
+    : {
+        error: {
+          code: status,
+          message,
+          type,
+          param: namedField(status, message),
+          metadata: { error_type: errorType },
+        },
+      };
 };
 
 /** uWebSockets.js has one release for Node 20 and another for those after it. */

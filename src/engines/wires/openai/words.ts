@@ -152,7 +152,7 @@ export const reportedError = (value: Json): ApiError | undefined => {
 const errorOf = (cause: unknown, message: unknown, codes: readonly unknown[]): ApiError => {
   const [kind = 'engine_unreachable'] = codes.flatMap((code) => kindOf(code) ?? []);
   const words = typeof message === 'string' ? firstLine(message) : '';
-  return fail(kind, words === '' ? 'The engine reported an error' : words, { cause });
+  return fail(kind, words === '' ? 'The engine reported an error' : words, { cause, param: null });
 };
 
 const kindOf = (code: unknown): ErrorKind | undefined =>

@@ -34,6 +34,8 @@ export const openSite = (client: Client, place: Place): { site: Site; results: C
     PATH: [programs, process.env.PATH].join(delimiter),
     HOME: folder,
     LANG: 'C.UTF-8',
+    // Scripts of the tree are imported: nothing is written beside them.
+    PYTHONDONTWRITEBYTECODE: '1',
     SLUICE_URL: url,
     SLUICE_KEY: key,
     // Clients also send telemetry and look for updates: nothing but this machine can be reached.

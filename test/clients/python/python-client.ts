@@ -36,7 +36,7 @@ const runScript = async (
   seconds: number,
 ): Promise<void> => {
   const file = fileURLToPath(new URL(script, import.meta.url));
-  const { stdout } = await site.run('python', ['-B', file], { env, seconds });
+  const { stdout } = await site.run('python', [file], { env, seconds });
   const lines = stdout.split('\n').filter((line) => line.startsWith('{"check":'));
   if (lines.length === 0) throw new Error(`${script} ran no check`);
   for (const line of lines) {

@@ -9,11 +9,13 @@ export default {
   name: 'schemathesis',
   registry: 'pypi',
   packages: { schemathesis: '4.32.5' },
+  // Two minutes on an idle machine. One worker: its generators are not safe across threads.
+  seconds: 500,
   async run(site) {
     await site.check('fuzzed requests, and every response as documented', async () => {
       const { code, stdout, stderr } = await site.runBlock('run', {
         env: { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: scripts, NO_COLOR: '1' },
-        seconds: 280,
+        seconds: 480,
         allowFailure: true,
       });
       // Its warnings, which follow, are longer than its findings.

@@ -11,6 +11,9 @@ MODELS = {
     "/audio/speech": ["sluice/speech"],
     "/audio/transcriptions": ["sluice/transcribe"],
     "/systemone": ["sluice/decide"],
+    "/rerank": ["sluice/rerank"],
+    "/tokenize": ["sluice/chat"],
+    "/detokenize": ["sluice/chat"],
     "/videos": ["sluice/video"],
     "/music": ["sluice/music"],
 }

@@ -78,7 +78,32 @@ t.test('a minimal call, and everything at once', async (t) => {
       output_config: { format: { type: 'json_schema', schema: { type: 'object' } } },
     },
   );
-  t.notOk('top_k' in encode({ sampling: { topK: 0 } }), 'off');
+  t.strictSame(encode({ stream: false, sampling: { topK: 0, topP: 1 } }), basic, 'off');
+  t.equal(encode({ sampling: { topP: 0 } }).top_p, 1e-6);
+});
+
+t.test('temperature 1 is sent unless the row says that the model takes none', async (t) => {
+  const sent = (temperature: number, supported_parameters: string[]) =>
+    encode({ sampling: { temperature, topP: 1 } }, sampleModel({ supported_parameters })).temperature;
+  t.equal(sent(1, ['temperature']), 1);
+  t.equal(sent(1, ['max_tokens']), undefined);
+  t.equal(sent(0.5, ['max_tokens']), 0.5, 'the engine says so itself');
+});
+
+t.test('fields that only the engine knows', async (t) => {
+  const forwarded = { cache_control: { type: 'ephemeral' }, max_tokens: 7, chat_template_kwargs: { a: 1 } };
+  t.strictSame(encode({ stream: false, forwarded }), {
+    ...basic,
+    cache_control: { type: 'ephemeral' },
+    chat_template_kwargs: { a: 1 },
+  });
+  const wire = { enabled_field: 'chat_template_kwargs.enable_thinking' };
+  const reasoning = { mandatory: false, wire };
+  t.strictSame(
+    encode({ forwarded, thinking: { effort: 'none', budget: undefined } }, sampleModel({ reasoning }))
+      .chat_template_kwargs,
+    { a: 1, enable_thinking: false },
+  );
 });
 
 t.test('tool choices', async (t) => {

@@ -83,12 +83,14 @@ const chat = {
     { role: 'user', content: 'Hi' },
   ],
   max_completion_tokens: 8000,
+  temperature: 0.7,
   reasoning_effort: 'low',
   tools: [{ type: 'function', function: { name: 'get_weather', parameters: city } }],
 };
 const messages = {
   model,
   max_tokens: 8000,
+  temperature: 0.7,
   system: 'Be brief',
   messages: [{ role: 'user', content: 'Hi' }],
   thinking: { type: 'adaptive' },
@@ -100,6 +102,7 @@ const responses = {
   instructions: 'Be brief',
   input: 'Hi',
   max_output_tokens: 8000,
+  temperature: 0.7,
   reasoning: { effort: 'low' },
   tools: [{ type: 'function', name: 'get_weather', parameters: city, strict: false }],
 };
@@ -124,6 +127,7 @@ t.test('what the engine is sent', async (t) => {
         max_tokens: 8000,
         system: 'Be brief',
         messages: [{ role: 'user', content: 'Hi' }],
+        temperature: 0.7,
         tools: [{ name: 'get_weather', input_schema: city }],
         thinking: { type: 'adaptive' },
         output_config: { effort: 'low' },

@@ -10,17 +10,14 @@ import { addThinking, type Body } from './thinking.ts';
 export const encodeMessages = (model: Model, call: ChatCall): OutgoingBody => {
   refuseOthers(model, call);
   const large = new LargeMedia();
-  const { temperature, topP, topK } = call.sampling;
   const body: Body = {
+    ...call.forwarded,
     model: model.served_as,
     max_tokens: call.maxTokens,
     ...encodeTurns(call, model.reasoning !== undefined && call.thinking.effort !== 'none', large),
   };
   if (call.stream) body.stream = true;
-  if (temperature !== undefined) body.temperature = temperature;
-  if (topP !== undefined) body.top_p = topP;
-  // 0 is "off", which this format says by leaving it out.
-  if (topK !== undefined && topK > 0) body.top_k = topK;
+  addSampling(body, model, call.sampling);
   if (call.stop.length > 0) body.stop_sequences = call.stop;
   if (call.user !== undefined) body.metadata = { user_id: call.user };
   if (call.tools.length > 0) {
@@ -32,6 +29,20 @@ export const encodeMessages = (model: Model, call: ChatCall): OutgoingBody => {
     body.output_config = { format: { type: 'json_schema', schema: call.format.schema } };
   addThinking(body, model, call);
   return large.putBack(JSON.stringify(body));
+};
+
+/** Some servers refuse 0. */
+const smallestTopP = 1e-6;
+
+/**
+ * What is off is left out: the newer models of Anthropic take one of `temperature` and `top_p`, and the newest neither,
+ * whose rows leave `temperature` out of `supported_parameters`.
+ */
+const addSampling = (body: Body, model: Model, { temperature, topP, topK }: Sampling): void => {
+  const isNeeded = temperature !== 1 || model.supported_parameters.includes('temperature');
+  if (temperature !== undefined && isNeeded) body.temperature = temperature;
+  if (topP !== undefined && topP < 1) body.top_p = Math.max(topP, smallestTopP);
+  if (topK !== undefined && topK > 0) body.top_k = topK;
 };
 
 /** JSON omits undefined values. */

@@ -35,6 +35,7 @@ const rowsOf = async (gateway: TestGateway): Promise<readonly Row[]> => {
       body: { model: 'sluice/chat', stream: true, max_tokens: 100, messages },
       kind: 'events',
     },
+    { path: '/completions', body: { model: 'sluice/chat', stream: true, prompt }, kind: 'events' },
     { path: '/responses', body: { model: 'sluice/chat', stream: true, input: prompt }, kind: 'events' },
     {
       path: '/chat/completions/RAG',

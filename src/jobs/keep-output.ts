@@ -26,6 +26,14 @@ const mostBytes = 512 * 1024 * 1024;
 const convertTimeoutMs = 5 * 60_000;
 const maxBusyMs = 5 * 60_000;
 
+/** The engine rendered something that nobody could play; `fault` goes on from the output. */
+export class UnusableOutput extends RenderError {
+  constructor(fault: string, options?: ErrorOptions) {
+    super('render_failed', `The engine's output ${fault}`, options);
+    this.name = 'UnusableOutput';
+  }
+}
+
 /** An output on its way from the engine. */
 interface SentOutput {
   readonly index: number;
@@ -34,7 +42,7 @@ interface SentOutput {
   readonly backpressure: Backpressure;
 }
 
-/** Rejects with a `RenderError` for what nobody could play. */
+/** Rejects with `UnusableOutput` for what nobody could play. */
 export const keepOutput = async (
   { index, bytes, backpressure }: SentOutput,
   keeping: Keeping,
@@ -44,7 +52,7 @@ export const keepOutput = async (
     const sent = await spool(bytes, backpressure, keeping, files);
     const facts = await verify(sent, keeping);
     const fitting = fitOutput(keeping.call, facts);
-    if ('fault' in fitting) throw unusable(fitting.fault);
+    if ('fault' in fitting) throw new UnusableOutput(fitting.fault);
     if (fitting.arguments === undefined) return await store(sent, facts, index, keeping);
     const made = await convert(sent, fitting.arguments, keeping, files);
     return await store(made, await verify(made, keeping), index, keeping);
@@ -119,14 +127,13 @@ const clipSeconds = ({ seconds, frames = 0, fps = 0 }: MediaFacts): number => {
 const paddedSeconds = 0.25;
 const rounded = (seconds: number): number => Math.round(seconds * 1000) / 1000;
 
-const unusable = (why: string, cause?: unknown): RenderError =>
-  new RenderError('render_failed', `The engine's output ${why}`, { cause });
-
 /** Errors of this kind are about the file; all others, such as a lost connection, stay what they are. */
 const explain =
   (kind: ApiError['kind']) =>
   (error: unknown): never => {
-    throw error instanceof ApiError && error.kind === kind ? unusable(error.message, error) : error;
+    throw error instanceof ApiError && error.kind === kind
+      ? new UnusableOutput(error.message, { cause: error })
+      : error;
   };
 
 /** Errors with the signal's reason. */

@@ -9,7 +9,7 @@ import type { Engines } from '../ports/engine.ts';
 import { RenderError, type RenderErrorCode } from '../ports/render.ts';
 import { endJob, type Outcome, type TransitionParts } from './apply-transitions.ts';
 import { outputsOf } from './job-record.ts';
-import type { OutputCodec } from './keep-output.ts';
+import { type OutputCodec, UnusableOutput } from './keep-output.ts';
 import type { Notices } from './notices.ts';
 import { outputName, produce } from './produce.ts';
 import { retryUnavailable } from './retry-unavailable.ts';
@@ -119,7 +119,10 @@ export class Rendering {
     } catch (error) {
       await this.#discardOutputs();
       if (this.#stopping.signal.aborted) return undefined;
-      log.info({ err: error, job: job.id }, 'render failed');
+      const about = { err: error, job: job.id, model: job.model, engine: job.engine };
+      // A client cannot do anything about it, the operator can.
+      if (error instanceof UnusableOutput) log.warn(about, 'engine output rejected');
+      else log.info(about, 'render failed');
       return { failure: failureOf(error) };
     }
   }

@@ -46,9 +46,9 @@ export interface MusicCall {
 export interface RenderOutput {
   readonly type: 'output';
   readonly index: number;
+  /** What the renderer says of it, here and below: jobs read the file instead. */
   readonly mediaType: string;
-  /** True length. */
-  readonly seconds: number;
+  readonly seconds?: number;
   readonly width?: number;
   readonly height?: number;
   /** To be subscribed to once. */

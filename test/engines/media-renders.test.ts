@@ -107,8 +107,14 @@ t.test('videos that nobody could play', async (t) => {
     t.notOk(job.usage ?? job.output ?? job.unsigned_urls, `${what}: neither output nor usage`);
     t.equal(charged, 0, `${what} is not billed`);
     t.equal(content.status, 404, `${what} is not served`);
-    const line = gateway.logLines.find(({ msg, job: of }) => msg === 'render failed' && of === job.id);
-    t.match(line, { job: job.id, err: { message: error } }, `${what}: the log has the reason`);
+    const line = gateway.logLines.find(
+      ({ msg, job: of }) => msg === 'engine output rejected' && of === job.id,
+    );
+    t.match(
+      line,
+      { level: 40, job: job.id, engine: 'stand-in', err: { message: error } },
+      `${what}: the log has the reason`,
+    );
   }
 });
 

@@ -230,7 +230,7 @@ t.test('songs follow the backpressure of their reader', async (t) => {
   t.equal(samples, 0);
   backpressure.resume();
   const output = (await done) as RenderOutput;
-  t.equal(samples, Math.round(output.seconds * 32_000) * 4);
+  t.equal(samples, Math.round((output.seconds ?? 0) * 32_000) * 4);
 
   const pieces: number[] = [];
   const held = new Backpressure();

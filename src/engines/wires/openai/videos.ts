@@ -114,36 +114,18 @@ const readJob = (call: RenderCall, record: Json): EngineJob => {
     id: record.id,
     state,
     done: Math.min(1, Math.max(0, percent / 100)),
-    outputs: state === 'done' ? outputsOf(call, record) : [],
+    outputs: state === 'done' ? outputsOf(call) : [],
     failure: state === 'failed' ? failureOf(record) : undefined,
   };
 };
 
 const musicTypes = { mp3: 'audio/mpeg', wav: 'audio/wav', flac: 'audio/flac', opus: 'audio/ogg' } as const;
 
-const outputsOf = (call: RenderCall, record: Json): EngineJob['outputs'] => {
-  if (call.type === 'video') {
-    const output = isObject(record.output) ? record.output : {};
-    return [
-      {
-        index: 0,
-        mediaType: 'video/mp4',
-        seconds: positive(output.duration) ?? positive(Number(record.seconds)) ?? call.seconds,
-        width: positive(output.width) ?? call.width,
-        height: positive(output.height) ?? call.height,
-      },
-    ];
-  }
-  const outputs: readonly unknown[] = Array.isArray(record.outputs) ? record.outputs : [];
-  return Array.from({ length: call.n }, (_, index) => {
-    const output = outputs[index];
-    const duration = isObject(output) ? output.duration : undefined;
-    return { index, mediaType: musicTypes[call.format], seconds: positive(duration) ?? call.seconds };
-  });
+/** What the record says of them does not matter: the files are read. */
+const outputsOf = (call: RenderCall): EngineJob['outputs'] => {
+  if (call.type === 'video') return [{ index: 0, mediaType: 'video/mp4' }];
+  return Array.from({ length: call.n }, (_, index) => ({ index, mediaType: musicTypes[call.format] }));
 };
-
-const positive = (value: unknown): number | undefined =>
-  typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : undefined;
 
 /** `error` is a string or an object. */
 const failureOf = (record: Json): RenderError => {

@@ -281,10 +281,8 @@ t.test('thinking with its signature survives a round trip', async (t) => {
       : { thinking: 'Hm "x"', signature: /^c2ln$/ };
     t.match(await goOn(first?.content), [{ type: 'thinking', ...own }, words, ...calls]);
     t.match((await goOn([words, thought, ...calls]))[1], own, 'it stays where it was');
-    const forged = {
-      ...thought,
-      signature: `A${thought?.type === 'thinking' ? thought.signature.slice(1) : ''}`,
-    };
+    const signature = thought?.type === 'thinking' ? thought.signature : '';
+    const forged = { ...thought, signature: `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}` };
     const others = [
       forged,
       { ...thought, signature: 'of another service' },

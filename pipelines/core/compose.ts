@@ -136,8 +136,10 @@ class Steps implements Opened {
   readonly #receiver: Observer<unknown>;
   /** A step that took its time, and the steps after it. */
   #rest: Unsubscribable | undefined;
-  /** The first value is here: later ones, and how the source ends, do not matter. */
+  /** The first value is here: later ones do not matter. */
   #taken = false;
+  /** It was passed on: how the source ends does not matter either. */
+  #done = false;
 
   constructor(
     stages: readonly AnyStage[],
@@ -157,14 +159,17 @@ class Steps implements Opened {
     if (this.#taken) return;
     this.#taken = true;
     this.#run(value);
+    this.#done = true;
     this.upstream?.unsubscribe();
   }
 
+  /** Also from within `next`, where the reader of its value makes the source fail. */
   error(error: unknown): void {
-    if (this.#taken) return;
+    if (this.#done) return;
+    this.#done = true;
     this.#taken = true;
     this.#receiver.error(error);
-    this.upstream?.unsubscribe();
+    this.unsubscribe();
   }
 
   complete(): void {
@@ -176,6 +181,7 @@ class Steps implements Opened {
 
   unsubscribe(): void {
     this.#taken = true;
+    this.#done = true;
     this.upstream?.unsubscribe();
     this.#rest?.unsubscribe();
   }

@@ -135,10 +135,10 @@ const isJapanese = (sample: Buffer, label: string): boolean => {
 const isLatin = (sample: Buffer): boolean => {
   let plain = 0;
   let others = 0;
-  for (const [word] of sample.toString('latin1').matchAll(/[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*/g)) {
-    // A word such as à, a quotation mark or a dash says nothing.
-    if (word.length === 1) continue;
+  for (const [word] of sample.toString('latin1').matchAll(/[A-Za-z\x80-\xff]+/g)) {
     const letters = word.replace(/[\x80-\xff]+/g, '').length;
+    // A word such as à, a quotation mark or a dash says nothing, nor does one of ASCII alone.
+    if (word.length === 1 || letters === word.length) continue;
     plain += letters;
     others += word.length - letters;
   }

@@ -256,6 +256,25 @@ const reader: fc.Arbitrary<Reader> = fc.record({
   pokesAfter: rarely(4),
 });
 
+/** Its reader makes the source emit once more, and the transform throws at that: an error from within `next`. */
+const failsInsideNext: [Plan[], Reader] = [
+  [
+    { kind: 'step', does: 'later', script: { values: [{ after: 0, value: 0 }], end: 'complete' } },
+    {
+      kind: 'transform',
+      throwsAt: 1,
+      throwsIn: 'nowhere',
+      copies: 2,
+      endsAt: -1,
+      ends: 'complete',
+      holdsEnd: 0,
+      recovers: false,
+    },
+    { kind: 'step', does: 'value', script: { values: [], end: 'complete' } },
+  ],
+  { leavesAfter: -1, leavesAt: 0, pokesAfter: 1 },
+];
+
 t.test('fused and piped stages cannot be told apart', async () => {
   fc.assert(
     fc.property(
@@ -265,6 +284,6 @@ t.test('fused and piped stages cannot be told apart', async () => {
         deepStrictEqual(observed(fused, plans, reader), observed(piped, plans, reader));
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: 2000, examples: [failsInsideNext] },
   );
 });

@@ -28,16 +28,19 @@ export async function* checkChat(target: Target): AsyncGenerator<Finding> {
   const { wire, model, row } = target;
   let whole: readonly Part[] = [];
   yield await attempt('whole response', async () => {
-    whole = await chat(target, callOf(question, false, 128));
-    return said(whole);
+    const parts = await chat(target, callOf(question, false, 128));
+    const details = said(parts);
+    whole = parts;
+    return details;
   });
   const times: number[] = [];
   let streamed: readonly Part[] = [];
   yield await attempt('stream', async () => {
     const begun = Date.now();
     const seen = tap<Parts>(() => times.push(Date.now() - begun));
-    streamed = await chat(target, callOf(question, true, 128), seen);
-    const details = said(streamed);
+    const parts = await chat(target, callOf(question, true, 128), seen);
+    const details = said(parts);
+    streamed = parts;
     if (times.length < 2) throw new Note('The stream comes in one piece: clients wait for its end');
     return `${details}, the first part after ${times[0]} ms, the last after ${times.at(-1)} ms`;
   });

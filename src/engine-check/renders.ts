@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { map, mergeMap, of, toArray } from 'rxjs';
 import { EngineJobRecord } from '../../schemas/engine-responses.ts';
-import { schemaProblems } from '../catalog/problems.ts';
 import type { EngineJob, RenderWire, WireRequest } from '../engines/wire.ts';
 import { fail } from '../errors.ts';
 import { readWavBeginning } from '../music/wav.ts';
@@ -10,6 +9,7 @@ import { Backpressure } from '../ports/backpressure.ts';
 import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, VideoCall } from '../ports/render.ts';
 import { checkBadRequest } from './every-kind.ts';
+import { explain } from './explain.ts';
 import { attempt, type Finding, Note } from './finding.ts';
 import { samplePicture } from './sample-picture.ts';
 import type { Target } from './target.ts';
@@ -89,18 +89,9 @@ const readRecord = (wire: RenderWire, call: RenderCall, body: Buffer): EngineJob
   try {
     return wire.decode(call, body);
   } catch (cause) {
-    const [problem] = schemaProblems(EngineJobRecord, tryParse(body));
+    const problem = explain(EngineJobRecord, body);
     if (problem === undefined) throw cause;
-    const field = problem.path.join('.') || 'the response';
-    throw fail('invalid_request', `No record of a job: ${field} ${problem.says}`);
-  }
-};
-
-const tryParse = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
+    throw fail('invalid_request', `No record of a job: ${problem}`);
   }
 };
 

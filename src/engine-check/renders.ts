@@ -106,9 +106,10 @@ const checkFile = async ({ codec, signal }: Target, call: RenderCall, bytes: Buf
   const { container, seconds, width, height } = facts;
   const wanted = call.type === 'video' ? 'mp4' : containers[call.format];
   const found = `${container} of ${seconds.toFixed(1)} s${width === undefined ? '' : `, ${width}x${height}`}`;
-  if (container !== wanted) throw new Error(`${found}: ${wanted} was requested`);
   if (call.type === 'video' && !facts.hasVideo) throw new Error(`${found}: there are no pictures in it`);
   if (call.type === 'music' && !facts.hasAudio) throw new Error(`${found}: there is no sound in it`);
+  if (container !== wanted)
+    throw new Note(`${found}, where ${wanted} was requested: the gateway converts it`);
   // The seconds of a song are the most it may have.
   if (seconds > call.seconds + tolerance || (call.type === 'video' && seconds < call.seconds - tolerance))
     throw new Note(`${found}, where ${call.seconds} s were requested`);

@@ -36,9 +36,11 @@ export async function* checkSpeech(target: Target): AsyncGenerator<Finding> {
     const { status, contentType, body } = await target.server.send('POST', path, sent);
     if (status >= 300) throw new Error(`The server answered ${status}: ${body.toString('utf8', 0, 300)}`);
     const found = formatOf(contentType, body);
+    if (found === 'text')
+      throw new Error(`${format} was requested, text came: ${body.toString('utf8', 0, 60).trim()}`);
     if (found !== undefined && found !== format)
-      throw new Error(
-        `${format} was requested, ${found} came${found === 'events' ? '' : `; set capabilities.speech.engine_format to ${found}`}`,
+      throw new Note(
+        `${format} was requested, ${found} came; with capabilities.speech.engine_format ${found} the gateway expects it`,
       );
     return `${format}, content-type ${contentType || 'missing'}`;
   });
@@ -62,19 +64,18 @@ export async function* checkSpeech(target: Target): AsyncGenerator<Finding> {
   if (format !== 'pcm') return;
   yield await checkDisconnect(
     target,
-    wire.speech.encode(model, speechCall(`${sentence} `.repeat(40), voice)),
+    wire.speech.encode(model, speechCall(`${sentence} `.repeat(20), voice)),
   );
 }
 
 /** By the first bytes, or the content type; undefined where neither tells. */
 const formatOf = (contentType: string, body: Buffer): string | undefined => {
   const head = body.toString('latin1', 0, 12);
-  if (contentType.startsWith('text/event-stream')) return 'events';
+  if (/^(?:text\/|application\/json)/i.test(contentType)) return 'text';
   if (head.startsWith('RIFF')) return 'wav';
   if (head.startsWith('fLaC')) return 'flac';
   if (head.startsWith('OggS')) return 'opus';
   if (head.startsWith('ID3')) return 'mp3';
-  if (/^(?:text\/|application\/json)/.test(contentType)) return `“${body.toString('utf8', 0, 60)}”`;
   return undefined;
 };
 

@@ -79,7 +79,9 @@ export class VllmOmni {
       video: undefined,
     };
     this.jobs.set(job.id, job);
-    void this.#render(job, this.failure);
+    this.#render(job, this.failure).catch((error: unknown) => {
+      Object.assign(job, { status: 'failed', error: { code: 500, message: String(error) } });
+    });
     json(response, 200, recordOf(job));
   }
 

@@ -113,7 +113,8 @@ const videoCall = ({ model }: Target): RenderCall => {
     upscaled: false,
     steps: spec?.tiers.turbo.steps ?? 4,
     quality: 'turbo',
-    audio: false,
+    // Sound is welcome; without the parameter in the row nothing is said about it.
+    audio: true,
     seed: 1,
     startTimeSeconds: undefined,
     inputs: [],

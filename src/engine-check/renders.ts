@@ -4,8 +4,10 @@ import { map, mergeMap, of, toArray } from 'rxjs';
 import { EngineJobRecord } from '../../schemas/engine-responses.ts';
 import type { EngineJob, RenderWire, WireRequest } from '../engines/wire.ts';
 import { fail } from '../errors.ts';
+import { fitOutput, promisedType } from '../jobs/output-format.ts';
 import { readWavBeginning } from '../music/wav.ts';
 import { Backpressure } from '../ports/backpressure.ts';
+import type { MediaFacts } from '../ports/codec.ts';
 import type { Base64 } from '../ports/media.ts';
 import type { RenderCall, VideoCall } from '../ports/render.ts';
 import { checkBadRequest } from './every-kind.ts';
@@ -97,25 +99,36 @@ const readRecord = (wire: RenderWire, call: RenderCall, body: Buffer): EngineJob
 
 /** Seconds by which a clip may be shorter or longer: models render on a grid of frames. */
 const tolerance = 1;
-const containers = { mp3: 'mp3', wav: 'wav', flac: 'flac', opus: 'ogg' } as const;
 
-const checkFile = async ({ codec, signal }: Target, call: RenderCall, bytes: Buffer): Promise<string> => {
-  const facts = await codec.probe(bytes, signal).catch((cause: unknown) => {
-    throw new Error(`The file of ${bytes.length} bytes cannot be read`, { cause });
+const checkFile = async (target: Target, call: RenderCall, bytes: Buffer): Promise<string> => {
+  const facts = await decoded(target, bytes).catch((cause: unknown) => {
+    throw new Error(`The file of ${bytes.length} bytes cannot be decoded`, { cause });
   });
-  const { container, seconds, width, height } = facts;
-  const wanted = call.type === 'video' ? 'mp4' : containers[call.format];
-  const found = `${container} of ${seconds.toFixed(1)} s${width === undefined ? '' : `, ${width}x${height}`}`;
-  if (call.type === 'video' && !facts.hasVideo) throw new Error(`${found}: there are no pictures in it`);
-  if (call.type === 'music' && !facts.hasAudio) throw new Error(`${found}: there is no sound in it`);
-  if (container !== wanted)
-    throw new Note(`${found}, where ${wanted} was requested: the gateway converts it`);
+  const { container, seconds, width, height, videoCodec, audioCodec } = facts;
+  const codecs = [videoCodec, audioCodec].filter((codec) => codec !== undefined).join(' and ');
+  const size = width === undefined ? '' : `, ${width}x${height}`;
+  const found = `${container} (${codecs}) of ${seconds.toFixed(1)} s${size}`;
+  const fitting = fitOutput(call, facts);
+  if ('fault' in fitting) throw new Error(`${found}: it ${fitting.fault}`);
+  if (fitting.arguments !== undefined)
+    throw new Note(`${found}: the gateway converts every file to ${promisedType(call)}`);
   // The seconds of a song are the most it may have.
   if (seconds > call.seconds + tolerance || (call.type === 'video' && seconds < call.seconds - tolerance))
     throw new Note(`${found}, where ${call.seconds} s were requested`);
   if (call.type === 'video' && (width !== call.width || height !== call.height))
     throw new Note(`${found}, where ${call.width}x${call.height} were requested`);
   return found;
+};
+
+/** Every picture and sample of it, as the gateway does before it bills. */
+const decoded = async ({ codec, signal }: Target, bytes: Buffer): Promise<MediaFacts> => {
+  const spooling = { maxBytes: bytes.length, backpressure: new Backpressure(), signal };
+  const file = await codec.spool(of(bytes), spooling);
+  try {
+    return await codec.verify(file, signal);
+  } finally {
+    await file.remove();
+  }
 };
 
 /** Milliseconds. */

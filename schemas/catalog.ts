@@ -151,6 +151,8 @@ export const VideoCapabilities = Closed({
   ),
   /** Seconds that a second of video takes to render. */
   render_time: Closed({ plain: Times, references: Times }),
+  /** Parameters of the engine's `/videos`: as OpenAI's, in JSON, by default; `vllm`: the form of vLLM-Omni. */
+  asked_by: Type.Optional(Type.Enum(['openai', 'vllm'])),
 });
 export type VideoCapabilities = Static<typeof VideoCapabilities>;
 

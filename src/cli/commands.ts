@@ -1,5 +1,6 @@
 /** The command table. A new command is a row here and a file beside it. */
 import type { Command } from './command.ts';
+import { engineCheck } from './engine-check.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { serve } from './serve.ts';
@@ -21,5 +22,6 @@ export const commands: readonly Command[] = [
   usageVerify,
   usage,
   ...webhooks,
+  engineCheck,
   simulate,
 ];

@@ -73,12 +73,17 @@ export class EngineCalls {
   /** How the call ends counts for the replica's circuit breaker. */
   #readFrom<Out>(
     replica: Replica,
-    { body, ...request }: ReplicaRequest & Pick<EngineRequest, 'method' | 'streams'>,
+    { body, contentType, ...request }: ReplicaRequest & Pick<EngineRequest, 'method' | 'streams'>,
     flow: Flow,
     readerFor: (subscriber: Subscriber<Out>) => EngineReader,
   ): Observable<Out> {
     const { json, noBody } = this.headers;
-    const headers = body === undefined ? noBody : json;
+    const headers =
+      body === undefined
+        ? noBody
+        : contentType === undefined
+          ? json
+          : ['content-type', contentType, ...noBody];
     const readError = this.#readError;
     return new Observable((subscriber) => {
       const reader = this.pool.reporting(replica, readerFor(subscriber));
@@ -92,7 +97,7 @@ export class EngineCalls {
   }
 }
 
-type ReplicaRequest = Pick<WireRequest, 'path'> & Partial<Pick<WireRequest, 'body'>>;
+type ReplicaRequest = Pick<WireRequest, 'path' | 'contentType'> & Partial<Pick<WireRequest, 'body'>>;
 
 /** Bytes of a response that is decoded as it arrives. */
 const longestBody = 256 * 1024 * 1024;

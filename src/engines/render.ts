@@ -9,6 +9,7 @@ import {
   merge,
   mergeMap,
   Observable,
+  type OperatorFunction,
   of,
   reduce,
   repeat,
@@ -26,7 +27,7 @@ import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Base64 } from '../ports/media.ts';
-import type { RenderCall, RenderEvent, RenderFlow } from '../ports/render.ts';
+import { type RenderCall, RenderError, type RenderEvent, type RenderFlow } from '../ports/render.ts';
 import type { EngineCalls } from './calls.ts';
 import { EngineError } from './engine-error.ts';
 import { hearSongs } from './render-samples.ts';
@@ -80,7 +81,7 @@ export const renderOverHttp =
     const watch = ({ replica, job }: Begun): Observable<EngineJob> => {
       const look = calls.ask(replica, 'GET', { path: wire.jobPath(call, job.id) }, own).pipe(
         map((body) => wire.decode(call, body)),
-        retry({ count: patience, delay: longestWait }),
+        retry({ count: patience, delay: (error) => (isRefusal(error) ? ended(error) : timer(longestWait)) }),
       );
       const looks = timer(firstLook).pipe(
         switchMap(() => look.pipe(repeat({ delay: (count) => timer(lookBackoff(count)) }))),
@@ -107,7 +108,7 @@ export const renderOverHttp =
         finalize(() => remove(begun)),
       );
     };
-    return readInputs(call, flow).pipe(
+    return readInputs(call, flow, wire.sendsFiles(model)).pipe(
       switchMap((media) => begin(create(media), remove)),
       switchMap(follow),
     );
@@ -135,22 +136,37 @@ const isPassing = (error: unknown): boolean =>
   (error.kind === 'unavailable' || error.kind === 'engine_unreachable') &&
   !(error instanceof EngineError && error.misconfigured);
 
-/** One after another, as base64. */
-const readInputs = (call: RenderCall, flow: RenderFlow): Observable<readonly Base64[]> =>
+/** A job that the engine refuses to talk about any more has failed; waiting would not help it. */
+const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.kind === 'invalid_request';
+
+const ended = (error: ApiError): Observable<never> =>
+  throwError(() => new RenderError('render_failed', error.message, { cause: error }));
+
+/** One after another, as base64 or as they are. */
+const readInputs = (call: RenderCall, flow: RenderFlow, asFiles: boolean): Observable<readonly Base64[]> =>
   concat(
-    ...(call.type === 'video' ? call.inputs : []).map((input) =>
-      defer(() => {
-        const empty = new Base64Writer(longestInput, undefined);
-        return flow.input(input, new Backpressure()).pipe(
-          reduce((writer, piece) => {
-            writer.write(piece);
-            return writer;
-          }, empty),
-          map((writer) => writer.end()),
-        );
-      }),
-    ),
+    ...(call.type === 'video' ? call.inputs : []).map((input) => {
+      const bytes = flow.input(input, new Backpressure());
+      return asFiles
+        ? bytes.pipe(
+            toArray(),
+            map((pieces) => Buffer.concat(pieces)),
+          )
+        : bytes.pipe(asBase64);
+    }),
   ).pipe(toArray());
+
+const asBase64: OperatorFunction<Buffer, Base64> = (source) =>
+  defer(() =>
+    source.pipe(
+      reduce((writer, piece) => {
+        writer.write(piece);
+        return writer;
+      }, new Base64Writer(longestInput, undefined)),
+      map((writer) => writer.end()),
+    ),
+  );
 
 /** Each is read to its end, or skipped, before the next. */
 const fetchOutputs = (

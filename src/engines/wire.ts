@@ -164,7 +164,9 @@ export interface MadeImage {
 
 /** A render is a job of the engine: created, polled, downloaded, and deleted. */
 export interface RenderWire {
-  /** `media`: base64 of the call's inputs, in their order. */
+  /** True: inputs are sent as files, not as base64. */
+  sendsFiles(model: Model): boolean;
+  /** `media`: the call's inputs in their order, as bytes where `sendsFiles`, else as base64. */
   encode(model: Model, call: RenderCall, media: readonly Base64[]): WireRequest;
   decode(call: RenderCall, body: Buffer): EngineJob;
   /** GET reads the job, DELETE cancels and removes it. */

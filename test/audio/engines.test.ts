@@ -142,7 +142,10 @@ t.test('the request that an engine gets', async (t) => {
     response_format: 'pcm',
     language: 'German',
     stream: true,
+    stream_format: 'audio',
   });
+  await bytesOf(await speak({ model: 'hand/speech', input, temperature: 0.5, top_k: 20 }));
+  t.match(lastJson(), { extra_params: { temperature: 0.5, top_k: 20 }, temperature: undefined });
   await bytesOf(await speak({ model: 'hand/speech', input, voice: 'design', instructions: 'Old' }));
   t.same(lastJson(), {
     model: 'tts',
@@ -152,6 +155,7 @@ t.test('the request that an engine gets', async (t) => {
     response_format: 'pcm',
     language: 'Auto',
     stream: true,
+    stream_format: 'audio',
   });
   const clip = await tone(1, 'mp3');
   const reference = { type: 'input_audio', input_audio: { data: clip.toString('base64') } };

@@ -11,10 +11,16 @@ import { inTicks } from '../in-ticks.ts';
 import type { Ticker } from '../ticker.ts';
 import { embedText, type VectorShape } from './embed-text.ts';
 
+type Capable = Pick<Model, 'capabilities'>;
+
 /** Where the model's row sets none. */
 const usualDimensions = 384;
 
-export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ticker): Observable<Embedded> =>
+export const simulateEmbeddings = (
+  model: Capable,
+  call: EmbeddingCall,
+  ticker: Ticker,
+): Observable<Embedded> =>
   defer(() => {
     const [opening] = call.inputs;
     const line = readDirectives(typeof opening === 'string' ? opening : '', 'input');
@@ -30,18 +36,18 @@ export const simulateEmbeddings = (model: Model, call: EmbeddingCall, ticker: Ti
     );
   });
 
-const embedInput = (model: Model, { encoding, dimensions }: EmbeddingCall, text: string): VectorJson => {
+const embedInput = (model: Capable, { encoding, dimensions }: EmbeddingCall, text: string): VectorJson => {
   const vector = embedText(meant(model, text), shapeOf(model));
   return writeVector(dimensions === undefined ? vector : cutVector(vector, dimensions), encoding);
 };
 
-const shapeOf = ({ capabilities }: Model): VectorShape => ({
+const shapeOf = ({ capabilities }: Capable): VectorShape => ({
   dimensions: capabilities?.embedding?.dimensions ?? usualDimensions,
   nested: capabilities?.embedding?.truncatable ?? false,
 });
 
 /** Instructions are no content of the text. */
-const meant = ({ capabilities }: Model, text: string): string => {
+const meant = ({ capabilities }: Capable, text: string): string => {
   const { query_instruction: instruction, instruction_marker: marker } = capabilities?.embedding ?? {};
   if (instruction !== undefined && text.startsWith(instruction)) return text.slice(instruction.length);
   if (marker === undefined || !text.startsWith(marker)) return text;

@@ -5,10 +5,13 @@ import { Backpressure } from '../../ports/backpressure.ts';
 import { simulateChat } from '../chat/chat.ts';
 import { simulateCompletion } from '../chat/text-completion.ts';
 import type { ThinkingModel } from '../chat/thinking.ts';
+import { simulateEmbeddings } from '../embeddings/embed.ts';
+import { simulateRerank } from '../embeddings/rerank.ts';
 import { createImageStudio } from '../images/image.ts';
 import { paceOf } from '../simulator.ts';
 import { systemClock, Ticker } from '../ticker.ts';
 import { answerParts, chatFormat, completionFormat } from './chat-request.ts';
+import { answerJson, embeddingsJson, readEmbedding, readRerank, rerankJson } from './embeddings.ts';
 import { answerImages } from './images.ts';
 import { checkModel, type SimulatorServerOptions } from './options.ts';
 import type { Quirks } from './quirks.ts';
@@ -64,6 +67,22 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
     answerParts(completionRequest, completionFormat, response, answer, backpressure, quirks, calls);
   };
 
+  const embeddings: Handler = async (request, response) => {
+    const body = await readBody(request);
+    report(body, request);
+    const { model, call } = readEmbedding(body);
+    checkModel(model, options);
+    answerJson(embeddingsJson(model, simulateEmbeddings({}, call, ticker)), response, quirks);
+  };
+
+  const rerank: Handler = async (request, response) => {
+    const body = await readBody(request);
+    report(body, request);
+    const { model, call } = readRerank(body);
+    checkModel(model, options);
+    answerJson(rerankJson(model, simulateRerank(call, ticker)), response, quirks);
+  };
+
   const images: Handler = async (request, response) => {
     const { model, call, links, fields } = await readImagesRequest(request);
     report(fields, request);
@@ -95,6 +114,8 @@ export function createService(options: SimulatorServerOptions, calls: CallCounte
   const routes: ReadonlyMap<string, Route> = new Map([
     ['/v1/chat/completions', { method: 'POST', run: chat }],
     ['/v1/completions', { method: 'POST', run: completion }],
+    ['/v1/embeddings', { method: 'POST', run: embeddings }],
+    ['/v1/rerank', { method: 'POST', run: rerank }],
     ['/v1/images/generations', { method: 'POST', run: images }],
     ['/v1/images/edits', { method: 'POST', run: images }],
     ['/v1/audio/speech', { method: 'POST', run: speech }],

@@ -19,12 +19,10 @@ export const speechWire: SpeechWire = {
       response_format: format,
       language: languageOf(askedBy, call),
       seed: call.seed,
-      temperature: call.temperature,
-      top_p: call.topP,
-      top_k: call.topK,
+      ...samplingFields(askedBy, call),
     };
-    // vLLM-Omni streams samples only on request.
-    if (askedBy === 'vllm' && format === 'pcm') body.stream = true;
+    // Without `stream` vLLM-Omni sends all of it at the end; with it alone, newer versions send events.
+    if (askedBy === 'vllm' && format === 'pcm') Object.assign(body, { stream: true, stream_format: 'audio' });
     return { path: '/audio/speech', body: large.putBack(JSON.stringify(body)) };
   },
   failureOf: (body) => {
@@ -63,6 +61,13 @@ const voiceFields: Readonly<Record<AskedBy, (voice: SpeechVoice, large: LargeMed
         };
     }
   },
+};
+
+/** vLLM-Omni ignores them anywhere else. */
+const samplingFields = (askedBy: AskedBy, { temperature, topP, topK }: SpeechCall): Body => {
+  const sampling = { temperature, top_p: topP, top_k: topK };
+  const isEmpty = Object.values(sampling).every((value) => value === undefined);
+  return askedBy !== 'vllm' ? sampling : isEmpty ? {} : { extra_params: sampling };
 };
 
 const referencesOf = (clip: VoiceClip, transcript: string | undefined, large: LargeMedia) => [

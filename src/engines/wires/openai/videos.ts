@@ -13,13 +13,19 @@ import {
 import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
 import { LargeMedia } from './large-media.ts';
-import { isObject, type Json, parseObject, reportedError } from './words.ts';
+import { videoForm } from './video-form.ts';
+import { isObject, type Json, parseObject, reportedError, tryParse } from './words.ts';
 
 const pathOf = ({ type }: RenderCall): string => (type === 'video' ? '/videos' : '/music');
 const jobPath = (call: RenderCall, id: string): string => `${pathOf(call)}/${encodeURIComponent(id)}`;
 
+const takesForm = ({ capabilities }: Model): boolean => capabilities?.video?.asked_by === 'vllm';
+
 export const renderWire: RenderWire = {
+  sendsFiles: takesForm,
   encode: (model, call, media) => {
+    if (call.type === 'video' && takesForm(model))
+      return { path: pathOf(call), ...videoForm(model, call, media) };
     const large = new LargeMedia();
     const body =
       call.type === 'video'
@@ -104,6 +110,13 @@ const states: ReadonlyMap<unknown, EngineJob['state']> = new Map([
   ['cancelled', 'failed'],
   ['expired', 'failed'],
 ]);
+
+/** vLLM-Omni reports a job that failed with the status of its failure: the server itself is well. */
+export const isFailedJob = (body: string): boolean => {
+  if (!body.includes('"failed"')) return false;
+  const record = tryParse(body);
+  return isObject(record) && typeof record.id === 'string' && record.status === 'failed';
+};
 
 const readJob = (call: RenderCall, record: Json): EngineJob => {
   const state = states.get(record.status);

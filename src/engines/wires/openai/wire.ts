@@ -16,7 +16,7 @@ import { continuationWire } from './score.ts';
 import { speechWire } from './speech.ts';
 import { tokenizerWire } from './tokenize.ts';
 import { transcriptionWire } from './transcription.ts';
-import { renderWire } from './videos.ts';
+import { isFailedJob, renderWire } from './videos.ts';
 import { errorMessage } from './words.ts';
 
 /** The response shapes it has learnt hold for every server. */
@@ -26,7 +26,7 @@ export const openAiWire = {
   headers: (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
   readError: (status, body): ErrorReading => {
     const message = errorMessage(body);
-    const refused = status === 500 && isRefusal(message ?? '');
+    const refused = (status === 500 && isRefusal(message ?? '')) || isFailedJob(body);
     return { status: refused ? 400 : status, message };
   },
   chat: {

@@ -201,7 +201,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
     const maximum = full.maximum ?? (prompt < window ? window - this.#call.maxTokens : window - 1);
     // No prompt fits beside such a completion limit: that is what the client has to change.
     if (maximum < 1) return undefined;
-    return contextFull({ prompt, maximum, window }, 'the prompt', { cause: error });
+    return contextFull({ prompt, maximum, window }, 'the prompt', { cause: error, param: null });
   }
 
   #report({ malformed }: StreamDecoder): void {

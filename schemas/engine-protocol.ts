@@ -112,7 +112,10 @@ const failures = {
 };
 
 const operation = (route: string, { summary, body, answer, parameters }: Operation): object => ({
-  operationId: route.replace(/[^a-z]+(\w)/gi, (_, letter: string) => letter.toUpperCase()).replace(/\W/g, ''),
+  operationId: route
+    .split(/[^a-z]+/i)
+    .map((word, index) => (index === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1)))
+    .join(''),
   summary,
   ...(parameters === undefined ? {} : { parameters }),
   ...(body === undefined ? {} : { requestBody: { required: true, content: body } }),

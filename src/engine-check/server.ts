@@ -83,7 +83,7 @@ export class CheckedServer {
   async #begin(method: string, path: string, sent: Omit<WireRequest, 'path'> | undefined) {
     const url = new URL(this.#base);
     const [pathname = '', query] = path.split('?');
-    url.pathname = this.#base.pathname.replace(/\/+$/, '') + pathname;
+    url.pathname = this.#base.pathname.replace(/(?<!\/)\/+$/, '') + pathname;
     url.search = query ?? '';
     const body = sent === undefined ? undefined : await wholeBody(sent.body);
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;

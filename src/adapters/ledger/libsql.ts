@@ -17,7 +17,7 @@ interface Retention {
 }
 
 /** Events inserted in one transaction: a few milliseconds of the event loop. */
-const transactionSize = 500;
+const transactionSize = 1000;
 /** Events read at once for sums over a part of a day. */
 const readSize = 500;
 const hour = 3_600_000;

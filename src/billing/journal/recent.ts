@@ -18,10 +18,10 @@ interface RecentBatch<Entry> {
 const most = 8 * 1024 * 1024;
 
 /**
- * Events that wait before they are worth shipping at once. What is kept much longer is copied by one garbage collection
- * after another.
+ * Events that wait before they are worth shipping at once: about as many as one publication holds. With 400, whole
+ * responses under full load took 7 % more CPU time, as every transaction of the ledger has a cost of its own.
  */
-const many = 400;
+const many = 900;
 
 export class Recent<Entry> {
   readonly #enough: (() => void) | undefined;

@@ -22,7 +22,7 @@ import { pieceBytes } from './pieces.ts';
  */
 
 /** Bytes of events that may be written before there is a check for room. */
-const maxUnchecked = 128 * 1024;
+const maxUnchecked = 64 * 1024;
 /** Whole samples of most formats. */
 const tailBytes = 4;
 

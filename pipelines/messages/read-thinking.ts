@@ -38,7 +38,7 @@ export const readMessagesThinking = (
   });
 };
 
-/** Whether a model that would think by itself is told not to; `:express` derives a budget instead. */
+/** Whether reasoning is switched off for a model that thinks by default; `:express` derives a budget instead. */
 const canBeOff = ({ reasoning }: Model, express: boolean): boolean =>
   reasoning !== undefined &&
   !reasoning.mandatory &&

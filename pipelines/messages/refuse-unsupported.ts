@@ -40,7 +40,7 @@ const refuseTools: Refuse = (tools, field) => {
 
 const refuseTaskBudget: Refuse = (config, field) => {
   if (isObject(config) && (config.task_budget ?? null) !== null)
-    throw unsupported(`${field}.task_budget`, ': models are not told of budgets');
+    throw unsupported(`${field}.task_budget`, ': models do not see budgets');
 };
 
 /** Other edits only remove what a model has seen; it is sent all of it. */

@@ -11,7 +11,7 @@ export type CountedReranked = Counted<Reranked>;
 
 export const rerankAccount = inputAccount('/rerank', ({ scores }: CountedReranked) => scores.length);
 
-/** A model reads the query anew with each document. */
+/** A model reads the query again with each document. */
 export const countReranked = (
   offload: Offload,
 ): Transform<Reranked, CountedReranked, { readonly task: RerankTask }> =>

@@ -74,7 +74,7 @@ const findTools = (
   return found;
 };
 
-/** Tools of other types do not run here, and the model is not told of them. */
+/** Tools of other types do not run here, and the model does not see them. */
 const addTools = (tools: readonly RequestTool[], path: string, found: FoundTool[]): void => {
   for (const [at, tool] of tools.entries()) {
     const place = `${path}[${at}]`;

@@ -63,7 +63,7 @@ t.test('songs', async (t) => {
   t.equal(fits({ container: 'wav', audioCodec: 'pcm_f32le' }, 'wav'), undefined);
   t.ok(
     fits({ container: 'wav', audioCodec: 'pcm_s16le', openEnded: true }, 'wav'),
-    'its header is written anew',
+    'its header is rewritten',
   );
   t.equal(fits({ hasAudio: false }, 'mp3'), 'has no sound');
   t.equal(fits({ seconds: 4000 }, 'opus'), 'is mp3 and too long to be converted');

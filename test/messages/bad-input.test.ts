@@ -430,7 +430,7 @@ const prompts: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
   [
     with_({ output_config: { task_budget: { type: 'tokens', total: 9000 } } }),
-    '400 output_config.task_budget is not supported: models are not told of budgets',
+    '400 output_config.task_budget is not supported: models do not see budgets',
   ],
   [with_({ seed: 1 }), '400 seed is not supported: it belongs to /chat/completions'],
   [with_({ response_format: {} }), '400 response_format is not supported: it belongs to /chat/completions'],

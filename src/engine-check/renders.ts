@@ -1,7 +1,7 @@
 /** Checks a server of videos or songs: a whole render with its file, a first frame, cancellation, a bad request. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { map, mergeMap, of, toArray } from 'rxjs';
-import { EngineJobRecord } from '../../schemas/engine-responses.ts';
+import { EngineJobRecord } from '../../schemas/engine-protocol/responses.ts';
 import type { EngineJob, RenderWire, WireRequest } from '../engines/wire.ts';
 import { fail } from '../errors.ts';
 import { fitOutput, promisedType } from '../jobs/output-format.ts';

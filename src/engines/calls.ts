@@ -2,10 +2,10 @@
 import { Observable, type Subscriber } from 'rxjs';
 import { asApiError, fail } from '../errors.ts';
 import type { Flow } from '../ports/engine.ts';
-import type { EngineRequest } from './dispatch.ts';
 import type { EngineHead, EngineReader, ReadError } from './http-call.ts';
-import type { ReplicaPool } from './pool.ts';
-import type { Replica } from './replica.ts';
+import type { EngineRequest } from './pool/dispatch.ts';
+import type { ReplicaPool } from './pool/pool.ts';
+import type { Replica } from './pool/replica.ts';
 import type { BodyDecoder, WireRequest } from './wire.ts';
 
 /** Names and values alternate. Built once per engine. */

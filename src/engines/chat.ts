@@ -11,7 +11,7 @@ import { estimatePrompt } from '../tokens/prompt.ts';
 import { withoutContinued } from './continued-prefix.ts';
 import { chatSingles, completionSingles, fanOut, type Single } from './fan-out.ts';
 import type { EngineCall, EngineHead, EngineReader, ReadError } from './http-call.ts';
-import type { ReplicaPool } from './pool.ts';
+import type { ReplicaPool } from './pool/pool.ts';
 import type { PartsWire, StreamDecoder } from './wire.ts';
 
 type PartsCall = ChatCall | CompletionCall;

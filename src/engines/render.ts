@@ -30,8 +30,8 @@ import type { Base64 } from '../ports/media.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderFlow } from '../ports/render.ts';
 import type { EngineCalls } from './calls.ts';
 import { EngineError } from './engine-error.ts';
+import type { Replica } from './pool/replica.ts';
 import { hearSongs } from './render-samples.ts';
-import type { Replica } from './replica.ts';
 import type { EngineJob, RenderWire } from './wire.ts';
 
 /** Milliseconds before a job is first polled; each wait is half as long again, up to the longest. */

@@ -1,11 +1,11 @@
 /** Tests that `Retry-After` is a whole number of seconds in every state of a pool and on every route. */
 import fc from 'fast-check';
 import t from 'tap';
-import type { Dispatch } from '../../src/engines/dispatch.ts';
 import { connectionError, EngineError, statusError } from '../../src/engines/engine-error.ts';
 import type { EngineCall, EngineReader } from '../../src/engines/http-call.ts';
-import { ReplicaPool } from '../../src/engines/pool.ts';
-import { Replica } from '../../src/engines/replica.ts';
+import type { Dispatch } from '../../src/engines/pool/dispatch.ts';
+import { ReplicaPool } from '../../src/engines/pool/pool.ts';
+import { Replica } from '../../src/engines/pool/replica.ts';
 import { Pace, retryAfter } from '../../src/pace.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { startBehindGateway } from './behind-gateway.ts';

@@ -1,6 +1,6 @@
 /** What the gateway sends to engines of the `openai` wire, by operation; no field beyond these is sent. */
 import Type, { type TProperties } from 'typebox';
-import { Closed } from './shapes.ts';
+import { Closed } from '../shapes.ts';
 
 const Sent = <Fields extends TProperties>(description: string, fields: Fields) =>
   Type.Object(fields, { additionalProperties: false, description });

@@ -1,8 +1,8 @@
 /** Sends every replica of an engine a health request at an interval. */
-import type { EngineRow } from '../../schemas/engines.ts';
-import { Backpressure } from '../ports/backpressure.ts';
-import { milliseconds } from './duration.ts';
-import type { EngineCall } from './http-call.ts';
+import type { EngineRow } from '../../../schemas/engines.ts';
+import { Backpressure } from '../../ports/backpressure.ts';
+import { milliseconds } from '../duration.ts';
+import type { EngineCall } from '../http-call.ts';
 import type { ReplicaPool } from './pool.ts';
 
 /** How a probe ends counts like the outcome of a call. Returns what stops the probes. */

@@ -1,7 +1,7 @@
 /** The protocol between the gateway and its engines as an OpenAPI 3.1 document. */
 import type { TSchema } from 'typebox';
-import * as requests from './engine-requests.ts';
-import * as responses from './engine-responses.ts';
+import * as requests from './requests.ts';
+import * as responses from './responses.ts';
 
 /** Of the protocol, not of the program. */
 const protocolVersion = '1.0.0';

@@ -1,6 +1,6 @@
 /** Sends requests to one replica over its HTTP connections. */
-import type { Flow } from '../ports/engine.ts';
-import type { Deadlines } from './deadlines.ts';
+import type { Flow } from '../../ports/engine.ts';
+import type { Deadlines } from '../deadlines.ts';
 import {
   type CallLimits,
   type CallSetting,
@@ -8,10 +8,10 @@ import {
   type EngineReader,
   HttpCall,
   type ReadError,
-} from './http-call.ts';
-import { Connections } from './http1/connections.ts';
-import { fixedLines, outgoing, requestStart } from './http1/request.ts';
-import type { OutgoingBody } from './outgoing-body.ts';
+} from '../http-call.ts';
+import { Connections } from '../http1/connections.ts';
+import { fixedLines, outgoing, requestStart } from '../http1/request.ts';
+import type { OutgoingBody } from '../outgoing-body.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';

@@ -1,7 +1,7 @@
 /** One replica: its load and its circuit breaker. */
-import { exponentialBackoff } from '../backoff.ts';
+import { exponentialBackoff } from '../../backoff.ts';
+import type { Fault } from '../engine-error.ts';
 import type { Dispatch } from './dispatch.ts';
-import type { Fault } from './engine-error.ts';
 
 /** Consecutive failures that open the circuit; a single broken connection may be chance. */
 const CONNECTION_FAILURES = 2;

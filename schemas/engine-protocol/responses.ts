@@ -1,6 +1,6 @@
 /** What the gateway reads of the responses of engines; other fields are allowed and ignored. */
 import Type, { type TProperties } from 'typebox';
-import { Nullable } from './shapes.ts';
+import { Nullable } from '../shapes.ts';
 
 const Read = <Fields extends TProperties>(description: string, fields: Fields) =>
   Type.Object(fields, { description });

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Squared time is no harm where only the operator, or a library, writes the text. */
 const trusted: Readonly<Record<string, string>> = {
   'src/config.ts': 'settings',
-  'src/engines/dispatch.ts': 'addresses of engines',
+  'src/engines/pool/dispatch.ts': 'addresses of engines',
   'src/catalog/load.ts': 'a file of the operator',
   'src/adapters/redis.ts': 'words of the Redis client',
   'src/adapters/blobs/s3-client.ts': 'an address in the settings',

@@ -1,5 +1,6 @@
 /** Encodes usage events as their differences from one another: a fifth of their JSON. */
 import type { UsageEvent } from '../../../schemas/usage-event.ts';
+import { isObject } from '../../json-schema.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,3 @@ const areEqual = (one: unknown, other: unknown): boolean => {
   for (const name in other) if (!(name in one)) return false;
   return true;
 };
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

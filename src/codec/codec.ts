@@ -5,6 +5,7 @@ import { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec, Conversion, MediaFile } from '../ports/codec.ts';
+import type { Shared } from '../ports/shared.ts';
 import { countingArguments, readFacts } from './facts.ts';
 import { fileEnd } from './file-end.ts';
 import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput } from './input.ts';
@@ -32,7 +33,7 @@ const maxProgressBytes = 4 * mebibyte;
 const progressTail = 2048;
 
 /** No process runs before the first call. */
-export const createCodec = (options: CodecOptions = {}): Codec => {
+export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> => {
   const runner = new Runner(options);
   const { maxSpoolBytes = 512 * mebibyte, maxProbeSeconds = 5 * 3600 } = options;
   const { probeTimeoutMs = 60_000, verifyTimeoutMs = 300_000 } = options;
@@ -83,7 +84,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
       throw explained(error, true);
     });
 
-  return {
+  const codec: Codec = {
     // All pictures are counted, but only key frames decoded.
     probe: (bytes, signal = new AbortController().signal) =>
       runCounting(bytes, signal, async (context) => {
@@ -153,6 +154,7 @@ export const createCodec = (options: CodecOptions = {}): Codec => {
 
     close: () => runner.close(),
   };
+  return { ...codec, for: () => codec };
 };
 
 /** A sample cannot be wrong, and the header of a stream says more of them than come. */

@@ -5,6 +5,7 @@ import { ApiError, fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { PictureSize, Pictures } from '../ports/pictures.ts';
+import type { Shared } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { type HeifPicture, readHeif } from './heif.ts';
 
@@ -25,7 +26,11 @@ const small = 8;
 const mostComparedPixels = 2 ** 22;
 const opaque = 255;
 
-export const createPictures = ({ codec, atOnce = 2, maxWaiting = 256 }: PicturesOptions = {}): Pictures => {
+export const createPictures = ({
+  codec,
+  atOnce = 2,
+  maxWaiting = 256,
+}: PicturesOptions = {}): Pictures & Shared<Pictures> => {
   const semaphore = new Semaphore(atOnce, maxWaiting, busy);
   const look = <T>(
     bytes: Buffer,
@@ -53,7 +58,7 @@ export const createPictures = ({ codec, atOnce = 2, maxWaiting = 256 }: Pictures
     });
   };
 
-  return {
+  const pictures: Pictures = {
     verify: async (bytes, maxPixels, signal) => {
       const heif = isHeif(bytes) ? heifOf(bytes) : undefined;
       if (heif !== undefined) return verifyHeif(heif, maxPixels, signal);
@@ -73,6 +78,7 @@ export const createPictures = ({ codec, atOnce = 2, maxWaiting = 256 }: Pictures
         return !alpha.equals(Buffer.alloc(alpha.length, opaque));
       }),
   };
+  return { ...pictures, for: () => pictures };
 };
 
 const isHeif = (bytes: Buffer): boolean => bytes.toString('latin1', 4, 8) === 'ftyp';

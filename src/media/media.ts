@@ -3,6 +3,7 @@ import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
+import type { Shared } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { Base64Writer } from './base64.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
@@ -22,11 +23,11 @@ export interface MediaOptions extends GuardedFetchOptions {
 
 const maxRedirects = 3;
 
-export const createMedia = (options: MediaOptions): Media => {
+export const createMedia = (options: MediaOptions): Media & Shared<Media> => {
   const guardedFetch = createGuardedFetch(options);
   const semaphore = new Semaphore(options.maxFetches ?? 32, options.maxWaiting ?? 256);
 
-  return {
+  const media: Media = {
     read: (url, rule) =>
       defer(() => {
         if (isDataUri(url)) {
@@ -46,6 +47,7 @@ export const createMedia = (options: MediaOptions): Media => {
     // A fetch belongs to its subscriber; nothing is held between them.
     close: async () => undefined,
   };
+  return { ...media, for: () => media };
 };
 
 const fetchMedia = (

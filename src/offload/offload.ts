@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { fail } from '../errors.ts';
 import type { DocumentSource, Offload, SplitText } from '../ports/offload.ts';
+import type { Shared } from '../ports/shared.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import { endingOf } from './ending.ts';
 import type { JsonBounds } from './json-scan.ts';
@@ -53,7 +54,7 @@ const poolOptions: PoolOptions = {
 };
 
 /** No thread runs before the first task. */
-export const createOffload = (options: OffloadOptions = {}): Offload => {
+export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Offload> => {
   const settings = { ...poolOptions, ...options };
   const pool = new Pool(settings);
   const limits = { ...timeouts, ...options.timeouts };
@@ -69,7 +70,7 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
     }
   };
 
-  return {
+  const offload: Offload = {
     parseJson: async (bytes, signal, wideKey) => {
       const own = owned(bytes);
       const bounds = { ...jsonBounds, ...options.json };
@@ -106,6 +107,7 @@ export const createOffload = (options: OffloadOptions = {}): Offload => {
     },
     close: () => pool.close(),
   };
+  return { ...offload, for: () => offload };
 };
 
 const boundedLength = (texts: readonly string[], most: number): number => {

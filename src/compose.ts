@@ -13,6 +13,7 @@ import { createJobs, type JobParts, type RunningJobs } from './jobs/jobs.ts';
 import { createJobEvents, Notices } from './jobs/notices.ts';
 import { plainRecord } from './jobs/render-record.ts';
 import { createMedia } from './media/media.ts';
+import { createLookup } from './media/resolver.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serviceFamilies } from './metrics/service-families.ts';
 import type { Opened } from './opened.ts';
@@ -21,6 +22,7 @@ import type { Catalog } from './ports/catalog.ts';
 import type { Codec } from './ports/codec.ts';
 import type { Events } from './ports/events.ts';
 import type { Media } from './ports/media.ts';
+import type { Shared } from './ports/shared.ts';
 import type { State } from './ports/state.ts';
 import type { UsageLog } from './ports/usage.ts';
 import { createSimulator } from './simulator/simulator.ts';
@@ -40,8 +42,8 @@ export interface ServiceOptions {
 export interface Service {
   readonly catalog: Catalog;
   readonly engines: EngineTable;
-  readonly media: Media;
-  readonly codec: Codec;
+  readonly media: Media & Shared<Media>;
+  readonly codec: Codec & Shared<Codec>;
   readonly accounts: Accounts;
   readonly usage: UsageLog;
   readonly metrics: Metrics;
@@ -76,7 +78,7 @@ const openEngines = (config: Config, log: Logger, opened: Opened) => {
   const file = opened.add(
     openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
   );
-  const media = opened.add(createMedia({ allowPrivate: config.allowPrivateUrls }));
+  const media = opened.add(createMedia(outgoing(config)));
   const codec = opened.add(createCodec());
   checkTemporaryFolder(log);
   const simulator = createSimulator({ codec });
@@ -85,6 +87,12 @@ const openEngines = (config: Config, log: Logger, opened: Opened) => {
   );
   return { file, engines, media, codec };
 };
+
+/** How addresses that clients give are reached: where they may be this machine's, by the names that it knows. */
+const outgoing = ({ allowPrivateUrls, dnsServers }: Config) => ({
+  allowPrivate: allowPrivateUrls,
+  lookup: allowPrivateUrls ? undefined : createLookup({ servers: dnsServers }),
+});
 
 /** With Kafka, processes notify each other of jobs at once; without it, or while it is unavailable, they poll. */
 const openJobs = async (
@@ -96,10 +104,7 @@ const openJobs = async (
   const notices = new Notices((job, notice) => jobEvents.publish(job, notice));
   const subscription =
     config.kafka === undefined ? undefined : await readJobs(config.kafka, jobEvents.receiver(notices), log);
-  const webhooks = createWebhooks(
-    { ...parts, recordOf: plainRecord },
-    { allowPrivate: config.allowPrivateUrls },
-  );
+  const webhooks = createWebhooks({ ...parts, recordOf: plainRecord }, outgoing(config));
   const jobs = createJobs({ ...parts, notify: webhooks.notify }, { ...config.jobs, notices });
   return {
     jobs,

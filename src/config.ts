@@ -1,5 +1,6 @@
 /** Turns the environment into one checked configuration. */
 import { existsSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
 import type { S3Settings } from './adapters/blobs/s3-client.ts';
@@ -41,6 +42,8 @@ export interface Config {
   readonly redisUrl: string | undefined;
   readonly admission: AdmissionConfig['admission'];
   readonly allowPrivateUrls: boolean;
+  /** Name servers for the hosts of clients' URLs; undefined: the system's. */
+  readonly dnsServers: readonly string[] | undefined;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Which HTTP server carries the routes. */
   readonly edge: 'auto' | 'uws' | 'node';
@@ -93,6 +96,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
   admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
+  dnsServers: dnsServers(env),
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
   journalSync: journalSync(env),
@@ -129,6 +133,19 @@ const admin = (env: Environment): Config['admin'] => {
     return { host, port: integer(env, 'SLUICE_ADMIN_PORT', 0, 0, 65_535), chosen: true };
   const port = integer(env, 'PORT', 8787, 0, 65_535);
   return port === 0 || port > 64_535 ? undefined : { host, port: port + 1000, chosen: false };
+};
+
+const dnsServers = (env: Environment): readonly string[] | undefined => {
+  const servers = text(env, 'SLUICE_DNS_SERVERS')
+    ?.split(',')
+    .map((server) => server.trim());
+  const isAddress = (server: string) => isIP(server.replace(/^\[(.*)\](:\d+)?$/, '$1')) !== 0;
+  const wrong = servers?.find((server) => !isAddress(server) && !/^[\d.]+:\d+$/.test(server));
+  if (wrong !== undefined)
+    throw new ConfigError(
+      `SLUICE_DNS_SERVERS must be addresses, each with or without a port, not "${wrong}"`,
+    );
+  return servers;
 };
 
 const configFile = (env: Environment): string | undefined => {

@@ -18,6 +18,7 @@ import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 import { admissionFamilies, spanFamilies } from './metrics/metrics.ts';
+import { sharedFamilies } from './metrics/shared-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
@@ -58,6 +59,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       opened.add(await openLimitsBook(state, { log })),
     );
     const offload = opened.add(createOffload());
+    const pictures = createPictures({ codec });
     const vectors = opened.add(await openVectors(config));
     const embed = embedItems({ admission, engines, usage, offload }, log);
     const ports: Ports = {
@@ -70,7 +72,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ledger: accounts.ledger,
       media,
       offload,
-      pictures: createPictures({ codec }),
+      pictures,
       vectors,
       vectorStores: opened.add(createVectorStores({ state, vectors, blobs, offload, catalog, embed, log })),
       codec,
@@ -81,7 +83,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       provider: config.provider,
       publicUrl,
     };
-    metrics.watch(() => [...admissionFamilies(admission.stats()), ...spanFamilies(tracing?.stats())]);
+    metrics.watch(() => [
+      ...admissionFamilies(admission.stats()),
+      ...sharedFamilies({ ...offload.stats(), ...codec.stats(), ...pictures.stats(), ...media.stats() }),
+      ...spanFamilies(tracing?.stats()),
+    ]);
     const checks = gatewayChecks({ state, usage, catalog, engines });
     const admin = await openAdmin(opened, config.admin, metrics, checks);
 

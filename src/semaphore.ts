@@ -1,60 +1,81 @@
-/** Limits how much asynchronous work runs at once and how much may wait for it. */
+/** Limits how much asynchronous work runs at once; subscriptions that wait for it take turns. */
 import { fail } from './errors.ts';
+import { FairQueue, type Waiter } from './fair-queue.ts';
+import type { ResourceStats, Turn } from './ports/shared.ts';
+import { Shares } from './shares.ts';
+
+interface SemaphoreOptions {
+  readonly permits: number;
+  readonly maxWaiters: number;
+  /** The message when there are too many waiters. */
+  readonly busy: string;
+}
+
+interface PermitWaiter extends Waiter {
+  acquired(): void;
+}
 
 export class Semaphore {
-  readonly #maxWaiters: number;
   readonly #busy: string;
-  readonly #waiters = new Set<() => void>();
-  #permits: number;
+  readonly #shares: Shares;
+  readonly #waiters: FairQueue<PermitWaiter>;
+  #refused = 0;
 
-  /** `busy` is the message of the error when there are too many waiters. */
-  constructor(
-    permits: number,
-    maxWaiters: number,
-    busy = 'The service is busy fetching other media; retry in a moment',
-  ) {
-    this.#permits = permits;
-    this.#maxWaiters = maxWaiters;
+  constructor({ permits, maxWaiters, busy }: SemaphoreOptions) {
     this.#busy = busy;
+    this.#shares = new Shares(permits);
+    this.#waiters = new FairQueue(maxWaiters);
   }
 
   /** The signal ends the wait for a permit; work that runs already has to listen to it by itself. */
-  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#acquire(signal);
+  async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
+    await this.#acquire(turn);
     try {
       return await work();
     } finally {
-      this.#release();
+      this.#shares.give(turn.subscription);
+      this.#startNext();
     }
   }
 
-  #acquire(signal: AbortSignal): Promise<void> {
+  stats(): ResourceStats {
+    return { running: this.#shares.total, waiting: this.#waiters.size, refused: this.#refused };
+  }
+
+  #acquire({ subscription, signal }: Turn): Promise<void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      if (this.#permits > 0) {
-        this.#permits--;
+      if (this.#shares.hasRoom(subscription)) {
+        this.#shares.take(subscription);
         resolve();
         return;
       }
-      if (this.#waiters.size >= this.#maxWaiters) throw fail('unavailable', this.#busy);
       const abort = () => {
-        this.#waiters.delete(acquired);
+        this.#waiters.remove(waiter);
         reject(signal.reason);
       };
-      const acquired = () => {
-        this.#waiters.delete(acquired);
-        signal.removeEventListener('abort', abort);
-        resolve();
+      const waiter: PermitWaiter = {
+        subscription,
+        acquired: () => {
+          signal.removeEventListener('abort', abort);
+          resolve();
+        },
+        rejected: () => {
+          this.#refused++;
+          signal.removeEventListener('abort', abort);
+          reject(fail('unavailable', this.#busy));
+        },
       };
-      this.#waiters.add(acquired);
+      if (!this.#waiters.enqueue(waiter)) return waiter.rejected();
       signal.addEventListener('abort', abort, { once: true });
     });
   }
 
-  /** The permit goes straight to the first waiter. */
-  #release(): void {
-    const [next] = this.#waiters;
-    if (next === undefined) this.#permits++;
-    else next();
+  #startNext(): void {
+    const next = this.#waiters.find(({ subscription }) => this.#shares.hasRoom(subscription));
+    if (next === undefined) return;
+    this.#waiters.dequeue(next);
+    this.#shares.take(next.subscription);
+    next.acquired();
   }
 }

@@ -5,7 +5,7 @@ import { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec, Conversion, MediaFile } from '../ports/codec.ts';
-import type { Shared } from '../ports/shared.ts';
+import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
 import { countingArguments, readFacts } from './facts.ts';
 import { fileEnd } from './file-end.ts';
 import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput } from './input.ts';
@@ -74,27 +74,27 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
 
   const runCounting = <T>(
     source: Uint8Array | SpooledFile,
-    signal: AbortSignal,
+    turn: Turn,
     work: (context: RunContext) => Promise<T>,
   ): Promise<T> =>
-    runner.run({ streams: false, needsFolder: needsFile(source), signal }, work).catch((error: unknown) => {
+    runner.run({ ...turn, streams: false, needsFolder: needsFile(source) }, work).catch((error: unknown) => {
       // A second attempt would take as long: not an error to retry.
       if (error instanceof ProcessFailure && error.reason === 'time')
         throw fail('invalid_request', 'takes too long to read', { cause: error });
       throw explained(error, true);
     });
 
-  const codec: Codec = {
+  const codecFor = (subscription: string): Codec => ({
     // All pictures are counted, but only key frames decoded.
     probe: (bytes, signal = new AbortController().signal) =>
-      runCounting(bytes, signal, async (context) => {
+      runCounting(bytes, { subscription, signal }, async (context) => {
         const reading = { options: () => ['-skip_frame', 'nokey'], timeoutMs: probeTimeoutMs };
         return (await count(bytes, context, reading)).facts;
       }),
 
     verify: (media, signal = new AbortController().signal) => {
       const file = spooled(media);
-      return runCounting(file, signal, async (context) => {
+      return runCounting(file, { subscription, signal }, async (context) => {
         const reading = { options: exitOnError, timeoutMs: verifyTimeoutMs };
         const { facts, log, ...seconds } = await count(file, context, reading);
         const end = await fileEnd(facts.container, file, log, seconds);
@@ -141,6 +141,7 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
         };
         const spools = source !== undefined && conversion.inputArguments === undefined && needsFile(source);
         const request = {
+          subscription,
           streams: source instanceof Observable,
           needsFolder: spools || seekableOutput,
           signal: unsubscribed.signal,
@@ -153,8 +154,15 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
       }),
 
     close: () => runner.close(),
+  });
+  return {
+    ...codecFor(ownWork),
+    for: codecFor,
+    stats: () => {
+      const { runs, streams } = runner.stats();
+      return { codec: runs, codec_streams: streams };
+    },
   };
-  return { ...codec, for: () => codec };
 };
 
 /** A sample cannot be wrong, and the header of a stream says more of them than come. */

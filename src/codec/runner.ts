@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fail } from '../errors.ts';
+import type { ResourceStats } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { type BinaryOptions, type Command, findCommand } from './binary.ts';
 import { CurrentSpawner, type Spawner } from './spawner.ts';
@@ -25,6 +26,8 @@ export interface RunContext extends Command {
 }
 
 interface RunRequest {
+  /** Whose run it is. */
+  readonly subscription: string;
   /** Its input is a stream: it mostly waits for whoever produces that, and must not make other runs wait. */
   readonly streams: boolean;
   readonly needsFolder: boolean;
@@ -46,13 +49,14 @@ export class Runner {
     const cores = availableParallelism();
     const { maxWaiting = 128 } = options;
     this.#options = options;
-    this.#runs = new Semaphore(options.maxRuns ?? Math.max(2, cores), maxWaiting, busy);
-    this.#streams = new Semaphore(options.maxStreams ?? Math.max(16, 4 * cores), maxWaiting, busy);
+    const { maxRuns = Math.max(2, cores) + 1, maxStreams = Math.max(16, 4 * cores) } = options;
+    this.#runs = new Semaphore({ permits: maxRuns, maxWaiters: maxWaiting, busy });
+    this.#streams = new Semaphore({ permits: maxStreams, maxWaiters: maxWaiting, busy });
   }
 
   /** Settles, and releases its permit, only when everything that the work started has ended. */
   async run<T>(
-    { streams, needsFolder, signal: caller }: RunRequest,
+    { subscription, streams, needsFolder, signal: caller }: RunRequest,
     work: (context: RunContext) => Promise<T>,
   ): Promise<T> {
     const signal = AbortSignal.any([caller, this.#closing.signal]);
@@ -60,7 +64,7 @@ export class Runner {
     const { maxWait = 30_000 } = this.#options;
     const timer = setTimeout(() => waiting.abort(fail('unavailable', busy)), maxWait);
     const run = (streams ? this.#streams : this.#runs)
-      .run(AbortSignal.any([signal, waiting.signal]), async () => {
+      .run({ subscription, signal: AbortSignal.any([signal, waiting.signal]) }, async () => {
         clearTimeout(timer);
         const command = await this.#findCommand();
         const context = { ...command, spawner: await this.#spawner.get(), folder: '', signal };
@@ -72,6 +76,10 @@ export class Runner {
       });
     this.#running.add(run);
     return run;
+  }
+
+  stats(): Readonly<Record<'runs' | 'streams', ResourceStats>> {
+    return { runs: this.#runs.stats(), streams: this.#streams.stats() };
   }
 
   /** A private folder for whoever removes it again; it is removed with the others at the end. */

@@ -5,13 +5,13 @@ import { ApiError, fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { PictureSize, Pictures } from '../ports/pictures.ts';
-import type { Shared } from '../ports/shared.ts';
+import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { type HeifPicture, readHeif } from './heif.ts';
 
 interface PicturesOptions {
   /** Decodes HEVC, which sharp does not; without it no HEIC can be verified. */
-  readonly codec?: Pick<Codec, 'convert'>;
+  readonly codec?: Pick<Shared<Codec>, 'for'>;
   /** Pictures decoded at once: the threads are the same that write files. */
   readonly atOnce?: number;
   readonly maxWaiting?: number;
@@ -28,17 +28,17 @@ const opaque = 255;
 
 export const createPictures = ({
   codec,
-  atOnce = 2,
+  atOnce = 3,
   maxWaiting = 256,
 }: PicturesOptions = {}): Pictures & Shared<Pictures> => {
-  const semaphore = new Semaphore(atOnce, maxWaiting, busy);
+  const semaphore = new Semaphore({ permits: atOnce, maxWaiters: maxWaiting, busy });
   const look = <T>(
     bytes: Buffer,
     limitInputPixels: number,
-    signal: AbortSignal,
+    turn: Turn,
     see: (picture: Sharp) => Promise<T>,
   ): Promise<T> =>
-    semaphore.run(signal, async () => {
+    semaphore.run(turn, async () => {
       const { default: sharp } = await import('sharp');
       const options: SharpOptions = { limitInputPixels, failOn: 'error', sequentialRead: true };
       try {
@@ -49,27 +49,27 @@ export const createPictures = ({
       }
     });
 
-  const verifyHeif = (picture: HeifPicture, maxPixels: number, signal: AbortSignal): Promise<PictureSize> => {
+  const verifyHeif = (picture: HeifPicture, maxPixels: number, turn: Turn): Promise<PictureSize> => {
     const { width, height } = picture;
     if (width * height > maxPixels) throw tooLarge(maxPixels);
-    return semaphore.run(signal, async () => {
-      await decodeTiles(codec, picture, signal);
+    return semaphore.run(turn, async () => {
+      await decodeTiles(codec?.for(turn.subscription), picture, turn.signal);
       return { width, height };
     });
   };
 
-  const pictures: Pictures = {
+  const picturesFor = (subscription: string): Pictures => ({
     verify: async (bytes, maxPixels, signal) => {
       const heif = isHeif(bytes) ? heifOf(bytes) : undefined;
-      if (heif !== undefined) return verifyHeif(heif, maxPixels, signal);
-      return look(bytes, maxPixels, signal, async (picture) => {
+      if (heif !== undefined) return verifyHeif(heif, maxPixels, { subscription, signal });
+      return look(bytes, maxPixels, { subscription, signal }, async (picture) => {
         const { width, height } = await picture.metadata();
         await picture.resize(small, small, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
         return { width, height };
       });
     },
     isTransparent: (bytes, signal) =>
-      look(bytes, maxMadePixels, signal, async (picture) => {
+      look(bytes, maxMadePixels, { subscription, signal }, async (picture) => {
         const { width, height, depth, hasAlpha } = await picture.metadata();
         // The library's statistics tell it too, and much more: at twenty times the cost.
         const isComparable = hasAlpha && depth === 'uchar' && width * height <= mostComparedPixels;
@@ -77,8 +77,8 @@ export const createPictures = ({
         const alpha = await picture.extractChannel('alpha').raw().toBuffer();
         return !alpha.equals(Buffer.alloc(alpha.length, opaque));
       }),
-  };
-  return { ...pictures, for: () => pictures };
+  });
+  return { ...picturesFor(ownWork), for: picturesFor, stats: () => ({ pictures: semaphore.stats() }) };
 };
 
 const isHeif = (bytes: Buffer): boolean => bytes.toString('latin1', 4, 8) === 'ftyp';

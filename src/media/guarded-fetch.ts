@@ -4,12 +4,13 @@ import type { LookupFunction } from 'node:net';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { ApiError, fail } from '../errors.ts';
 import { checkUrl, mayConnect, type UrlRules } from './public-address.ts';
+import type { Lookup } from './resolver.ts';
 
 export interface GuardedFetchOptions extends UrlRules {
   /** Milliseconds until connected, until the answer begins, without a byte of it, and in all. */
   readonly timeouts?: Partial<Timeouts>;
   /** Resolver and trusted certificates other than the system's. */
-  readonly lookup?: typeof systemLookup;
+  readonly lookup?: Lookup | undefined;
   readonly ca?: string;
 }
 
@@ -123,7 +124,7 @@ export const guardedConnector = (options: GuardedFetchOptions, timeout: number):
 };
 
 const guardedLookup =
-  (lookup: typeof systemLookup, isAllowed: (address: string) => boolean): LookupFunction =>
+  (lookup: Lookup, isAllowed: (address: string) => boolean): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
@@ -141,6 +142,7 @@ const timeoutCodes = new Set([
   'UND_ERR_HEADERS_TIMEOUT',
   'UND_ERR_BODY_TIMEOUT',
   'ETIMEDOUT',
+  'ETIMEOUT',
 ]);
 
 /** A name that is unknown and one that leads inside look the same to the client. */

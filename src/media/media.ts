@@ -3,7 +3,7 @@ import { defer, of } from 'rxjs';
 import { fail } from '../errors.ts';
 import type { Media, MediaData, MediaRule } from '../ports/media.ts';
 import { offloaded } from '../ports/offload.ts';
-import type { Shared } from '../ports/shared.ts';
+import { ownWork, type Shared } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { Base64Writer } from './base64.ts';
 import { dataUriHeader, declaredType, isDataUri } from './data-uri.ts';
@@ -25,9 +25,13 @@ const maxRedirects = 3;
 
 export const createMedia = (options: MediaOptions): Media & Shared<Media> => {
   const guardedFetch = createGuardedFetch(options);
-  const semaphore = new Semaphore(options.maxFetches ?? 32, options.maxWaiting ?? 256);
+  const semaphore = new Semaphore({
+    permits: options.maxFetches ?? 32,
+    maxWaiters: options.maxWaiting ?? 256,
+    busy: 'The service is busy fetching other media; retry in a moment',
+  });
 
-  const media: Media = {
+  const mediaFor = (subscription: string): Media => ({
     read: (url, rule) =>
       defer(() => {
         if (isDataUri(url)) {
@@ -40,14 +44,14 @@ export const createMedia = (options: MediaOptions): Media & Shared<Media> => {
           throw fail('invalid_request', `${rule.field} must be an https URL or a data URI`);
         }
         return offloaded((signal) =>
-          semaphore.run(signal, () => fetchMedia(guardedFetch, url, rule, signal)),
+          semaphore.run({ subscription, signal }, () => fetchMedia(guardedFetch, url, rule, signal)),
         );
       }),
     decode: (base64, rule) => encodedMedia(base64, undefined, rule),
     // A fetch belongs to its subscriber; nothing is held between them.
     close: async () => undefined,
-  };
-  return { ...media, for: () => media };
+  });
+  return { ...mediaFor(ownWork), for: mediaFor, stats: () => ({ fetches: semaphore.stats() }) };
 };
 
 const fetchMedia = (

@@ -1,7 +1,7 @@
 /** Maps the end of a worker thread to the client's error, retryable only where a retry may help. */
 import { type ApiError, type ErrorKind, fail } from '../errors.ts';
+import type { EndReason, WorkerFailure } from './pool-worker.ts';
 import type { Task } from './task.ts';
-import type { EndReason, ThreadFailure } from './thread.ts';
 
 type Ending = readonly [kind: ErrorKind, message: string];
 
@@ -32,7 +32,7 @@ const endings: Record<Task['type'], Record<EndReason, Ending>> = {
   split: undone('The text', 'split'),
 };
 
-export const endingOf = (type: Task['type'], failure: ThreadFailure, heapMegabytes: number): ApiError => {
+export const endingOf = (type: Task['type'], failure: WorkerFailure, heapMegabytes: number): ApiError => {
   const [kind, message] = endings[type][failure.reason];
   const limit = kind === 'payload_too_large' ? `: the limit is ${heapMegabytes} MiB` : '';
   return fail(kind, message + limit, { cause: failure });

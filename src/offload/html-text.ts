@@ -1,6 +1,6 @@
 /** Extracts the visible text of an HTML page, blocks on lines of their own. */
 import { Parser } from 'htmlparser2';
-import { checkLength, type DocumentBounds } from './document-bounds.ts';
+import { checkDepth, checkLength, type DocumentBounds } from './document-bounds.ts';
 
 const unseen = new Set('script style template noscript svg math iframe object select textarea'.split(' '));
 const blocks = new Set(
@@ -26,6 +26,7 @@ export const htmlText = (html: string, bounds: DocumentBounds): string => {
   let length = 0;
   let hidden = 0;
   let preformatted = 0;
+  let depth = 0;
   const append = (text: string): void => {
     if (text === '') return;
     line += text;
@@ -39,12 +40,14 @@ export const htmlText = (html: string, bounds: DocumentBounds): string => {
   };
   const parser = new Parser({
     onopentagname: (name) => {
+      checkDepth(++depth, bounds);
       if (unseen.has(name)) hidden++;
       if (blocks.has(name)) endLine();
       if (name === 'pre') preformatted++;
       if (name === 'li' && hidden === 0) line = '- ';
     },
     onclosetag: (name) => {
+      depth--;
       if (unseen.has(name)) hidden--;
       if (name === 'pre') preformatted--;
       if (cells.has(name)) append('\t');

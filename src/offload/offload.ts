@@ -2,13 +2,14 @@
 import { availableParallelism } from 'node:os';
 import { fail } from '../errors.ts';
 import type { DocumentSource, Offload, SplitText } from '../ports/offload.ts';
-import type { Shared } from '../ports/shared.ts';
+import { ownWork, type Shared } from '../ports/shared.ts';
 import type { DocumentBounds } from './document-bounds.ts';
 import { endingOf } from './ending.ts';
 import type { JsonBounds } from './json-scan.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
+import { WorkerFailure } from './pool-worker.ts';
 import type { Outcome, Task } from './task.ts';
-import { ThreadFailure } from './thread.ts';
+import { WorkerProcess } from './worker-process.ts';
 
 export interface OffloadOptions extends Partial<PoolOptions> {
   readonly json?: Partial<JsonBounds>;
@@ -31,6 +32,7 @@ const documentBounds: DocumentBounds = {
   maxPages: 5000,
   maxExpanded: 64 * mebibyte,
   maxCharacters: 8 * mebibyte,
+  maxDepth: 5000,
 };
 const timeouts: Record<Task['type'], number> = {
   json: 30_000,
@@ -40,12 +42,15 @@ const timeouts: Record<Task['type'], number> = {
   encoding: 30_000,
   split: 60_000,
 };
-const maxDocumentGrowth = 1024 * mebibyte;
 const maxCounted = 16 * mebibyte;
+
+/** A document may take time and memory by its size: a small one that takes more is made to. */
+const documentTime = { least: 5_000, perByte: 1_000 / mebibyte };
+const documentGrowth = { least: 192 * mebibyte, perByte: 8, most: 1024 * mebibyte };
 
 const poolOptions: PoolOptions = {
   entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
-  threads: Math.min(2, availableParallelism()),
+  workers: Math.min(2, availableParallelism()) + 1,
   maxQueued: 64,
   maxQueuedBytes: 512 * mebibyte,
   maxWait: 30_000,
@@ -53,61 +58,86 @@ const poolOptions: PoolOptions = {
   heapMegabytes: 512,
 };
 
-/** No thread runs before the first task. */
+/** Documents, strangers' files, are read in processes of their own; the rest on threads. None runs before its first task. */
 export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Offload> => {
   const settings = { ...poolOptions, ...options };
-  const pool = new Pool(settings);
+  const threads = new Pool(settings);
+  const processes = new Pool({ ...settings, start: (worker) => new WorkerProcess(worker) });
   const limits = { ...timeouts, ...options.timeouts };
 
-  const run = async (task: Task, job: Pick<PoolJob, 'bytes' | 'transfer'>, signal?: AbortSignal) => {
-    const slow = task.type === 'document';
-    const maxGrowth = slow ? maxDocumentGrowth : Number.POSITIVE_INFINITY;
+  const run = async (task: Task, job: Omit<PoolJob, 'task'>, signal?: AbortSignal) => {
     try {
-      const outcome = await pool.run({ ...job, task, timeout: limits[task.type], slow, maxGrowth }, signal);
-      return resultOf(outcome as Outcome);
+      const pool = task.type === 'document' ? processes : threads;
+      return resultOf((await pool.run({ ...job, task }, signal)) as Outcome);
     } catch (reason) {
-      throw reason instanceof ThreadFailure ? endingOf(task.type, reason, settings.heapMegabytes) : reason;
+      throw reason instanceof WorkerFailure ? endingOf(task.type, reason, settings.heapMegabytes) : reason;
     }
   };
 
-  const offload: Offload = {
-    parseJson: async (bytes, signal, wideKey) => {
-      const own = owned(bytes);
-      const bounds = { ...jsonBounds, ...options.json };
-      const task: Task = { type: 'json', bytes: own, bounds, wideKey };
-      return run(task, { bytes: own.length, transfer: [own.buffer] }, signal);
-    },
-    countTokens: async (texts, tokenizer, signal) => {
-      const bytes = boundedLength(texts, options.maxCounted ?? maxCounted);
-      return Number(await run({ type: 'tokens', texts, tokenizer }, { bytes, transfer: [] }, signal));
-    },
-    cutTokens: async (texts, tokenizer, limit, signal) => {
-      const bytes = boundedLength(texts, options.maxCounted ?? maxCounted);
-      const cut = await run({ type: 'cut', texts, tokenizer, limit }, { bytes, transfer: [] }, signal);
-      return cut as readonly string[];
-    },
-    documentText: async (document, filename, { maxCharacters, signal } = {}) => {
-      const { source, buffers, bytes } = movable(document);
-      const bounds = {
-        ...documentBounds,
-        ...options.documents,
-        ...(maxCharacters !== undefined && { maxCharacters }),
-      };
-      const task: Task = { type: 'document', source, filename, bounds };
-      return String(await run(task, { bytes, transfer: buffers }, signal));
-    },
-    textEncoding: async ({ sample, wide }, signal) => {
-      const task: Task = { type: 'encoding', sample, wide };
-      return (await run(task, { bytes: sample.length, transfer: [] }, signal)) as string | undefined;
-    },
-    splitText: async (window, rules, tokenizer, signal) => {
-      const bytes = boundedLength([window.text], options.maxCounted ?? maxCounted);
-      const task: Task = { type: 'split', window, rules, tokenizer };
-      return (await run(task, { bytes, transfer: [] }, signal)) as SplitText;
-    },
-    close: () => pool.close(),
+  const offloadFor = (subscription: string): Offload => {
+    const quick = (
+      task: Task,
+      bytes: number,
+      signal?: AbortSignal,
+      transfer: readonly ArrayBuffer[] = [],
+    ) => {
+      const timeout = limits[task.type];
+      return run(
+        task,
+        { subscription, bytes, transfer, timeout, maxGrowth: Number.POSITIVE_INFINITY },
+        signal,
+      );
+    };
+    return {
+      parseJson: async (bytes, signal, wideKey) => {
+        const own = owned(bytes);
+        const bounds = { ...jsonBounds, ...options.json };
+        return quick({ type: 'json', bytes: own, bounds, wideKey }, own.length, signal, [own.buffer]);
+      },
+      countTokens: async (texts, tokenizer, signal) => {
+        const length = boundedLength(texts, options.maxCounted ?? maxCounted);
+        return Number(await quick({ type: 'tokens', texts, tokenizer }, length, signal));
+      },
+      cutTokens: async (texts, tokenizer, limit, signal) => {
+        const length = boundedLength(texts, options.maxCounted ?? maxCounted);
+        return (await quick({ type: 'cut', texts, tokenizer, limit }, length, signal)) as readonly string[];
+      },
+      documentText: async (document, filename, { maxCharacters, signal } = {}) => {
+        const { source, bytes } = sendable(document);
+        const bounds = {
+          ...documentBounds,
+          ...options.documents,
+          ...(maxCharacters !== undefined && { maxCharacters }),
+        };
+        const { least, perByte, most } = documentGrowth;
+        const job = {
+          subscription,
+          bytes,
+          transfer: [],
+          timeout: Math.min(limits.document, documentTime.least + bytes * documentTime.perByte),
+          maxGrowth: Math.min(most, least + bytes * perByte),
+        };
+        return String(await run({ type: 'document', source, filename, bounds }, job, signal));
+      },
+      textEncoding: async ({ sample, wide }, signal) => {
+        const found = await quick({ type: 'encoding', sample, wide }, sample.length, signal);
+        return found as string | undefined;
+      },
+      splitText: async (window, rules, tokenizer, signal) => {
+        const length = boundedLength([window.text], options.maxCounted ?? maxCounted);
+        return (await quick({ type: 'split', window, rules, tokenizer }, length, signal)) as SplitText;
+      },
+      close: async () => {
+        await Promise.all([threads.close(), processes.close()]);
+      },
+    };
   };
-  return { ...offload, for: () => offload };
+
+  return {
+    ...offloadFor(ownWork),
+    for: offloadFor,
+    stats: () => ({ threads: threads.stats(), documents: processes.stats() }),
+  };
 };
 
 const boundedLength = (texts: readonly string[], most: number): number => {
@@ -140,13 +170,8 @@ const owned = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
     : new Uint8Array(bytes);
 };
 
-const movable = (document: DocumentSource) => {
-  if (document instanceof Uint8Array) {
-    const source = owned(document);
-    return { source, buffers: [source.buffer], bytes: source.length };
-  }
+const sendable = (document: DocumentSource) => {
+  if (document instanceof Uint8Array) return { source: document, bytes: document.length };
   const { base64 } = document;
-  if (typeof base64 === 'string') return { source: { base64 }, buffers: [], bytes: base64.length };
-  const source = owned(base64);
-  return { source: { base64: source }, buffers: [source.buffer], bytes: source.length };
+  return { source: { base64 }, bytes: base64.length };
 };

@@ -1,64 +1,68 @@
-/** A pool of worker threads, started on demand and ended when idle, with a bounded queue. */
+/** A pool of workers, started on demand and ended when idle; subscriptions that wait for one take turns. */
 import { fail } from '../errors.ts';
-import { type Job, Thread } from './thread.ts';
+import { FairQueue, type Waiter } from '../fair-queue.ts';
+import type { ResourceStats } from '../ports/shared.ts';
+import { Shares } from '../shares.ts';
+import type { Job, Worker, WorkerOptions } from './pool-worker.ts';
+import { Thread } from './thread.ts';
 
-export interface PoolOptions {
-  /** The script a thread runs. */
-  readonly entry: URL;
-  readonly threads: number;
+export interface PoolOptions extends Pick<WorkerOptions, 'entry' | 'heapMegabytes'> {
+  readonly workers: number;
+  /** Threads of this process unless it says otherwise. */
+  readonly start?: (options: WorkerOptions) => Worker;
   /** Tasks that may wait, … */
   readonly maxQueued: number;
   /** … the bytes they may hold together, … */
   readonly maxQueuedBytes: number;
   /** … and the milliseconds each of them waits at most. */
   readonly maxWait: number;
-  /** Milliseconds without work after which a thread ends. */
+  /** Milliseconds without work after which a worker ends. */
   readonly idle: number;
-  /** JavaScript heap of a thread. */
-  readonly heapMegabytes: number;
 }
 
 export interface PoolJob extends Job {
+  /** Whose task it is. */
+  readonly subscription: string;
   readonly bytes: number;
-  /** May take seconds: such tasks never hold all threads, where there is more than one. */
-  readonly slow: boolean;
 }
 
-interface Waiting {
+interface Waiting extends Waiter {
   readonly job: PoolJob;
-  start(thread: Thread): void;
+  isQueued: boolean;
+  start(worker: Worker): void;
   refuse(reason: unknown): void;
 }
 
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #threads = new Set<Thread>();
-  readonly #idle = new Map<Thread, NodeJS.Timeout>();
-  #queue: Waiting[] = [];
-  #queuedBytes = 0;
-  #slowRunning = 0;
+  readonly #workers = new Set<Worker>();
+  readonly #idle = new Map<Worker, NodeJS.Timeout>();
+  readonly #queue: FairQueue<Waiting>;
+  readonly #queuedBytes: Shares;
+  readonly #shares: Shares;
+  #refused = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#queue = new FairQueue(options.maxQueued);
+    this.#queuedBytes = new Shares(options.maxQueuedBytes);
+    this.#shares = new Shares(options.workers);
   }
 
   /** Aborting takes a waiting task out of the queue; a running one goes on, unheard. */
   run(job: PoolJob, signal?: AbortSignal): Promise<unknown> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      if (this.#closed) throw fail('unavailable', 'The service is shutting down');
-      const isFull =
-        this.#queue.length >= this.#options.maxQueued ||
-        this.#queuedBytes + job.bytes > this.#options.maxQueuedBytes;
-      if (isFull && !this.#hasRoom(job)) throw busy();
+      if (this.#closed) throw closing();
       const abort = () => waiting.refuse(signal?.reason);
-      const clock = setTimeout(() => waiting.refuse(busy()), this.#options.maxWait);
       const waiting: Waiting = {
         job,
-        start: (thread) => {
+        isQueued: false,
+        subscription: job.subscription,
+        start: (worker) => {
           clearTimeout(clock);
-          this.#work(thread, job)
+          this.#work(worker, job)
             .then(resolve, reject)
             .finally(() => signal?.removeEventListener('abort', abort));
         },
@@ -68,76 +72,99 @@ export class Pool {
           this.#leave(waiting);
           reject(reason);
         },
+        rejected: () => {
+          this.#refused++;
+          waiting.refuse(busy());
+        },
       };
+      const clock = setTimeout(() => waiting.rejected(), this.#options.maxWait);
       signal?.addEventListener('abort', abort, { once: true });
-      this.#queue.push(waiting);
-      this.#queuedBytes += job.bytes;
-      this.#startNext();
+      if (this.#hasRoom(job)) waiting.start(this.#take(job));
+      else if (!this.#enqueue(waiting)) waiting.rejected();
     });
+  }
+
+  stats(): ResourceStats {
+    return { running: this.#shares.total, waiting: this.#queue.size, refused: this.#refused };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of [...this.#queue])
-      waiting.refuse(fail('unavailable', 'The service is shutting down'));
+    for (let waiting = this.#queue.first(); waiting !== undefined; waiting = this.#queue.first())
+      waiting.refuse(closing());
     for (const clock of this.#idle.values()) clearTimeout(clock);
-    await Promise.all([...this.#threads].map((thread) => thread.end('closed')));
+    await Promise.all([...this.#workers].map((worker) => worker.end('closed')));
   }
 
-  #startNext(): void {
-    for (const waiting of this.#queue) {
-      if (!this.#hasRoom(waiting.job)) continue;
-      this.#leave(waiting);
-      waiting.start(this.#take());
-      this.#startNext();
-      return;
-    }
+  #enqueue(waiting: Waiting): boolean {
+    const { subscription, bytes } = waiting.job;
+    if (!this.#queuedBytes.hasRoom(subscription, bytes) || !this.#queue.enqueue(waiting)) return false;
+    this.#queuedBytes.take(subscription, bytes);
+    waiting.isQueued = true;
+    return true;
   }
 
   #leave(waiting: Waiting): void {
-    const left = this.#queue.filter((other) => other !== waiting);
-    if (left.length < this.#queue.length) this.#queuedBytes -= waiting.job.bytes;
-    this.#queue = left;
+    if (!waiting.isQueued) return;
+    waiting.isQueued = false;
+    this.#queue.remove(waiting);
+    this.#queuedBytes.give(waiting.job.subscription, waiting.job.bytes);
   }
 
-  #hasRoom({ slow }: PoolJob): boolean {
-    if (this.#closed || (slow && this.#slowRunning >= Math.max(1, this.#options.threads - 1))) return false;
-    return this.#idle.size > 0 || this.#threads.size < this.#options.threads;
+  #startNext(): void {
+    const next = this.#queue.find(({ job }) => this.#hasRoom(job));
+    if (next === undefined) return;
+    this.#queue.dequeue(next);
+    this.#leave(next);
+    next.start(this.#take(next.job));
+    this.#startNext();
   }
 
-  #take(): Thread {
-    for (const [thread, clock] of this.#idle) {
+  #hasRoom({ subscription }: PoolJob): boolean {
+    if (this.#closed || !this.#shares.hasRoom(subscription)) return false;
+    return this.#idle.size > 0 || this.#workers.size < this.#options.workers;
+  }
+
+  #take({ subscription }: PoolJob): Worker {
+    this.#shares.take(subscription);
+    for (const [worker, clock] of this.#idle) {
       clearTimeout(clock);
-      this.#idle.delete(thread);
-      return thread;
+      this.#idle.delete(worker);
+      return worker;
     }
-    const thread = new Thread(this.#options.entry, this.#options.heapMegabytes, () => {
-      clearTimeout(this.#idle.get(thread));
-      this.#idle.delete(thread);
-      this.#threads.delete(thread);
-      this.#startNext();
-    });
-    this.#threads.add(thread);
-    return thread;
-  }
-
-  async #work(thread: Thread, job: PoolJob): Promise<unknown> {
-    if (job.slow) this.#slowRunning++;
-    try {
-      return await thread.run(job);
-    } finally {
-      if (job.slow) this.#slowRunning--;
-      if (!thread.ended) {
-        this.#idle.set(thread, setTimeout(() => this.#retire(thread), this.#options.idle).unref());
+    const { entry, heapMegabytes, start = startThread } = this.#options;
+    const worker = start({
+      entry,
+      heapMegabytes,
+      onEnd: () => {
+        clearTimeout(this.#idle.get(worker));
+        this.#idle.delete(worker);
+        this.#workers.delete(worker);
         this.#startNext();
-      }
+      },
+    });
+    this.#workers.add(worker);
+    return worker;
+  }
+
+  async #work(worker: Worker, job: PoolJob): Promise<unknown> {
+    try {
+      return await worker.run(job);
+    } finally {
+      this.#shares.give(job.subscription);
+      if (!worker.ended)
+        this.#idle.set(worker, setTimeout(() => this.#retire(worker), this.#options.idle).unref());
+      this.#startNext();
     }
   }
 
-  #retire(thread: Thread): void {
-    this.#idle.delete(thread);
-    void thread.end('closed');
+  #retire(worker: Worker): void {
+    this.#idle.delete(worker);
+    void worker.end('closed');
   }
 }
 
+const startThread = (options: WorkerOptions): Worker => new Thread(options);
+
 const busy = () => fail('unavailable', 'The service is busy reading other large requests; retry in a moment');
+const closing = () => fail('unavailable', 'The service is shutting down');

@@ -1,80 +1,54 @@
-/** Runs one task at a time on a worker thread, and reports why the thread ended. */
-import { Worker } from 'node:worker_threads';
-
-export interface Job {
-  readonly task: unknown;
-  /** Buffers of the task that move to the thread. */
-  readonly transfer: readonly ArrayBuffer[];
-  /** Milliseconds it may run. */
-  readonly timeout: number;
-  /** Bytes by which the process may grow meanwhile: buffers are not under the thread's own memory limit. */
-  readonly maxGrowth: number;
-}
-
-export type EndReason = 'timeout' | 'memory' | 'crash' | 'closed';
-
-export class ThreadFailure extends Error {
-  readonly reason: EndReason;
-
-  constructor(reason: EndReason, cause?: unknown) {
-    super(`The thread ended: ${reason}`, { cause });
-    this.name = 'ThreadFailure';
-    this.reason = reason;
-  }
-}
+/** A worker on a thread of this process; it holds the process alive only while it works. */
+import { Worker as WorkerThread } from 'node:worker_threads';
+import { type EndReason, type Job, type Worker, WorkerFailure, type WorkerOptions } from './pool-worker.ts';
 
 interface Running {
   settle(outcome: unknown): void;
-  fail(failure: ThreadFailure): void;
+  fail(failure: WorkerFailure): void;
 }
 
-const memoryCheckMs = 100;
+const memoryCheckMs = 25;
 
-export class Thread {
-  readonly #worker: Worker;
+export class Thread implements Worker {
+  readonly #thread: WorkerThread;
   #running: Running | undefined;
   #ended = false;
 
-  /** Holds the process alive only while it works. */
-  constructor(entry: URL, heapMegabytes: number, onEnd: () => void) {
-    this.#worker = new Worker(startable(entry), {
+  constructor({ entry, heapMegabytes, onEnd }: WorkerOptions) {
+    this.#thread = new WorkerThread(startable(entry), {
       // Libraries that read strangers' files need to know nothing of this process, nor what it was started with.
       env: {},
       argv: [],
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 64 },
     });
-    this.#worker.unref();
-    this.#worker.on('message', (outcome: unknown) => this.#running?.settle(outcome));
-    this.#worker.on('messageerror', () => void this.end('crash'));
-    this.#worker.on('error', (error: NodeJS.ErrnoException) =>
+    this.#thread.unref();
+    this.#thread.on('message', (outcome: unknown) => this.#running?.settle(outcome));
+    this.#thread.on('messageerror', () => void this.end('crash'));
+    this.#thread.on('error', (error: NodeJS.ErrnoException) =>
       this.#end(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error),
     );
-    this.#worker.on('exit', (code) => {
+    this.#thread.on('exit', (code) => {
       this.#end('crash', new Error(`exit code ${code}`));
       onEnd();
     });
   }
 
-  /** It takes no further task. */
   get ended(): boolean {
     return this.#ended;
   }
 
   run(job: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      this.#worker.postMessage(job.task, job.transfer);
-      this.#worker.ref();
+      this.#thread.postMessage(job.task, job.transfer);
+      this.#thread.ref();
       const clock = setTimeout(() => this.end('timeout'), job.timeout);
-      const largest = process.memoryUsage.rss() + job.maxGrowth;
-      const scale = setInterval(() => {
-        if (process.memoryUsage.rss() > largest) this.end('memory');
-      }, memoryCheckMs);
+      const scale = watchGrowth(job.maxGrowth, () => this.end('memory'));
       const stop = () => {
         this.#running = undefined;
         clearTimeout(clock);
         clearInterval(scale);
-        this.#worker.unref();
+        this.#thread.unref();
       };
       this.#running = {
         settle: (outcome) => {
@@ -89,17 +63,24 @@ export class Thread {
     });
   }
 
-  /** A task that runs fails for this reason. */
   async end(reason: EndReason): Promise<void> {
     this.#end(reason);
-    await this.#worker.terminate();
+    await this.#thread.terminate();
   }
 
   #end(reason: EndReason, cause?: unknown): void {
     this.#ended = true;
-    this.#running?.fail(new ThreadFailure(reason, cause));
+    this.#running?.fail(new WorkerFailure(reason, cause));
   }
 }
+
+const watchGrowth = (maxGrowth: number, exceeded: () => void): NodeJS.Timeout | undefined => {
+  if (maxGrowth === Number.POSITIVE_INFINITY) return undefined;
+  const largest = process.memoryUsage.rss() + maxGrowth;
+  return setInterval(() => {
+    if (process.memoryUsage.rss() > largest) exceeded();
+  }, memoryCheckMs);
+};
 
 /** A thread does not inherit the loader that runs TypeScript sources; it is given one of its own. */
 const startable = (entry: URL): URL => {

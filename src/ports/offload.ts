@@ -29,8 +29,7 @@ export interface Offload {
   ): Promise<readonly string[]>;
   /**
    * The text of a PDF, DOCX, HTML, Markdown, CSV, JSON or plain-text document; which it is, its bytes say.
-   * Rejects with `invalid_request` that says why it cannot be read, without the field. The document is handed over as
-   * in `parseJson`.
+   * Rejects with `invalid_request` that says why it cannot be read, without the field.
    */
   documentText(document: DocumentSource, filename: string, options?: DocumentOptions): Promise<string>;
   /** The label by which `TextDecoder` reads a text that is not UTF-8; undefined where nothing tells it. */

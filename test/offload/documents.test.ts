@@ -8,7 +8,7 @@ import { documentText } from '../../src/offload/document-text.ts';
 import { cidPdf, docx, paragraph, pdf, shown, zip } from './sample-documents.ts';
 import { encodeAs } from './sample-languages.ts';
 
-const bounds: DocumentBounds = { maxPages: 3, maxExpanded: 200_000, maxCharacters: 50_000 };
+const bounds: DocumentBounds = { maxPages: 3, maxExpanded: 200_000, maxCharacters: 50_000, maxDepth: 1000 };
 
 const read = (bytes: Buffer, filename = 'file', more: Partial<DocumentBounds> = {}): Promise<string> =>
   documentText(bytes, filename, { ...bounds, ...more });
@@ -95,7 +95,8 @@ t.test('HTML', async (t) => {
     await outcome(Buffer.from('<html><script>only()</script>')),
     'invalid_request: the document holds no text',
   );
-  t.match(await outcome(Buffer.from(`<html>${'<b>x'.repeat(60_000)}`)), /more than 50000 characters/);
+  t.match(await outcome(Buffer.from(`<html>${'<b>x</b>'.repeat(60_000)}`)), /more than 50000 characters/);
+  t.match(await outcome(Buffer.from(`<html>${'<b>x'.repeat(60_000)}`)), /nested more than 1000 levels deep/);
 });
 
 t.test('PDF', async (t) => {

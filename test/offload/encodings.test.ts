@@ -5,7 +5,7 @@ import { ApiError } from '../../src/errors.ts';
 import { documentText } from '../../src/offload/document-text.ts';
 import { encodeAs, type Sample, samples } from './sample-languages.ts';
 
-const bounds = { maxPages: 1, maxExpanded: 1000, maxCharacters: 1_000_000 };
+const bounds = { maxPages: 1, maxExpanded: 1000, maxCharacters: 1_000_000, maxDepth: 1000 };
 
 const read = (bytes: Buffer, filename = 'notes.txt'): Promise<string> =>
   documentText(bytes, filename, bounds);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { endingOf } from '../../src/offload/ending.ts';
 import { createOffload, type OffloadOptions } from '../../src/offload/offload.ts';
-import { ThreadFailure } from '../../src/offload/thread.ts';
+import { WorkerFailure } from '../../src/offload/pool-worker.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import { docx, paragraph } from './sample-documents.ts';
 
@@ -60,7 +60,6 @@ t.test('documents', async (t) => {
   t.equal(await offload.documentText({ base64: inBase64 }, 'a.docx'), 'In a document');
   const ascii = new Uint8Array(Buffer.from(`data:;base64,${inBase64}`)).subarray(13);
   t.equal(await offload.documentText({ base64: ascii }, 'a.docx'), 'In a document');
-  t.equal(ascii.length, 0, 'moved, the head of its URI with it');
   t.equal(await offload.documentText(new Uint8Array(bytes), 'a.docx'), 'In a document');
   await t.rejects(offload.documentText(Buffer.from('abcdef'), 'a.txt', { maxCharacters: 5 }), {
     kind: 'invalid_request',
@@ -97,7 +96,7 @@ t.test('a task that outlives its thread', async (t) => {
   });
   t.match(await run(crash, parse), { kind: 'internal', message: 'The request could not be read' });
   t.match(await run(crash, read), { kind: 'invalid_request', message: 'the document cannot be read' });
-  const full = new ThreadFailure('memory');
+  const full = new WorkerFailure('memory');
   for (const [type, kind, message] of [
     ['json', 'payload_too_large', 'The request needs too much memory to be read: the limit is 512 MiB'],
     [

@@ -4,7 +4,8 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { ApiError } from '../../src/errors.ts';
 import { Pool, type PoolJob, type PoolOptions } from '../../src/offload/pool.ts';
-import { ThreadFailure } from '../../src/offload/thread.ts';
+import { WorkerFailure } from '../../src/offload/pool-worker.ts';
+import { WorkerProcess } from '../../src/offload/worker-process.ts';
 import { eventually, patiently } from '../eventually.ts';
 
 /** Commands of `odd-worker.mjs`. */
@@ -14,7 +15,7 @@ type OddTask =
 
 const options: PoolOptions = {
   entry: new URL('./odd-worker.mjs', import.meta.url),
-  threads: 2,
+  workers: 3,
   maxQueued: 2,
   maxQueuedBytes: 1000,
   maxWait: patiently(20_000),
@@ -28,7 +29,7 @@ const job = (task: OddTask, more: Partial<PoolJob> = {}): PoolJob => ({
   timeout: patiently(20_000),
   maxGrowth: Number.POSITIVE_INFINITY,
   bytes: 1,
-  slow: false,
+  subscription: 'a',
   ...more,
 });
 
@@ -65,7 +66,7 @@ const reasonOf = async (running: Promise<unknown>): Promise<string> => {
     () => 'none',
     (reason: unknown) => reason,
   );
-  if (failure instanceof ThreadFailure) return failure.reason;
+  if (failure instanceof WorkerFailure) return failure.reason;
   return failure instanceof ApiError ? failure.kind : String(failure);
 };
 
@@ -87,7 +88,7 @@ t.test('threads are reused, and never more than allowed', async (t) => {
 
 t.test('a full queue refuses: by number, by bytes, by time', async (t) => {
   const gate = new Gate();
-  const pool = poolFor(t, { threads: 1 });
+  const pool = poolFor(t, { workers: 1 });
   const running = pool.run(gate.task());
   await gate.reached(1);
   await t.rejects(pool.run(job({ do: 'name' }, { bytes: 1001 })), unavailable);
@@ -98,7 +99,7 @@ t.test('a full queue refuses: by number, by bytes, by time', async (t) => {
   t.same(await Promise.all(waiting), [thread, thread]);
 
   const closedGate = new Gate();
-  const impatient = poolFor(t, { threads: 1, maxWait: 1 });
+  const impatient = poolFor(t, { workers: 1, maxWait: 1 });
   const first = impatient.run(closedGate.task());
   await closedGate.reached(1);
   await t.rejects(impatient.run(name), unavailable);
@@ -132,7 +133,7 @@ t.test('a dying thread fails only its task; the next task gets a new thread', as
 
 t.test('aborting', async (t) => {
   const gate = new Gate();
-  const pool = poolFor(t, { threads: 1 });
+  const pool = poolFor(t, { workers: 1 });
   const controller = new AbortController();
   const running = pool.run(gate.task(), controller.signal);
   await gate.reached(1);
@@ -146,27 +147,71 @@ t.test('aborting', async (t) => {
   t.type(await other, 'number', 'the thread is free again once the unheard task ends');
 });
 
-t.test('slow tasks leave a thread for others', async (t) => {
+t.test('one subscription leaves a worker for the others, which take turns', async (t) => {
   const gate = new Gate();
-  const pool = poolFor(t);
-  const slow = [pool.run(gate.task({ slow: true })), pool.run(gate.task({ slow: true }))];
-  await gate.reached(1);
-  const quick = await pool.run(name);
+  const pool = poolFor(t, { maxQueued: 8 });
+  const greedy = [1, 2, 3, 4].map(() => pool.run(gate.task({ subscription: 'greedy' })));
+  await gate.reached(2);
+  t.same(pool.stats(), { running: 2, waiting: 2, refused: 0 });
+  t.type(await pool.run(job({ do: 'name' }, { subscription: 'other' })), 'number', 'there is a worker left');
+  const held = pool.run(gate.task({ subscription: 'other' }));
+  await gate.reached(3);
+  const order: string[] = [];
+  const last = ['greedy', 'greedy', 'third'].map((subscription) =>
+    pool.run(job({ do: 'name' }, { subscription })).then(() => void order.push(subscription)),
+  );
   gate.open();
-  const [first, second] = await Promise.all(slow);
-  t.not(quick, first);
-  t.type(second, 'number');
+  await Promise.all([...greedy, held, ...last]);
+  t.ok(
+    order.indexOf('third') < order.lastIndexOf('greedy'),
+    'it does not wait behind a queue that was there first',
+  );
+});
+
+t.test('a full queue drops what the greediest sent last, and holds its share of bytes only', async (t) => {
+  const gate = new Gate();
+  const pool = poolFor(t, { workers: 1 });
+  const running = pool.run(gate.task({ subscription: 'greedy' }));
+  await gate.reached(1);
+  const greedy = [1, 2].map(() => pool.run(job({ do: 'name' }, { subscription: 'greedy' })));
+  const dropped = reasonOf(greedy[1] ?? Promise.resolve());
+  const other = pool.run(job({ do: 'name' }, { subscription: 'other' }));
+  t.equal(await dropped, 'unavailable');
+  await t.rejects(pool.run(job({ do: 'name' }, { subscription: 'large', bytes: 751 })), unavailable);
+  gate.open();
+  t.type((await Promise.all([running, greedy[0], other])).length, 'number');
+  t.match(pool.stats(), { running: 0, waiting: 0, refused: 2 });
+});
+
+t.test('a worker process: its own memory is counted, and what it takes ends with it', async (t) => {
+  const pool = poolFor(t, { workers: 1, start: (worker) => new WorkerProcess(worker) });
+  const first = await pool.run(name);
+  t.type(first, 'number');
+  const cases: [PoolJob, string][] = [
+    [job({ do: 'hang' }, { timeout: 100 }), 'timeout'],
+    [job({ do: 'exit' }), 'crash'],
+    [job({ do: 'throw' }), 'crash'],
+    [job({ do: 'fill heap' }), 'memory'],
+  ];
+  if (process.memoryUsage.rss() > 0)
+    cases.push([job({ do: 'fill buffers' }, { maxGrowth: 200 * 1024 * 1024 }), 'memory']);
+  const before = process.memoryUsage.rss();
+  for (const [task, reason] of cases) {
+    t.equal(await reasonOf(pool.run(task)), reason);
+    t.type(await pool.run(name), 'number', 'the next has another process');
+  }
+  t.ok(process.memoryUsage.rss() - before < 64 * 1024 * 1024, 'nothing of it was taken here');
 });
 
 t.test('an idle thread ends', async (t) => {
-  const pool = poolFor(t, { idle: 1, threads: 1 });
+  const pool = poolFor(t, { idle: 1, workers: 1 });
   const first = await pool.run(name);
   await eventually(async () => (await pool.run(name)) !== first, 'a new thread');
 });
 
 t.test('closing', async (t) => {
   const gate = new Gate();
-  const pool = poolFor(t, { threads: 1 });
+  const pool = poolFor(t, { workers: 1 });
   const running = reasonOf(pool.run(gate.task()));
   await gate.reached(1);
   const waiting = reasonOf(pool.run(name));

@@ -34,7 +34,7 @@ export const openLibsqlVectors = (
   const sqlite = openSqlite(file, schema);
   const pool = new Pool({
     entry: new URL(`./search-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url),
-    threads: 1,
+    workers: 1,
     maxQueued: 1_000,
     maxQueuedBytes: 64 * mebibyte,
     maxWait: 10_000,
@@ -112,7 +112,7 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
       task,
       transfer: [moved],
       bytes: moved.byteLength,
-      slow: false,
+      subscription: task.store,
       timeout: 60_000,
       maxGrowth: Number.POSITIVE_INFINITY,
     });

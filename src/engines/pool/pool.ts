@@ -1,12 +1,12 @@
 /** The replicas of one engine: picks the least busy, queues calls while all are full, ejects those that fail. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../../errors.ts';
+import { FairQueue } from '../../fair-queue.ts';
 import { Pace, retryAfter } from '../../pace.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { EngineError } from '../engine-error.ts';
 import type { EngineCall, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
-import { FairQueue } from './fair-queue.ts';
 import { PooledCall } from './pooled-call.ts';
 import type { Circuit, Replica } from './replica.ts';
 

@@ -1,10 +1,11 @@
 /** One call to an engine: waits for a replica, retries on another until a response begins. */
+
+import type { Waiter } from '../../fair-queue.ts';
 import type { Flow } from '../../ports/engine.ts';
 import type { CallSpan } from '../../ports/trace.ts';
 import type { EngineError } from '../engine-error.ts';
 import type { EngineCall, EngineHead, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
-import type { Waiter } from './fair-queue.ts';
 import type { ReplicaPool } from './pool.ts';
 import type { Replica } from './replica.ts';
 

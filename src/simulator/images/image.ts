@@ -4,6 +4,7 @@ import { concatMap, defer, map, type Observable, range } from 'rxjs';
 import { plainMedia } from '../../media/media-data.ts';
 import type { Drawn } from '../../ports/image.ts';
 import { offloaded } from '../../ports/offload.ts';
+import { ownWork } from '../../ports/shared.ts';
 import { Semaphore } from '../../semaphore.ts';
 import { readDirectives } from '../directives.ts';
 import { withFaults } from '../faults.ts';
@@ -11,14 +12,18 @@ import type { Ticker } from '../ticker.ts';
 import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 
 /** Drawings at once, and those that may wait for them; each is a few threads' work and some pictures' memory. */
-const atOnce = 2;
+const atOnce = 3;
 const mostWaiting = 256;
 
 type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {
-  const semaphore = new Semaphore(atOnce, mostWaiting, 'The simulator is busy drawing, try again');
+  const semaphore = new Semaphore({
+    permits: atOnce,
+    maxWaiters: mostWaiting,
+    busy: 'The simulator is busy drawing, try again',
+  });
   return (call, ticker) =>
     defer(() => {
       const line = readDirectives(call.prompt, 'prompt');
@@ -26,9 +31,9 @@ export const createImageStudio = (): DrawImages => {
       const drawing: DrawingCall = { ...call, prompt: line.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
-          offloaded((signal) => semaphore.run(signal, () => draw(drawing, index))).pipe(
-            map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
-          ),
+          offloaded((signal) =>
+            semaphore.run({ subscription: ownWork, signal }, () => draw(drawing, index)),
+          ).pipe(map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined }))),
         ),
         withFaults(line.directives, ticker),
       );

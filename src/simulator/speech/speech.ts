@@ -2,6 +2,7 @@
 import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
 import type { Flow } from '../../ports/engine.ts';
+import { ownWork } from '../../ports/shared.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/speech.ts';
 import { readDirectives } from '../directives.ts';
 import { playPieces, type Supply } from '../play-pieces.ts';
@@ -19,7 +20,7 @@ export const commentMark = 'sluice-simulator: ';
 
 const poolOptions: PoolOptions = {
   entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
-  threads: 1,
+  workers: 1,
   maxQueued: 1000,
   maxQueuedBytes: 64 * 1024 * 1024,
   maxWait: 60_000,
@@ -35,7 +36,14 @@ export class Speaker {
 
   /** Rejects with the signal's reason when it is aborted. */
   async say(job: SpeechJob, signal: AbortSignal): Promise<Buffer> {
-    const task = { task: job, transfer: [], timeout, maxGrowth, bytes: job.text.length, slow: false };
+    const task = {
+      task: job,
+      transfer: [],
+      timeout,
+      maxGrowth,
+      bytes: job.text.length,
+      subscription: ownWork,
+    };
     const outcome = (await this.#pool.run(task, signal)) as SpeechOutcome;
     if ('error' in outcome) throw outcome.error;
     const { buffer, byteOffset, byteLength } = outcome.samples;

@@ -45,7 +45,13 @@ export class FairQueue<Call extends Waiter> {
     return undefined;
   }
 
-  /** Removes the first call and moves its subscription to the back. */
+  /** The first, by turns, that may be served now. */
+  find(isReady: (call: Call) => boolean): Call | undefined {
+    for (const queue of this.#queues.values()) for (const call of queue) if (isReady(call)) return call;
+    return undefined;
+  }
+
+  /** Removes a call that is served and moves its subscription to the back. */
   dequeue(call: Call): void {
     const queue = this.#queues.get(call.subscription);
     this.remove(call);

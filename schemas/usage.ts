@@ -58,6 +58,8 @@ export const UsageRequestRow = Type.Object({
 });
 export type UsageRequestRow = Static<typeof UsageRequestRow>;
 
+const Stored = { bytes: Count, files: Count, items: Count };
+
 export const UsageList = Titled('UsageList', {
   object: Type.Literal('list'),
   from: Type.Integer({ description: 'Unix seconds' }),
@@ -66,5 +68,9 @@ export const UsageList = Titled('UsageList', {
   data: Type.Array(Type.Union([UsageTotalRow, UsageRequestRow])),
   has_more: Type.Boolean(),
   links: Type.Object({ next: Nullable(Type.String()) }),
+  storage: Type.Object(
+    { ...Stored, limits: Type.Object(Stored) },
+    { description: 'What the vector stores of the subscription hold now, and may hold' },
+  ),
 });
 export type UsageList = Static<typeof UsageList>;

@@ -75,6 +75,22 @@ export const IngestionRecord = Type.Object({
 });
 export type IngestionRecord = Static<typeof IngestionRecord>;
 
+/** What all vector stores of a subscription hold. */
+export const StorageUsed = Type.Object({
+  bytes: Type.Integer({ minimum: 0 }),
+  files: Type.Integer({ minimum: 0 }),
+  items: Type.Integer({ minimum: 0 }),
+});
+export type StorageUsed = Static<typeof StorageUsed>;
+
+/** Kind `storage`, id of a subscription. */
+export const StorageRecord = Type.Object({
+  used: StorageUsed,
+  /** Uploads that are being received, and have room kept for them. */
+  uploads: Type.Array(Type.Object({ id: Type.String(), bytes: Type.Integer({ minimum: 0 }), since: Time })),
+});
+export type StorageRecord = Static<typeof StorageRecord>;
+
 /** Kind `vector-store-removal`, id of a deleted vector store, until all of it is removed. */
 export const VectorStoreRemovalRecord = Type.Object({ removed: Time });
 export type VectorStoreRemovalRecord = Static<typeof VectorStoreRemovalRecord>;

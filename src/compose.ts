@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import type { Logger } from 'pino';
 import { type Accounts, openAccounts } from './accounts.ts';
 import { openBlobs } from './adapters/blobs/open.ts';
+import { type DiskReserve, openDiskReserve } from './adapters/disk-reserve.ts';
 import { readJobs } from './adapters/events/open.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
@@ -16,6 +17,7 @@ import { createMedia } from './media/media.ts';
 import { createLookup } from './media/resolver.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import { serviceFamilies } from './metrics/service-families.ts';
+import { diskFamilies } from './metrics/shared-families.ts';
 import type { Opened } from './opened.ts';
 import type { Blobs } from './ports/blobs.ts';
 import type { Catalog } from './ports/catalog.ts';
@@ -47,6 +49,7 @@ export interface Service {
   readonly accounts: Accounts;
   readonly usage: UsageLog;
   readonly metrics: Metrics;
+  readonly reserve: DiskReserve;
   readonly blobs: Blobs;
   readonly jobs: RunningJobs;
   readonly webhooks: Webhooks;
@@ -62,15 +65,19 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
   const metrics = opened.add(createMetrics());
   const counted = metrics.counted(accounts.usage);
   const usage = watchUsage?.(counted) ?? counted;
-  const blobs = opened.add(await openBlobs(config, { state, log, publicUrl }));
+  const reserve = await openDiskReserve(config.dataDir, config.diskReserveBytes);
+  const blobs = opened.add(await openBlobs(config, { reserve, state, log, publicUrl }));
   const { events } = accounts;
   const { jobs, webhooks } = opened.add(
     await openJobs(config, { state, blobs, codec, catalog, engines, usage, events, publicUrl, log }),
   );
   const { sender } = webhooks;
-  metrics.watch(() => serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }));
+  metrics.watch(() => [
+    ...serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }),
+    ...diskFamilies(reserve.stats()),
+  ]);
   const reload = (): void => void file.reload();
-  return { catalog, engines, media, codec, accounts, usage, metrics, blobs, jobs, webhooks, reload };
+  return { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks, reload };
 };
 
 /** The catalog and the engines behind it, kept in step with `sluice.yaml`. */

@@ -15,6 +15,7 @@ import {
   text,
   url,
 } from './environment.ts';
+import type { StorageLimits } from './ports/vector-stores.ts';
 import { tracingSettings } from './tracing/settings.ts';
 import type { TracingSettings } from './tracing/tracing.ts';
 
@@ -51,6 +52,10 @@ export interface Config {
   readonly journalSync: 'none' | 'always' | { readonly intervalMs: number };
   /** Bytes of usage that may wait to be shipped; past it billable requests are refused. */
   readonly journalMaxBytes: number;
+  /** What the vector stores of one subscription may hold. */
+  readonly storage: StorageLimits;
+  /** Bytes of the data folder's disk that files and items of clients never take. */
+  readonly diskReserveBytes: number;
   /** Undefined: files are kept in the data folder. */
   readonly s3: S3Settings | undefined;
   /** Undefined: usage goes straight into the ledger. */
@@ -101,6 +106,12 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
   journalSync: journalSync(env),
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
+  storage: {
+    bytes: integer(env, 'SLUICE_STORAGE_BYTES', 10 * 1024 ** 3, 0, Number.MAX_SAFE_INTEGER),
+    files: integer(env, 'SLUICE_STORAGE_FILES', 100_000, 0, 1_000_000_000),
+    items: integer(env, 'SLUICE_STORAGE_ITEMS', 1_000_000, 0, 1_000_000_000),
+  },
+  diskReserveBytes: integer(env, 'SLUICE_DISK_RESERVE_MB', 256, 0, 10_000_000) * 1024 * 1024,
   s3: s3(env),
   kafka: kafka(env),
   clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),

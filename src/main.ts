@@ -18,7 +18,7 @@ import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 import { admissionFamilies, spanFamilies } from './metrics/metrics.ts';
-import { sharedFamilies } from './metrics/shared-families.ts';
+import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
@@ -53,15 +53,19 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const publicUrl = () => url;
     const watchUsage = tracing?.watching;
     const service = await openService({ config, log, opened, state, publicUrl, watchUsage });
-    const { catalog, engines, media, codec, accounts, usage, metrics, blobs, jobs, webhooks } = service;
+    const { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks } =
+      service;
     const admission = withOwnLimits(
       opened.add(await openAdmission(config, log)),
       opened.add(await openLimitsBook(state, { log })),
     );
     const offload = opened.add(createOffload());
     const pictures = createPictures({ codec });
-    const vectors = opened.add(await openVectors(config));
+    const vectors = opened.add(await openVectors(config, reserve));
     const embed = embedItems({ admission, engines, usage, offload }, log);
+    const vectorStores = opened.add(
+      createVectorStores({ state, vectors, blobs, offload, catalog, embed, log }, { limits: config.storage }),
+    );
     const ports: Ports = {
       keys,
       state,
@@ -74,7 +78,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       offload,
       pictures,
       vectors,
-      vectorStores: opened.add(createVectorStores({ state, vectors, blobs, offload, catalog, embed, log })),
+      vectorStores,
       codec,
       blobs,
       jobs,
@@ -86,6 +90,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     metrics.watch(() => [
       ...admissionFamilies(admission.stats()),
       ...sharedFamilies({ ...offload.stats(), ...codec.stats(), ...pictures.stats(), ...media.stats() }),
+      ...storageFamilies(vectorStores),
       ...spanFamilies(tracing?.stats()),
     ]);
     const checks = gatewayChecks({ state, usage, catalog, engines });

@@ -10,17 +10,27 @@ import { compose } from '../core/compose.ts';
 import { readLimit } from '../core/page.ts';
 import type { Step } from '../core/stage.ts';
 
-export const usage = ({ ledger }: Pick<Ports, 'ledger'>): KeyedPipeline =>
+export const usage = ({ ledger, vectorStores }: Pick<Ports, 'ledger' | 'vectorStores'>): KeyedPipeline =>
   compose(
     readUsageQuery, // 400 names the parameter
     queryLedger(ledger), // 503 while the ledger is unavailable
+    addStorage(vectorStores), // 503 while the state is unavailable
     (list) => jsonReply(list),
   );
 
 const queryLedger =
-  (ledger: Ports['ledger']): Step<UsageRequest, UsageList, KeyedRequest> =>
+  (ledger: Ports['ledger']): Step<UsageRequest, UsageOfPeriod, KeyedRequest> =>
   (request, { caller }) =>
     from(readPage(ledger, caller.subscription, request)).pipe(map((page) => listOf(page, request)));
+
+type UsageOfPeriod = Omit<UsageList, 'storage'>;
+
+const addStorage =
+  (vectorStores: Ports['vectorStores']): Step<UsageOfPeriod, UsageList, KeyedRequest> =>
+  (list, { caller }) =>
+    from(vectorStores.storage(caller.subscription)).pipe(
+      map(({ used, limits }) => ({ ...list, storage: { ...used, limits } })),
+    );
 
 interface UsagePage {
   readonly data: UsageList['data'];
@@ -54,7 +64,10 @@ const readPage = async (
   };
 };
 
-const listOf = ({ data, cursor }: UsagePage, { query, period, groups, limit }: UsageRequest): UsageList => {
+const listOf = (
+  { data, cursor }: UsagePage,
+  { query, period, groups, limit }: UsageRequest,
+): UsageOfPeriod => {
   const more = data.length > limit;
   const next = new URLSearchParams(query);
   next.set('after', cursor);

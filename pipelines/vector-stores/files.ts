@@ -24,7 +24,7 @@ export const vectorStoreAddFile = (
   compose(
     ensureUsage(ports), // 503 while usage cannot be recorded
     findStore(ports), // 400 when there is none
-    receiveUpload(ports), // 400 413
+    receiveUpload(ports), // 400 413, also when the quota is used up
     addFile(ports), // 400 when it cannot be read
   );
 

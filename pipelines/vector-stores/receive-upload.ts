@@ -1,7 +1,7 @@
 /** Receives a file for a vector store and stores it while it arrives: 400 413. */
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { defer, finalize, map, mergeMap, type Observable, of, reduce } from 'rxjs';
+import { defer, finalize, from, map, mergeMap, type Observable, of, reduce, switchMap } from 'rxjs';
 import Type from 'typebox';
 import type { Model } from '../../schemas/catalog.ts';
 import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
@@ -10,7 +10,7 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import { offloaded, type SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import type { Upload } from '../../src/ports/vector-stores.ts';
+import type { Reservation, Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
 import { UploadFormat } from '../../src/vector-stores/upload-format.ts';
 import { invalid } from '../core/checks.ts';
@@ -39,30 +39,38 @@ export interface ReceivedUpload extends InStore {
   readonly upload: Upload;
 }
 
+type UploadPorts = Pick<Ports, 'blobs' | 'catalog' | 'offload' | 'vectorStores'>;
+
 export const receiveUpload =
   ({
     blobs,
     catalog,
     offload,
-  }: Pick<Ports, 'blobs' | 'catalog' | 'offload'>): Step<VectorStoreRecord, ReceivedUpload, KeyedRequest> =>
-  (store, { exchange }) => {
+    vectorStores,
+  }: UploadPorts): Step<VectorStoreRecord, ReceivedUpload, KeyedRequest> =>
+  (store, { exchange, caller }) => {
     const model = catalog.find(store.model);
     const file = newFileId();
     const blob = blobOf(file);
-    let handedOver = false;
-    return parseMultipart(exchange, formRules).pipe(
-      mergeMap((part) => received({ blobs, offload }, part, blob)),
-      reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
-      map((form) => {
-        const upload = { file, blob, ...readForm(form, model) };
-        handedOver = true;
-        return { store, upload };
-      }),
-      finalize(() => {
-        if (handedOver) return;
-        blobs.remove(blob).catch((error) => exchange.log.warn({ err: error }, 'rejected upload not removed'));
-      }),
-    );
+    const receive = (reservation: Reservation): Observable<ReceivedUpload> => {
+      let handedOver = false;
+      const discard = () => Promise.all([blobs.remove(blob), reservation.release()]);
+      return parseMultipart(exchange, formRules).pipe(
+        mergeMap((part) => received({ blobs, offload }, part, blob)),
+        reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
+        map((form) => {
+          const upload = { file, blob, reservation, ...readForm(form, model) };
+          handedOver = true;
+          return { store, upload };
+        }),
+        finalize(() => {
+          if (handedOver) return;
+          discard().catch((error) => exchange.log.warn({ err: error }, 'rejected upload not removed'));
+        }),
+      );
+    };
+    const length = Math.min(exchange.body.length ?? maxUpload, maxUpload);
+    return from(vectorStores.reserve(caller.subscription, length)).pipe(switchMap(receive));
   };
 
 type Stores = Pick<Ports, 'blobs' | 'offload'>;
@@ -118,7 +126,10 @@ const formFields = validate(
   }),
 );
 
-const readForm = ({ file, ...fields }: Form, model: Model | undefined): Omit<Upload, 'file' | 'blob'> => {
+const readForm = (
+  { file, ...fields }: Form,
+  model: Model | undefined,
+): Omit<Upload, 'file' | 'blob' | 'reservation'> => {
   const { chunking_strategy, attributes } = formFields(fields);
   if (file === undefined) throw invalid('file is required');
   return { ...file, chunking: readChunking(chunking_strategy, model), attributes: attributes ?? {} };

@@ -1,4 +1,4 @@
-/** Metric families of the workers that subscriptions share: threads, processes, fetches. */
+/** Metric families of what subscriptions share: threads, processes, fetches, the disk. */
 import type { ResourceStats } from '../ports/shared.ts';
 import { counter, gauge, type MetricFamily, type Sample } from './exposition.ts';
 
@@ -25,3 +25,21 @@ export const sharedFamilies = (
     ),
   ];
 };
+
+export const diskFamilies = (disk: {
+  readonly freeBytes: number;
+  readonly reservedBytes: number;
+  readonly refused: number;
+}): readonly MetricFamily[] => [
+  gauge(
+    'sluice_disk_free_bytes',
+    'Free bytes on the disk of the data folder, when last looked at.',
+    disk.freeBytes,
+  ),
+  gauge('sluice_disk_reserve_bytes', 'Bytes of it that are kept for usage events.', disk.reservedBytes),
+  counter('sluice_disk_refused_total', 'Writes of files and items refused for the reserve.', disk.refused),
+];
+
+export const storageFamilies = ({ refused }: { readonly refused: number }): readonly MetricFamily[] => [
+  counter('sluice_storage_refused_total', 'Uploads refused because of a storage quota.', refused),
+];

@@ -7,7 +7,7 @@ import type { DocumentBounds } from './document-bounds.ts';
 import { endingOf } from './ending.ts';
 import type { JsonBounds } from './json-scan.ts';
 import { Pool, type PoolJob, type PoolOptions } from './pool.ts';
-import { WorkerFailure } from './pool-worker.ts';
+import { type ProcessLimits, WorkerFailure } from './pool-worker.ts';
 import type { Outcome, Task } from './task.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -38,15 +38,17 @@ const timeouts: Record<Task['type'], number> = {
   json: 30_000,
   tokens: 30_000,
   cut: 30_000,
-  document: 30_000,
+  document: 60_000,
   encoding: 30_000,
   split: 60_000,
 };
 const maxCounted = 16 * mebibyte;
 
-/** A document may take time and memory by its size: a small one that takes more is made to. */
-const documentTime = { least: 5_000, perByte: 1_000 / mebibyte };
-const documentGrowth = { least: 192 * mebibyte, perByte: 8, most: 1024 * mebibyte };
+/** A document may take processor time and memory by its size: a small one that takes more is made to. */
+const documentLimits = (bytes: number): ProcessLimits => ({
+  cpuMs: 10_000 + (1_000 * bytes) / mebibyte,
+  growth: Math.min(1024 * mebibyte, 256 * mebibyte + 8 * bytes),
+});
 
 const poolOptions: PoolOptions = {
   entry: new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
@@ -81,12 +83,7 @@ export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Of
       signal?: AbortSignal,
       transfer: readonly ArrayBuffer[] = [],
     ) => {
-      const timeout = limits[task.type];
-      return run(
-        task,
-        { subscription, bytes, transfer, timeout, maxGrowth: Number.POSITIVE_INFINITY },
-        signal,
-      );
+      return run(task, { subscription, bytes, transfer, timeout: limits[task.type] }, signal);
     };
     return {
       parseJson: async (bytes, signal, wideKey) => {
@@ -109,13 +106,12 @@ export const createOffload = (options: OffloadOptions = {}): Offload & Shared<Of
           ...options.documents,
           ...(maxCharacters !== undefined && { maxCharacters }),
         };
-        const { least, perByte, most } = documentGrowth;
         const job = {
           subscription,
           bytes,
           transfer: [],
-          timeout: Math.min(limits.document, documentTime.least + bytes * documentTime.perByte),
-          maxGrowth: Math.min(most, least + bytes * perByte),
+          timeout: limits.document,
+          process: documentLimits(bytes),
         };
         return String(await run({ type: 'document', source, filename, bounds }, job, signal));
       },

@@ -6,8 +6,15 @@ export interface Job {
   readonly transfer: readonly ArrayBuffer[];
   /** Milliseconds it may run. */
   readonly timeout: number;
-  /** Bytes by which the worker's process may grow meanwhile: buffers are not under a thread's own memory limit. */
-  readonly maxGrowth: number;
+  /** Of a worker that has a process to itself: what this may take meanwhile. */
+  readonly process?: ProcessLimits;
+}
+
+export interface ProcessLimits {
+  /** Milliseconds of processor time: on a busy machine a task that gets little of it is not slow. */
+  readonly cpuMs: number;
+  /** Bytes by which it may grow: buffers are not under a thread's own memory limit. */
+  readonly growth: number;
 }
 
 export interface Worker {

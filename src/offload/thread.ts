@@ -1,13 +1,20 @@
 /** A worker on a thread of this process; it holds the process alive only while it works. */
 import { Worker as WorkerThread } from 'node:worker_threads';
-import { type EndReason, type Job, type Worker, WorkerFailure, type WorkerOptions } from './pool-worker.ts';
+import {
+  type EndReason,
+  type Job,
+  type ProcessLimits,
+  type Worker,
+  WorkerFailure,
+  type WorkerOptions,
+} from './pool-worker.ts';
 
 interface Running {
   settle(outcome: unknown): void;
   fail(failure: WorkerFailure): void;
 }
 
-const memoryCheckMs = 25;
+const watchMs = 25;
 
 export class Thread implements Worker {
   readonly #thread: WorkerThread;
@@ -43,11 +50,11 @@ export class Thread implements Worker {
       this.#thread.postMessage(job.task, job.transfer);
       this.#thread.ref();
       const clock = setTimeout(() => this.end('timeout'), job.timeout);
-      const scale = watchGrowth(job.maxGrowth, () => this.end('memory'));
+      const watch = job.process && watchProcess(job.process, (reason) => this.end(reason));
       const stop = () => {
         this.#running = undefined;
         clearTimeout(clock);
-        clearInterval(scale);
+        clearInterval(watch);
         this.#thread.unref();
       };
       this.#running = {
@@ -74,12 +81,17 @@ export class Thread implements Worker {
   }
 }
 
-const watchGrowth = (maxGrowth: number, exceeded: () => void): NodeJS.Timeout | undefined => {
-  if (maxGrowth === Number.POSITIVE_INFINITY) return undefined;
-  const largest = process.memoryUsage.rss() + maxGrowth;
+const watchProcess = (
+  { cpuMs, growth }: ProcessLimits,
+  exceeded: (reason: EndReason) => void,
+): NodeJS.Timeout => {
+  const before = process.cpuUsage();
+  const largest = process.memoryUsage.rss() + growth;
   return setInterval(() => {
-    if (process.memoryUsage.rss() > largest) exceeded();
-  }, memoryCheckMs);
+    const { user, system } = process.cpuUsage(before);
+    if (process.memoryUsage.rss() > largest) exceeded('memory');
+    else if ((user + system) / 1000 > cpuMs) exceeded('timeout');
+  }, watchMs);
 };
 
 /** A thread does not inherit the loader that runs TypeScript sources; it is given one of its own. */

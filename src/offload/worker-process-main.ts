@@ -9,10 +9,10 @@ const niceness = 10;
 
 let thread: Thread | undefined;
 
-const run = async ({ task, timeout, maxGrowth, entry, heapMegabytes }: Assignment): Promise<Report> => {
+const run = async ({ entry, heapMegabytes, ...job }: Assignment): Promise<Report> => {
   thread ??= new Thread({ entry: new URL(entry), heapMegabytes, onEnd: () => undefined });
   try {
-    return { outcome: await thread.run({ task, transfer: [], timeout, maxGrowth }) };
+    return { outcome: await thread.run({ ...job, transfer: [] }) };
   } catch (reason) {
     // The gateway ends this process next.
     return { failed: reason instanceof WorkerFailure ? reason.reason : 'crash' };

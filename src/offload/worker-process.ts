@@ -57,7 +57,7 @@ export class WorkerProcess implements Worker {
     return this.#ended;
   }
 
-  run({ task, timeout, maxGrowth }: Job): Promise<unknown> {
+  run({ task, timeout, process: limits }: Job): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const clock = setTimeout(() => this.end('timeout'), timeout + unresponsiveMs);
       const stop = () => {
@@ -78,7 +78,13 @@ export class WorkerProcess implements Worker {
       };
       this.#setRef('ref');
       const { entry, heapMegabytes } = this.#options;
-      const assignment: Assignment = { task, timeout, maxGrowth, entry: entry.href, heapMegabytes };
+      const assignment: Assignment = {
+        task,
+        timeout,
+        entry: entry.href,
+        heapMegabytes,
+        ...(limits !== undefined && { process: limits }),
+      };
       // What cannot be sent is settled by the end of the process.
       this.#process.send(assignment, (error) => error && this.#end('crash', error));
     });

@@ -2,6 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type {
   FileFormat,
+  StorageUsed,
   VectorStoreFileRecord,
   VectorStoreRecord,
 } from '../../schemas/vector-store-records.ts';
@@ -41,6 +42,24 @@ export interface Upload {
   readonly format: FileFormat;
   readonly chunking: SplitRules;
   readonly attributes: VectorStoreFileRecord['attributes'];
+  /** The room that it takes of the subscription's quota. */
+  readonly reservation: Reservation;
+}
+
+/** Most of what a subscription may have in all its vector stores. */
+export type StorageLimits = StorageUsed;
+
+export interface StorageView {
+  readonly used: StorageUsed;
+  readonly limits: StorageLimits;
+}
+
+/** Room for an upload that is being received. */
+export interface Reservation {
+  /** It became a file of so many bytes. */
+  kept(bytes: number): Promise<void>;
+  /** Nothing came of it. */
+  release(): Promise<void>;
 }
 
 export interface FileView {
@@ -61,6 +80,12 @@ export interface VectorStores {
   list(subscription: string, page: RecordPage): Promise<readonly VectorStoreView[]>;
   /** With everything in it, files that are being read included. */
   remove(subscription: string, id: string): Promise<void>;
+
+  /** Before an upload of so many bytes is received; rejects with `payload_too_large` when the quota has no room for it. */
+  reserve(subscription: string, bytes: number): Promise<Reservation>;
+  storage(subscription: string): Promise<StorageView>;
+  /** Uploads refused for a quota since the start. */
+  readonly refused: number;
 
   /**
    * The upload becomes a file of the vector store: at once where it is small, else in the background, where it goes on

@@ -10,7 +10,8 @@ import type { Caller } from '../ports/exchange.ts';
 import type { StoredRecord } from '../ports/state.ts';
 import type { FileView, RecordPage, Upload, VectorStoreView } from '../ports/vector-stores.ts';
 import { type Ingestion, smallBytes } from './ingestion.ts';
-import { absent, blobOf, countFiles, fileIndex, fileKind } from './records.ts';
+import type { IngestionLease } from './lease.ts';
+import { absent, blobOf, countFiles, fileIndex, fileKind, storeKind } from './records.ts';
 import type { IngestionPorts } from './settle-ingestion.ts';
 
 /** Of a vector store. */
@@ -54,20 +55,13 @@ export class Files {
   }
 
   async add(store: VectorStoreRecord, upload: Upload, caller: Caller): Promise<FileView> {
-    const { inProgress, completed, failed } = await this.counts(store.id);
-    if (inProgress + completed + failed >= maxFiles)
-      throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
-    const model = this.#ports.catalog.find(store.model);
-    const lease = await this.#ingestion.claim(ingestionOf(store, upload, caller, model));
+    const { reservation } = upload;
     const file = fileOf(store, upload);
-    try {
-      const record = { id: file.id, owner: store.id, value: file, index: fileIndex(file) };
-      await this.#ports.state.create(fileKind, record);
-    } catch (error) {
-      // Whoever claims the ingestion finds no file record, and removes the upload.
-      lease.drop();
+    const lease = await this.#record(store, file, upload, caller).catch(async (error: unknown) => {
+      await reservation.release();
       throw error;
-    }
+    });
+    await reservation.kept(upload.bytes);
     const settled = this.#ingestion.begin(lease);
     if (upload.bytes > smallBytes) return { file, items: [] };
     const outcome = await withinTime(settled, this.#waitMs);
@@ -79,11 +73,33 @@ export class Files {
     return this.get(store, file.id, 'file');
   }
 
+  async #record(
+    store: VectorStoreRecord,
+    file: VectorStoreFileRecord,
+    upload: Upload,
+    caller: Caller,
+  ): Promise<IngestionLease> {
+    const { inProgress, completed, failed } = await this.counts(store.id);
+    if (inProgress + completed + failed >= maxFiles)
+      throw fail('invalid_request', `id: the vector store has ${maxFiles} files, the most it may have`);
+    const model = this.#ports.catalog.find(store.model);
+    const lease = await this.#ingestion.claim(ingestionOf(store, upload, caller, model));
+    try {
+      const record = { id: file.id, owner: store.id, value: file, index: fileIndex(file) };
+      await this.#ports.state.create(fileKind, record);
+    } catch (error) {
+      // Whoever claims the ingestion finds no file record, and removes the upload.
+      lease.drop();
+      throw error;
+    }
+    return lease;
+  }
+
   /** With its items, its upload and its ingestion. */
   async remove(store: VectorStoreRecord, id: string): Promise<void> {
-    const { state, vectors, blobs } = this.#ports;
-    await this.#find(store, id, 'fileid');
-    await state.remove(fileKind, id);
+    const { state, vectors, blobs, storage } = this.#ports;
+    const { value } = await this.#find(store, id, 'fileid');
+    if (await state.remove(fileKind, id)) await storage.discount(store.id, value);
     await this.#ingestion.forget(id);
     await vectors.removeFile(store.id, id);
     await blobs.remove(blobOf(id));
@@ -91,12 +107,15 @@ export class Files {
 
   /** One item less; retried when another update was faster. */
   async countDown(id: string): Promise<void> {
-    const { state } = this.#ports;
+    const { state, storage } = this.#ports;
     for (;;) {
       const record = await state.get<VectorStoreFileRecord>(fileKind, id);
       if (record === undefined || record.value.items === 0) return;
       const value = { ...record.value, items: record.value.items - 1 };
-      if (await state.update(fileKind, id, record.version, { value, index: fileIndex(value) })) return;
+      if (!(await state.update(fileKind, id, record.version, { value, index: fileIndex(value) }))) continue;
+      const store = await state.get(storeKind, record.owner);
+      if (store !== undefined) await storage.countItems(store.owner, -1);
+      return;
     }
   }
 

@@ -9,6 +9,7 @@ import type { Point, Vectors } from '../ports/vectors.ts';
 import type { IngestionLease } from './lease.ts';
 import { type ItemSource, readItems, UnreadableFile } from './read-items.ts';
 import { fileIndex, fileKind, itemId, storeIndex, storeKind } from './records.ts';
+import type { Storage } from './storage.ts';
 
 /** Texts to be embedded on a caller's account; `id` is the same when a batch is repeated. */
 export interface EmbedBatch {
@@ -26,6 +27,7 @@ export interface IngestFilePorts extends ItemSource {
   readonly vectors: Vectors;
   readonly catalog: Pick<Catalog, 'find'>;
   readonly embed: Embed;
+  readonly storage: Pick<Storage, 'countItems' | 'discount'>;
 }
 
 /** `gone`: the file or its vector store was deleted meanwhile. */
@@ -43,7 +45,9 @@ export const ingestFile = async (ports: IngestFilePorts, lease: IngestionLease):
   const items = await storeAll(ports, lease, store.value, file.value);
   if ((await state.get(storeKind, storeId)) === undefined) return 'gone';
   await vectors.publish(storeId, id);
-  return (await complete(state, file, items)) ? 'completed' : 'gone';
+  if (!(await complete(state, file, items))) return 'gone';
+  await ports.storage.countItems(lease.ingestion.subscription, items);
+  return 'completed';
 };
 
 /** Stores all items, not yet visible to search; returns their number. */

@@ -1,7 +1,9 @@
 /** Ingests uploads into vector stores, a few at a time, including those that another process did not finish. */
 import type { IngestionRecord } from '../../schemas/vector-store-records.ts';
+import { FairQueue, type Waiter } from '../fair-queue.ts';
 import { PollLoop } from '../poll-loop.ts';
 import type { StoredRecord } from '../ports/state.ts';
+import { Shares } from '../shares.ts';
 import { IngestionLease, ingestionGroup, ingestionKind, LeaseLost } from './lease.ts';
 import { type IngestionPorts, type Settled, settleIngestion } from './settle-ingestion.ts';
 
@@ -17,25 +19,31 @@ export interface IngestionOptions {
 /** Up to this size a file is small: its upload request waits for the ingestion. */
 export const smallBytes = 1024 * 1024;
 
-interface Work {
+interface Work extends Waiter {
   readonly lease: IngestionLease;
   readonly settle: (settled: Settled) => void;
 }
 
-/** Files ingested at once, small and large. */
-const concurrency = { small: 4, large: 2 } as const;
-type Lane = keyof typeof concurrency;
+/** Files ingested at once, small and large; subscriptions take turns. */
+const concurrency = { small: 4, large: 3 } as const;
+type LaneName = keyof typeof concurrency;
 /** Claimed files of a lane that may wait here; others are left to other processes. */
 const maxWaiting = 64;
+
+class Lane {
+  readonly waiting = new FairQueue<Work>(maxWaiting);
+  readonly running = new Set<Promise<void>>();
+  readonly shares: Shares;
+
+  constructor(atOnce: number) {
+    this.shares = new Shares(atOnce);
+  }
+}
 
 export class Ingestion {
   readonly #ports: IngestionPorts;
   readonly #options: IngestionOptions;
-  readonly #waiting: Record<Lane, Work[]> = { small: [], large: [] };
-  readonly #running = new Map<Lane, Set<Promise<void>>>([
-    ['small', new Set()],
-    ['large', new Set()],
-  ]);
+  readonly #lanes = { small: new Lane(concurrency.small), large: new Lane(concurrency.large) };
   readonly #leases = new Set<IngestionLease>();
   readonly #renewals: NodeJS.Timeout;
   readonly #loop: PollLoop;
@@ -62,14 +70,12 @@ export class Ingestion {
 
   /** Resolves when the file is settled, or will be tried again later. */
   async begin(lease: IngestionLease): Promise<Settled> {
-    const waiting = this.#waiting[laneOf(lease)];
-    if (waiting.length >= maxWaiting) {
-      await this.#release(lease);
-      return 'later';
-    }
+    const lane = this.#lanes[laneOf(lease)];
     return new Promise((settle) => {
-      waiting.push({ lease, settle });
-      this.#startNext();
+      const rejected = () => void this.#release(lease).then(() => settle('later'));
+      const work: Work = { lease, settle, rejected, subscription: lease.ingestion.subscription };
+      if (lane.waiting.enqueue(work)) this.#startNext(lane);
+      else rejected();
     });
   }
 
@@ -82,9 +88,14 @@ export class Ingestion {
   async close(): Promise<void> {
     clearInterval(this.#renewals);
     await this.#loop.close();
-    for (const lane of Object.values(this.#waiting)) for (const { settle } of lane.splice(0)) settle('later');
+    const lanes = Object.values(this.#lanes);
+    for (const { waiting } of lanes)
+      for (let work = waiting.first(); work !== undefined; work = waiting.first()) {
+        waiting.remove(work);
+        work.settle('later');
+      }
     await Promise.all([...this.#leases].map((lease) => this.#release(lease)));
-    await Promise.all([...this.#running.values()].flatMap((runs) => [...runs]));
+    await Promise.all(lanes.flatMap(({ running }) => [...running]));
   }
 
   /** Where that fails, the lease expires. */
@@ -104,18 +115,21 @@ export class Ingestion {
     return lease;
   }
 
-  #startNext(): void {
-    for (const [lane, runs] of this.#running) {
-      while (!this.#loop.closed && runs.size < concurrency[lane]) {
-        const work = this.#waiting[lane].shift();
-        if (work === undefined) break;
-        const run = this.#run(work).finally(() => {
-          runs.delete(run);
-          this.#startNext();
-        });
-        runs.add(run);
-      }
-    }
+  #startNext(lane: Lane): void {
+    const { waiting, running, shares } = lane;
+    const work = this.#loop.closed
+      ? undefined
+      : waiting.find(({ subscription }) => shares.hasRoom(subscription));
+    if (work === undefined) return;
+    waiting.dequeue(work);
+    shares.take(work.subscription);
+    const run = this.#run(work).finally(() => {
+      shares.give(work.subscription);
+      running.delete(run);
+      this.#startNext(lane);
+    });
+    running.add(run);
+    this.#startNext(lane);
   }
 
   async #run({ lease, settle }: Work): Promise<void> {
@@ -137,7 +151,8 @@ export class Ingestion {
   }
 
   async #claimDue(): Promise<void> {
-    const capacity = maxWaiting - Math.max(this.#waiting.small.length, this.#waiting.large.length);
+    const { small, large } = this.#lanes;
+    const capacity = maxWaiting - Math.max(small.waiting.size, large.waiting.size);
     if (this.#loop.closed || capacity <= 0) return;
     const { state } = this.#ports;
     const found = await state.due<IngestionRecord>(ingestionKind, {
@@ -158,4 +173,5 @@ export class Ingestion {
   }
 }
 
-const laneOf = ({ ingestion }: IngestionLease): Lane => (ingestion.bytes <= smallBytes ? 'small' : 'large');
+const laneOf = ({ ingestion }: IngestionLease): LaneName =>
+  ingestion.bytes <= smallBytes ? 'small' : 'large';

@@ -6,11 +6,13 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import type { Vectors } from '../ports/vectors.ts';
 import { blobOf, fileKind, removalKind, storeKind } from './records.ts';
+import type { Storage } from './storage.ts';
 
 interface RemovalPorts {
   readonly state: State;
   readonly vectors: Vectors;
   readonly blobs: Blobs;
+  readonly storage: Pick<Storage, 'discount'>;
   readonly log: Logger;
   /** Cancels the ingestion of a file. */
   readonly forget: (file: string) => Promise<void>;
@@ -47,15 +49,15 @@ export class Removal {
     const now = Date.now();
     const value: VectorStoreRemovalRecord = { removed: now };
     await state.create(removalKind, { id, owner, value, index: { group, due: now + this.#options.graceMs } });
-    await this.#clear(id);
+    await this.#clear(id, owner);
   }
 
   close(): Promise<void> {
     return this.#loop.close();
   }
 
-  async #clear(id: string): Promise<void> {
-    const { state, vectors, blobs, forget } = this.#ports;
+  async #clear(id: string, owner: string): Promise<void> {
+    const { state, vectors, blobs, storage, forget } = this.#ports;
     await state.remove(storeKind, id);
     for (;;) {
       const files = await state.list<VectorStoreFileRecord>(fileKind, {
@@ -63,8 +65,8 @@ export class Removal {
         limit: page,
         order: 'asc',
       });
-      for (const { id: file } of files) {
-        await state.remove(fileKind, file);
+      for (const { id: file, value } of files) {
+        if (await state.remove(fileKind, file)) await storage.discount(id, value, owner);
         await forget(file);
         await blobs.remove(blobOf(file));
       }
@@ -80,8 +82,8 @@ export class Removal {
       until: Date.now(),
       limit: page,
     });
-    for (const { id } of due) {
-      await this.#clear(id);
+    for (const { id, owner } of due) {
+      await this.#clear(id, owner);
       await state.remove(removalKind, id);
     }
   }

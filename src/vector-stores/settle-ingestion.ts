@@ -60,7 +60,9 @@ const finish = async ({ blobs }: IngestionPorts, lease: IngestionLease): Promise
 const clear = async (ports: IngestionPorts, lease: IngestionLease): Promise<void> => {
   const { file, store } = lease.ingestion;
   await removeItems(ports, store, file);
-  await ports.state.remove(fileKind, file);
+  const record = await ports.state.get<VectorStoreFileRecord>(fileKind, file);
+  if (record !== undefined && (await ports.state.remove(fileKind, file)))
+    await ports.storage.discount(store, record.value, lease.ingestion.subscription);
   await finish(ports, lease);
 };
 

@@ -2,20 +2,28 @@
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../errors.ts';
 import type { StoredRecord } from '../ports/state.ts';
-import type { VectorStores, VectorStoreView } from '../ports/vector-stores.ts';
+import type { StorageLimits, VectorStores, VectorStoreView } from '../ports/vector-stores.ts';
 import { Files } from './files.ts';
 import { Ingestion, type IngestionOptions } from './ingestion.ts';
 import { createItems } from './items.ts';
 import { absent, countStores, newVectorStoreId, storeIndex, storeKind } from './records.ts';
 import { Removal } from './removal.ts';
 import type { IngestionPorts } from './settle-ingestion.ts';
+import { Storage } from './storage.ts';
 
 export interface VectorStoresOptions extends IngestionOptions {
+  readonly limits: StorageLimits;
   /** Milliseconds that the upload request of a small file waits for its ingestion. */
   readonly waitMs: number;
 }
 
-const defaults: VectorStoresOptions = { leaseMs: 30_000, pollMs: 5000, retryMs: 2000, waitMs: 30_000 };
+const defaults: VectorStoresOptions = {
+  leaseMs: 30_000,
+  pollMs: 5000,
+  retryMs: 2000,
+  waitMs: 30_000,
+  limits: { bytes: Number.MAX_SAFE_INTEGER, files: Number.MAX_SAFE_INTEGER, items: Number.MAX_SAFE_INTEGER },
+};
 
 /** Of a subscription. */
 const maxStores = 10_000;
@@ -23,15 +31,18 @@ const maxStores = 10_000;
 const activityMs = 60_000;
 
 export const createVectorStores = (
-  ports: IngestionPorts,
+  parts: Omit<IngestionPorts, 'storage'>,
   options: Partial<VectorStoresOptions> = {},
 ): VectorStores => {
-  const { state, vectors, blobs, log } = ports;
+  const { state, vectors, blobs, log } = parts;
   const settings = { ...defaults, ...options };
+  const { limits } = settings;
+  const storage = new Storage(state, limits);
+  const ports = { ...parts, storage };
   const ingestion = new Ingestion(ports, settings);
   const files = new Files(ports, ingestion, settings.waitMs);
   const removal = new Removal(
-    { state, vectors, blobs, log, forget: (file) => ingestion.forget(file) },
+    { state, vectors, blobs, storage, log, forget: (file) => ingestion.forget(file) },
     { pollMs: settings.pollMs, graceMs: settings.leaseMs * 2 },
   );
 
@@ -92,6 +103,12 @@ export const createVectorStores = (
     remove: async (subscription, id) => {
       const { owner } = await find(subscription, id, 'id');
       await removal.remove(id, owner);
+    },
+
+    reserve: (subscription, bytes) => storage.reserve(subscription, bytes),
+    storage: async (subscription) => ({ used: await storage.used(subscription), limits }),
+    get refused() {
+      return storage.refused;
     },
 
     add: async (store, upload, caller) => {

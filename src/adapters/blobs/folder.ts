@@ -2,8 +2,9 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import type { Logger } from 'pino';
 import type { BlobOptions, Blobs, ByteRange } from '../../ports/blobs.ts';
+import type { DiskReserve } from '../disk-reserve.ts';
 import { checkedName } from './blob-names.ts';
-import { putBlob, writeBlob } from './blob-writer.ts';
+import { type PendingBlob, putBlob, writeBlob } from './blob-writer.ts';
 import { fileSource } from './file-source.ts';
 import { folderLayout } from './folder-layout.ts';
 import { sweepFolder } from './folder-sweep.ts';
@@ -14,17 +15,26 @@ import { missing, orUnavailable } from './unavailable.ts';
 
 interface FolderOptions {
   readonly folder: string;
+  /** Absent: the disk may be filled. */
+  readonly reserve?: Pick<DiskReserve, 'ensure'>;
   readonly log: Logger;
   /** The address of a blob until a time in Unix seconds. */
   readonly link: (name: string, expires: number) => Promise<string>;
 }
 
-export const openFolderBlobs = async ({ folder, log, link }: FolderOptions): Promise<Blobs> => {
+export const openFolderBlobs = async ({ folder, reserve, log, link }: FolderOptions): Promise<Blobs> => {
   const layout = folderLayout(folder);
   for (const path of [layout.files, layout.writing, layout.expiring]) await mkdir(path, { recursive: true });
   const sweeper = startSweeper((now) => sweepFolder(layout, now), log);
 
-  const begin = (name: string, options: BlobOptions) => beginFile(layout, name, options);
+  const begin = (name: string, options: BlobOptions): PendingBlob => {
+    const pending = beginFile(layout, name, options);
+    const append = async (pieces: readonly Uint8Array[]): Promise<void> => {
+      await reserve?.ensure(pieces.reduce((sum, piece) => sum + piece.length, 0));
+      await pending.append(pieces);
+    };
+    return { ...pending, append };
+  };
 
   /** Open and in force, or undefined. */
   const openCurrent = async (name: string): Promise<StoredFile | undefined> => {

@@ -5,6 +5,7 @@ import type { Blobs } from '../../ports/blobs.ts';
 import type { State } from '../../ports/state.ts';
 import { openBlobLinks } from '../../signatures/blob-links.ts';
 import { checked } from '../checked.ts';
+import type { DiskReserve } from '../disk-reserve.ts';
 import type { S3Settings } from './s3-client.ts';
 
 interface BlobsConfig {
@@ -14,6 +15,7 @@ interface BlobsConfig {
 }
 
 interface BlobsSurroundings {
+  readonly reserve?: DiskReserve;
   readonly state: State;
   readonly log: Logger;
   readonly publicUrl: () => string;
@@ -27,11 +29,15 @@ export const openBlobs = async (config: BlobsConfig, around: BlobsSurroundings):
 const bucket = async (s3: S3Settings, { log }: BlobsSurroundings): Promise<Blobs> =>
   (await import('./s3.ts')).openS3Blobs(s3, log);
 
-const folder = async (dataDir: string, { state, log, publicUrl }: BlobsSurroundings): Promise<Blobs> => {
+const folder = async (
+  dataDir: string,
+  { reserve, state, log, publicUrl }: BlobsSurroundings,
+): Promise<Blobs> => {
   const links = openBlobLinks(state);
   const { openFolderBlobs } = await import('./folder.ts');
   return openFolderBlobs({
     folder: join(dataDir, 'blobs'),
+    ...(reserve !== undefined && { reserve }),
     log,
     link: async (name, expires) =>
       `${publicUrl()}/blobs/${name}?expires=${expires}&signature=${await links.sign(name, expires)}`,

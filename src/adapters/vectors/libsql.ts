@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ApiError, fail } from '../../errors.ts';
 import { Pool } from '../../offload/pool.ts';
 import type { ItemPage, Vectors } from '../../ports/vectors.ts';
+import type { DiskReserve } from '../disk-reserve.ts';
 import { checkReadable, openSqlite, type Sqlite, type SqlValue, whenFree } from '../sqlite.ts';
 import { direction, ensureSize } from './direction.ts';
 import { type ItemRow, itemColumns, schema, toItem, visibleItems } from './libsql-tables.ts';
@@ -21,6 +22,8 @@ import type { SearchOutcome, SearchTask } from './searcher.ts';
 interface LibsqlVectorsOptions {
   /** Bytes of vectors that the searching thread keeps; stores that do not fit are read through at each search. */
   readonly memory?: number;
+  /** Absent: the disk may be filled. */
+  readonly reserve?: Pick<DiskReserve, 'ensure'>;
 }
 
 /** Points of one transaction: a few milliseconds of the event loop. */
@@ -29,7 +32,7 @@ const mebibyte = 1024 * 1024;
 
 export const openLibsqlVectors = (
   file: string,
-  { memory = 512 * mebibyte }: LibsqlVectorsOptions = {},
+  { memory = 512 * mebibyte, reserve }: LibsqlVectorsOptions = {},
 ): Vectors => {
   const sqlite = openSqlite(file, schema);
   const pool = new Pool({
@@ -57,7 +60,11 @@ export const openLibsqlVectors = (
     upsert: async (store, points) => {
       for (let start = 0; start < points.length; start += transactionSize) {
         if (start > 0) await setImmediate();
-        await attempt(() => upsert(sqlite, store, points.slice(start, start + transactionSize)));
+        const some = points.slice(start, start + transactionSize);
+        await reserve?.ensure(
+          some.reduce((sum, { text, vector }) => sum + text.length + vector.byteLength, 0),
+        );
+        await attempt(() => upsert(sqlite, store, some));
       }
     },
     publish: (store, file) => attempt(() => publish(sqlite, store, file)),
@@ -114,7 +121,6 @@ const searched = async (pool: Pool, task: SearchTask, moved: ArrayBuffer): Promi
       bytes: moved.byteLength,
       subscription: task.store,
       timeout: 60_000,
-      maxGrowth: Number.POSITIVE_INFINITY,
     });
     return outcome as SearchOutcome;
   } catch (error) {

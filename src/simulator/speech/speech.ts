@@ -28,7 +28,6 @@ const poolOptions: PoolOptions = {
   heapMegabytes: 256,
 };
 const timeout = 30_000;
-const maxGrowth = 512 * 1024 * 1024;
 
 /** No thread runs before the first sentence, nor long after the last. */
 export class Speaker {
@@ -40,7 +39,6 @@ export class Speaker {
       task: job,
       transfer: [],
       timeout,
-      maxGrowth,
       bytes: job.text.length,
       subscription: ownWork,
     };

@@ -1,0 +1,45 @@
+/** `npm run attack -- [row …] [--seconds N] [--json FILE] [--markdown]`: exits with 1 when a victim was harmed. */
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { markdownTable, terminalTable } from './report.ts';
+import { rows } from './rows.ts';
+import { type RowResult, runRow } from './run-row.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: 'string' },
+    json: { type: 'string' },
+    markdown: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+  },
+});
+
+const unknown = positionals.find((name) => !rows.some((row) => row.name === name));
+if (unknown !== undefined) throw new Error(`There is no attack "${unknown}": see npm run attack -- --list`);
+const chosen = positionals.length === 0 ? rows : rows.filter(({ name }) => positionals.includes(name));
+const seconds = values.seconds === undefined ? undefined : Number(values.seconds);
+if (seconds !== undefined && !(seconds >= 2 && seconds <= 600))
+  throw new Error('--seconds must be a number from 2 to 600');
+
+const say = (line: string): boolean => process.stderr.write(`${line}\n`);
+
+if (values.list) {
+  for (const { name, title } of rows) process.stdout.write(`${name.padEnd(20)} ${title}\n`);
+} else {
+  const results: RowResult[] = [];
+  for (const row of chosen) {
+    const result = await runRow(row, { seconds });
+    if (typeof result === 'string') {
+      say(`${row.name}: skipped: ${result}`);
+      continue;
+    }
+    results.push(result);
+    say(
+      `${row.name}: ${result.complaints.join('; ') || 'good'} (attacker: ${JSON.stringify(result.attacker)})`,
+    );
+  }
+  process.stdout.write(`${(values.markdown ? markdownTable : terminalTable)(results)}\n`);
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);
+  process.exitCode = results.length > 0 && results.every(({ complaints }) => complaints.length === 0) ? 0 : 1;
+}

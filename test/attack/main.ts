@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { markdownTable, terminalTable } from './report.ts';
+import type { Row } from './row.ts';
 import { rows } from './rows.ts';
 import { type RowResult, runRow } from './run-row.ts';
 
@@ -24,20 +25,26 @@ if (seconds !== undefined && !(seconds >= 2 && seconds <= 600))
 
 const say = (line: string): boolean => process.stderr.write(`${line}\n`);
 
+const summary = ({ row, complaints, attacker }: RowResult): string =>
+  `${row}: ${complaints.map(({ text }) => text).join('; ') || 'good'} (attacker: ${JSON.stringify(attacker)})`;
+
+/** Other work on the machine delays the victim as well: a row that fails by latency alone is measured once more. */
+const run = async (row: Row): Promise<RowResult | string> => {
+  const first = await runRow(row, { seconds });
+  if (typeof first === 'string' || first.complaints.length === 0) return first;
+  if (!first.complaints.every(({ about }) => about === 'latency')) return first;
+  say(`${summary(first)}: once more`);
+  return runRow(row, { seconds });
+};
+
 if (values.list) {
-  for (const { name, title } of rows) process.stdout.write(`${name.padEnd(20)} ${title}\n`);
+  for (const { name, title } of rows) process.stdout.write(`${name.padEnd(22)} ${title}\n`);
 } else {
   const results: RowResult[] = [];
   for (const row of chosen) {
-    const result = await runRow(row, { seconds });
-    if (typeof result === 'string') {
-      say(`${row.name}: skipped: ${result}`);
-      continue;
-    }
-    results.push(result);
-    say(
-      `${row.name}: ${result.complaints.join('; ') || 'good'} (attacker: ${JSON.stringify(result.attacker)})`,
-    );
+    const result = await run(row);
+    say(typeof result === 'string' ? `${row.name}: skipped: ${result}` : summary(result));
+    if (typeof result !== 'string') results.push(result);
   }
   process.stdout.write(`${(values.markdown ? markdownTable : terminalTable)(results)}\n`);
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`);

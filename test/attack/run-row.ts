@@ -4,26 +4,18 @@ import { answers, buildIfStale } from '../chaos/stack.ts';
 import { startAttacker } from './attacker.ts';
 import { startNameserver } from './doubles/nameserver.ts';
 import { startQuickEngine } from './doubles/quick-engine.ts';
-import { startAttackedGateway, unsupported } from './gateway.ts';
+import { type AttackedGateway, startAttackedGateway, unsupported } from './gateway.ts';
 import { watchMemory } from './memory.ts';
-import type { AttackReport, Row } from './row.ts';
-import { complaintsOf } from './verdict.ts';
-import { type Measured, measure } from './victims.ts';
+import type { Row } from './row.ts';
+import { type Complaint, complaintsOf, type Measurement } from './verdict.ts';
+import { measure } from './victims.ts';
 
-export interface RowResult {
+export interface RowResult extends Measurement {
   readonly row: string;
   readonly title: string;
   readonly victim: string;
-  readonly idle: Measured;
-  readonly attacked: Measured;
-  /** MiB: the most that the gateway's processes had resident together, and what they may have. */
-  readonly peakRss: number;
-  readonly maxRss: number;
-  readonly attacker: AttackReport;
-  /** How the gateway ended, if it did. */
-  readonly ending: string | undefined;
   /** Why the row does not pass; none: it passes. */
-  readonly complaints: readonly string[];
+  readonly complaints: readonly Complaint[];
 }
 
 export interface RunOptions {
@@ -48,33 +40,41 @@ export const runRow = async (row: Row, options: RunOptions = {}): Promise<RowRes
     settings.nameserver === undefined ? undefined : await startNameserver(settings.nameserver);
   const gateway = await startAttackedGateway(settings, row.attackerRpm ?? 1);
   const engine = await startQuickEngine(gateway.doubles.victim);
-  const memory = watchMemory(gateway.pid);
   try {
-    const { url, port, keys, doubles } = gateway;
-    const victim = { url, key: keys.victim, kind: row.victim };
+    const milliseconds = (options.seconds ?? row.seconds ?? usualSeconds) * 1000;
+    const measurement = await measured(row, gateway, milliseconds);
+    const own = row.check?.(measurement.attacker);
+    const complaints: Complaint[] = [...complaintsOf(measurement)];
+    if (own !== undefined) complaints.push({ about: 'failures', text: own });
+    if (nameserver?.queries === 0)
+      complaints.push({ about: 'attack', text: 'no query reached the nameserver' });
+    return { row: row.name, title: row.title, victim: row.victim, ...measurement, complaints };
+  } finally {
+    await engine.close();
+    await gateway.stop();
+    await nameserver?.close();
+  }
+};
+
+const measured = async (row: Row, gateway: AttackedGateway, milliseconds: number): Promise<Measurement> => {
+  const { url, port, keys, doubles, pid } = gateway;
+  const victim = { url, key: keys.victim, kind: row.victim };
+  const memory = watchMemory(pid);
+  try {
     await measure(victim, warmUpMs);
     const idle = await measure(victim, idleMs);
-    const milliseconds = (options.seconds ?? row.seconds ?? usualSeconds) * 1000;
-    const attacker = await startAttacker({
+    const { report } = await startAttacker({
       ...{ row: row.name, url, host: '127.0.0.1', port, key: keys.attacker },
       ...{ enginePort: doubles.attacker, milliseconds },
     });
     await delay(onsetMs);
     const attacked = await measure(victim, milliseconds - onsetMs);
-    const report = await attacker.report;
-    const { peak } = memory;
-    const isAlive = gateway.ending() === undefined && (await isResponsive(url));
-    const result = {
-      ...{ row: row.name, title: row.title, victim: row.victim, idle, attacked, attacker: report },
-      ...{ peakRss: Math.round(peak), maxRss: row.maxRss },
-      ending: gateway.ending() ?? (isAlive ? undefined : 'no response'),
-    };
-    return { ...result, complaints: complaintsOf(result, row.check?.(report)) };
+    const attacker = await report;
+    const peakRss = Math.round(memory.peak);
+    const ending = gateway.ending() ?? ((await isResponsive(url)) ? undefined : 'no response');
+    return { idle, attacked, peakRss, maxRss: row.maxRss, attacker, ending };
   } finally {
     memory.stop();
-    await engine.close();
-    await gateway.stop();
-    await nameserver?.close();
   }
 };
 

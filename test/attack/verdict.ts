@@ -1,6 +1,23 @@
 /** Decides whether a victim was harmed: its latency, its failures, the gateway's memory and life. */
-import type { RowResult } from './run-row.ts';
+import type { AttackReport } from './row.ts';
 import type { Measured } from './victims.ts';
+
+/** What was measured of a row. */
+export interface Measurement {
+  readonly idle: Measured;
+  readonly attacked: Measured;
+  /** MiB: the most that the gateway's processes had resident together, and what they may have. */
+  readonly peakRss: number;
+  readonly maxRss: number;
+  readonly attacker: AttackReport;
+  /** How the gateway ended, if it did. */
+  readonly ending: string | undefined;
+}
+
+export interface Complaint {
+  readonly about: 'latency' | 'failures' | 'memory' | 'process' | 'attack';
+  readonly text: string;
+}
 
 /** The 99th percentile under attack may be this many times that of an idle gateway … */
 const factor = 2;
@@ -12,20 +29,18 @@ export const boundOf = ({ p99 }: Measured): number => Math.max(floorMs, factor *
 export const failed = ({ failures }: Measured): number =>
   Object.values(failures).reduce((sum, count) => sum + count, 0);
 
-export const complaintsOf = (
-  { idle, attacked, peakRss, maxRss, attacker, ending }: Omit<RowResult, 'complaints'>,
-  own: string | undefined,
-): readonly string[] => {
-  const complaints: string[] = [];
+export const complaintsOf = (measurement: Measurement): readonly Complaint[] => {
+  const { idle, attacked, peakRss, maxRss, attacker, ending } = measurement;
+  const complaints: Complaint[] = [];
+  const complain = (about: Complaint['about'], text: string): unknown => complaints.push({ about, text });
   if (failed(idle) > 0 || idle.sent === 0)
-    complaints.push(`the idle gateway failed ${failed(idle)} of ${idle.sent} requests: no baseline`);
-  if (Object.values(attacker).every((count) => count === 0)) complaints.push('the attacker sent nothing');
+    complain('attack', `the idle gateway failed ${failed(idle)} of ${idle.sent} requests: no baseline`);
+  if (Object.values(attacker).every((count) => count === 0)) complain('attack', 'the attacker sent nothing');
   if (attacked.p99 > boundOf(idle))
-    complaints.push(`p99 ${Math.round(attacked.p99)} ms is over ${Math.round(boundOf(idle))} ms`);
+    complain('latency', `p99 ${Math.round(attacked.p99)} ms is over ${Math.round(boundOf(idle))} ms`);
   if (failed(attacked) > 0 || attacked.sent === 0)
-    complaints.push(`${failed(attacked)} of the victim's ${attacked.sent} requests failed`);
-  if (peakRss > maxRss) complaints.push(`${peakRss} MiB resident are over ${maxRss} MiB`);
-  if (ending !== undefined) complaints.push(`the gateway ended: ${ending}`);
-  if (own !== undefined) complaints.push(own);
+    complain('failures', `${failed(attacked)} of the victim's ${attacked.sent} requests failed`);
+  if (peakRss > maxRss) complain('memory', `${peakRss} MiB resident are over ${maxRss} MiB`);
+  if (ending !== undefined) complain('process', `the gateway ended: ${ending}`);
   return complaints;
 };

@@ -1,7 +1,7 @@
 /** An engine whose answer to a chat is one long text, sent a byte at a time. */
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 
 export interface DripEngine {
   /** Sent in all. */
@@ -12,7 +12,7 @@ export interface DripEngine {
 const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n';
 const opening = '{"id":"drip","choices":[{"index":0,"message":{"role":"assistant","content":"';
 /** Bytes of one answer in a second: a faster one arrives in larger pieces. */
-const rate = 8_000;
+const rate = 10_000;
 
 export const startDripEngine = async (port: number, signal: AbortSignal): Promise<DripEngine> => {
   let bytes = 0;
@@ -32,6 +32,7 @@ export const startDripEngine = async (port: number, signal: AbortSignal): Promis
     const begun = performance.now();
     for (let round = 0; !signal.aborted; round++) {
       if (round >= ((performance.now() - begun) * rate) / 1000) await delay(1);
+      else await turn();
       for (const socket of sockets) if (socket.write('a')) bytes++;
     }
   };

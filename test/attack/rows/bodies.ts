@@ -73,18 +73,18 @@ const drips = 60;
 /** A fast start keeps the average rate of a body high for hours. */
 const slowBodies: Row = {
   name: 'slow-bodies',
-  title: `${drips} connections, 1 MiB of a body at once and then a byte a second`,
+  title: `${drips} connections, 1 MiB of a body at once, then a byte a second`,
   victim: 'chat',
   maxRss: 512,
   // Longer than the silence that a body may have.
   seconds: 45,
   attack: async (target) => {
     const outcomes = new Outcomes();
-    const start = opening + 'a'.repeat(mebibyte);
     const sockets = Array.from({ length: drips }, () => open(target));
-    await Promise.all(
-      sockets.map((socket) => write(socket, headOf(target, path, `content-length: ${large}`) + start)),
-    );
+    for (const socket of sockets) socket.write(headOf(target, path, `content-length: ${large}`) + opening);
+    // The rate of a body may be counted from some time after its first bytes.
+    await delay(2000);
+    await Promise.all(sockets.map((socket) => write(socket, 'a'.repeat(mebibyte))));
     while (!target.signal.aborted) {
       for (const socket of sockets) if (socket.writable) socket.write('a');
       await delay(1000);

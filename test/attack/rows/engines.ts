@@ -18,7 +18,9 @@ const engineDrip: Row = {
   name: 'engine-drip',
   title: `${calls} answers of an engine, each a byte at a time and without an end`,
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 256,
+  // Its memory grows with each byte: by a hundred times as much.
+  seconds: 25,
   attackerRpm: 600,
   gateway: { catalog },
   attack: async (target) => {

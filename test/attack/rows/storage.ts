@@ -4,17 +4,22 @@ import { Outcomes } from '../requests.ts';
 import type { Row } from '../row.ts';
 
 const mebibyte = 1024 * 1024;
-const diskMegabytes = 256;
-const quota = 64 * mebibyte;
+const diskMegabytes = 128;
+const quota = 48 * mebibyte;
 const reserve = 32 * mebibyte;
-const fileBytes = 20 * mebibyte;
-const mostUploads = 40;
+/** Where a large file is refused, a smaller one may still find room. */
+const sizes = [12 * mebibyte, mebibyte, 64 * 1024] as const;
+const mostUploads = 400;
+const clients = 4;
+
+const textOf = (bytes: number): Blob => new Blob(['The water rises. '.repeat(bytes / 17)]);
 
 const uploads: Row = {
   name: 'uploads',
-  title: `uploads of 20 MiB to vector stores until a disk of ${diskMegabytes} MiB is full`,
+  title: `uploads to a vector store until a disk of ${diskMegabytes} MiB is full; ${clients} clients in a loop`,
   victim: 'chat',
   maxRss: 512,
+  seconds: 20,
   gateway: {
     diskMegabytes,
     environment: { SLUICE_STORAGE_BYTES: String(quota), SLUICE_DISK_RESERVE: String(reserve) },
@@ -22,7 +27,7 @@ const uploads: Row = {
   attack: async ({ url, key, signal }) => {
     const outcomes = new Outcomes();
     const headers = { authorization: `Bearer ${key}` };
-    const text = new Blob(['The water rises. '.repeat(fileBytes / 17)]);
+    const texts = sizes.map(textOf);
     const created = await fetch(`${url}/vector_store`, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json' },
@@ -30,24 +35,29 @@ const uploads: Row = {
       signal,
     });
     const { id } = (await created.json()) as { id: string };
-    for (let number = 0; number < mostUploads && !signal.aborted; number++) {
-      const form = new FormData();
-      form.set('file', text, `water-${number}.txt`);
-      const body = { method: 'POST', headers, body: form, signal };
-      const status = await fetch(`${url}/vector_store/${id}/files`, body).then(
-        (response) => String(response.status),
-        () => 'cut',
-      );
-      outcomes.add(status);
-      if (status === '201') outcomes.add('MiB', text.size / mebibyte);
-      await delay(50);
-    }
+    let number = 0;
+    let size = 0;
+    const upload = async (): Promise<void> => {
+      while (number++ < mostUploads && !signal.aborted) {
+        const text = texts[size] ?? textOf(0);
+        const form = new FormData();
+        form.set('file', text, `water-${number}.txt`);
+        const order = { method: 'POST', headers, body: form, signal };
+        const status = await fetch(`${url}/vector_store/${id}/files`, order).then(
+          (response) => String(response.status),
+          () => 'cut',
+        );
+        outcomes.add(status);
+        if (status === '201') outcomes.add('bytes', text.size);
+        else size = Math.min(size + 1, texts.length - 1);
+        await delay(50);
+      }
+    };
+    await Promise.all(Array.from({ length: clients }, upload));
     return outcomes.report;
   },
-  check: ({ MiB = 0 }) =>
-    MiB * mebibyte > quota
-      ? `${Math.round(MiB)} MiB were stored, over the quota of ${quota / mebibyte}`
-      : undefined,
+  check: ({ bytes = 0 }) =>
+    bytes > quota ? `${bytes} bytes were stored, over the quota of ${quota}` : undefined,
 };
 
 export const storageRows: readonly Row[] = [uploads];

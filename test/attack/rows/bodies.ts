@@ -37,7 +37,7 @@ const oneByteRow = (edge: 'uws' | 'node'): Row => ({
   name: `one-byte-chunks-${edge}`,
   title: `a chunked body of 1-byte chunks at 4 MiB/s on one connection (${edge})`,
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 384,
   gateway: { environment: { SLUICE_EDGE: edge } },
   attack: oneByteChunks,
 });
@@ -75,7 +75,7 @@ const slowBodies: Row = {
   name: 'slow-bodies',
   title: `${drips} connections, 1 MiB of a body at once, then a byte a second`,
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 384,
   // Longer than the silence that a body may have.
   seconds: 45,
   attack: async (target) => {
@@ -101,7 +101,7 @@ const clientDrip: Row = {
   name: 'client-drip',
   title: `${connections} connections, each with a body that comes a byte at a time, 2000 a second`,
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 384,
   attack: async (target) => {
     const outcomes = new Outcomes();
     const sockets = Array.from({ length: connections }, () => open(target));

@@ -19,7 +19,7 @@ const silentNames: Row = {
   name: 'silent-names',
   title: `3 requests with ${pictures} \`image_url\` each, on names whose nameserver never answers`,
   victim: 'named',
-  maxRss: 512,
+  maxRss: 384,
   gateway: { nameserver, catalog },
   attack: (target) =>
     inLoops(target, 3, (number) => ({

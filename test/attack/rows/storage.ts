@@ -18,7 +18,7 @@ const uploads: Row = {
   name: 'uploads',
   title: `uploads to a vector store until a disk of ${diskMegabytes} MiB is full; ${clients} clients in a loop`,
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 384,
   seconds: 20,
   gateway: {
     diskMegabytes,

@@ -49,7 +49,7 @@ const schemaBombs: Row = {
   name: 'schema-bombs',
   title: 'response formats whose schema grows quadratically on the simulator; 3 clients in a loop',
   victim: 'chat',
-  maxRss: 512,
+  maxRss: 384,
   // Only an admitted request reaches the engine.
   attackerRpm: 600,
   attack: (target) =>

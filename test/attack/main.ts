@@ -1,5 +1,6 @@
 /** `npm run attack -- [row …] [--seconds N] [--json FILE] [--markdown]`: exits with 1 when a victim was harmed. */
 import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { markdownTable, terminalTable } from './report.ts';
 import type { Row } from './row.ts';
@@ -40,6 +41,9 @@ const run = async (row: Row): Promise<RowResult | string> => {
 if (values.list) {
   for (const { name, title } of rows) process.stdout.write(`${name.padEnd(22)} ${title}\n`);
 } else {
+  const [load = 0] = loadavg();
+  if (load > availableParallelism())
+    say(`The machine is busy (load ${load.toFixed(1)}): latencies will be those of other work as well.`);
   const results: RowResult[] = [];
   for (const row of chosen) {
     const result = await run(row);

@@ -22,7 +22,7 @@ const uploads: Row = {
   seconds: 20,
   gateway: {
     diskMegabytes,
-    environment: { SLUICE_STORAGE_BYTES: String(quota), SLUICE_DISK_RESERVE: String(reserve) },
+    environment: { SLUICE_STORAGE_BYTES: String(quota), SLUICE_DISK_RESERVE_MB: String(reserve / 2 ** 20) },
   },
   attack: async ({ url, key, signal }) => {
     const outcomes = new Outcomes();

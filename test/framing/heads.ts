@@ -5,6 +5,7 @@ import {
   either,
   get,
   got,
+  newUws,
   oldUws,
   post,
   posted,

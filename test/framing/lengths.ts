@@ -170,7 +170,7 @@ export const lengths: readonly Case[] = [
   badLines('a folded coding', ['Transfer-Encoding:', ' chunked'], oldUws('waits')),
   badLines('a coding folded into another header', ['X: y', ' Transfer-Encoding: chunked'], oldUws('waits')),
   badLines('a coding behind a bare LF', ['X: y\nTransfer-Encoding: chunked'], oldUws('waits')),
-  badLines('a coding behind a bare CR', ['X: y\rTransfer-Encoding: chunked'], oldUws('waits')),
+  badLines('a coding behind a bare CR', ['X: y\rTransfer-Encoding: chunked'], uws('waits')),
 
   badLines('a length, then a coding', ['Content-Length: 5', 'Transfer-Encoding: chunked']),
   badLines('a coding, then a length', ['Transfer-Encoding: chunked', 'Content-Length: 5']),

@@ -5,6 +5,7 @@ import {
   chunked,
   get,
   got,
+  newUws,
   oldUws,
   post,
   posted,
@@ -80,7 +81,7 @@ export const segments: readonly Case[] = [
     uws('drops'),
     [got],
   ),
-  refuses('a POST that takes a while, and garbage', `${slow}garbage\r\n\r\n`, {}, [slowly]),
+  refuses('a POST that takes a while, and garbage', `${slow}garbage\r\n\r\n`, newUws('waits'), [slowly]),
   refuses(
     'a POST that takes a while, and a malformed one',
     slow + post(['Content-Length: 5', 'Content-Length: 6'], 'hello!'),

@@ -216,8 +216,9 @@ export class UwsChannel implements Channel {
   /** Written as part of the head, the response is complete and still open. */
   #linger(reply: WholeReply, frame: Frame): void {
     const body = bytesOf(reply.body);
-    const text = frame.bodiless ? '' : body.toString();
-    this.#response.writeHeader('connection', utf8(`close\r\ncontent-length: ${body.length}\r\n\r\n${text}`));
+    const length = frame.bodiless ? frame.length : body.length;
+    const lines = length === undefined ? 'close\r\n' : `close\r\ncontent-length: ${length}\r\n`;
+    this.#response.writeHeader('connection', utf8(frame.bodiless ? lines : `${lines}\r\n${body.toString()}`));
     this.#sentButOpen(this.#limits.lingerMs);
   }
 

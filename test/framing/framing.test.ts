@@ -1,8 +1,9 @@
-/** Sends 200 raw requests, well-formed and malformed, to both edges, and compares the verdicts with other servers'. */
+/** Sends 297 raw requests, well-formed and malformed, to both edges, and compares the verdicts with other servers'. */
 import { delay, map } from 'rxjs';
 import t from 'tap';
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import { open, text } from '../contracts/edge/probe.ts';
+import { patiently } from '../eventually.ts';
 import { startEdge } from '../http/edge-fixture.ts';
 import { servers } from '../http/servers.ts';
 import { type Case, type Server, smuggledPath, type Verdict } from './case.ts';
@@ -17,7 +18,6 @@ import { judge } from './verdict.ts';
 const cases = [...heads, ...lengths, ...chunks, ...segments];
 
 const uwsVersion = Number(process.versions.modules) < 127 ? 'uws 20.41' : 'uws 20.64';
-const patience = Number(process.env.SLUICE_TEST_PATIENCE ?? 1);
 const atOnce = 40;
 
 /** What a case may end in: what the RFC asks for, or what is known instead. */
@@ -82,17 +82,14 @@ t.test('both edges', async (t) => {
 
   const references: { name: string; verdicts: ReadonlyMap<string, Verdict> }[] = [];
   const [byNode, byNginx] = await Promise.all([
-    judgeAll(plain, () => 3000 * patience),
-    nginx === undefined ? undefined : judgeAll(nginx, () => 3000 * patience),
+    judgeAll(plain, () => patiently(3000)),
+    nginx === undefined ? undefined : judgeAll(nginx, () => patiently(3000)),
   ]);
   references.push({ name: 'node:http', verdicts: byNode });
   if (byNginx !== undefined) references.push({ name: 'nginx', verdicts: byNginx });
 
   for (const [index, { name, server, port, handled }] of edges.entries()) {
-    const verdicts = await judgeAll(
-      port,
-      ({ known }) => (known[server] === 'waits' ? 1500 : 8000) * patience,
-    );
+    const verdicts = await judgeAll(port, ({ known }) => patiently(known[server] === 'waits' ? 1500 : 8000));
     await t.test(`the edge on ${name}`, async (t) => {
       for (const each of cases) {
         const verdict = verdicts.get(each.name) ?? 'waits';
@@ -113,13 +110,13 @@ t.test('both edges', async (t) => {
             each.known[server] !== 'accepts' &&
             each.rfc !== 'accepts'
           )
-            t.equal(theirs.get(each.name), 'accepts', `${each.name}: so does ${other}`);
+            t.not(theirs.get(each.name), 'refuses', `${each.name}: ${other} does not refuse it`);
     });
     const front = fronts[index];
     if (front !== undefined)
       await t.test(`the edge on ${name} behind nginx`, async (t) => {
         handled.length = 0;
-        const through = await judgeAll(front, () => 3000 * patience);
+        const through = await judgeAll(front, () => patiently(3000));
         for (const each of cases) t.not(through.get(each.name), 'misreads', each.name);
         t.strictSame(
           handled.filter(({ agent }) => agent !== nginxAgent),

@@ -5,18 +5,16 @@ COPY package.json package-lock.json .npmrc ./
 # The only install script needed at run time makes ffmpeg executable; here for all users.
 RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
 COPY . .
-# Dependencies have TypeScript and a canvas as peers, which npm does not prune: one only for types, one not used.
-RUN npm run build && npm prune --omit=dev --ignore-scripts \
-  && rm -rf node_modules/typescript node_modules/@typescript node_modules/.bin/tsc node_modules/@napi-rs
+RUN npm run build && npm prune --omit=dev --ignore-scripts
 # Replaces the registry's copy with the official release. Its binary must be identical to the copy's, which
-# package-lock.json pins; binaries for other platforms are removed.
+# package-lock.json pins. What this platform and this Node do not load is removed.
 ARG UWEBSOCKETS=https://github.com/uNetworking/uWebSockets.js/archive/refs/tags/v20.64.0.tar.gz
 RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSockets.js@$UWEBSOCKETS" \
   && binary="uws_linux_$(node -p 'process.arch + "_" + process.versions.modules').node" \
   && cmp "node_modules/uWebSockets.js/$binary" "/official/node_modules/uWebSockets.js/$binary" \
   && rm -rf node_modules/uWebSockets.js \
   && mv /official/node_modules/uWebSockets.js node_modules/ \
-  && find node_modules/uWebSockets.js -name '*.node' ! -name "$binary" -delete
+  && node bin/prune-builds.mjs
 
 FROM node:24-trixie-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SLUICE_ADMIN_HOST=0.0.0.0 SLUICE_DATA=/data

@@ -11,6 +11,12 @@ export interface Channel {
   readonly query: string;
   /** Empty string when absent. */
   header(name: HeaderName): string;
+  /** Bytes of the request body; 0: it has none; undefined: it is chunked. */
+  readonly bodyLength: number | undefined;
+  /** Why the request must be refused: where it ends is not certain. */
+  readonly malformed: string | undefined;
+  /** The connection ends with the response: the server reads chunks too leniently to trust what follows them. */
+  readonly isLast: boolean;
 
   /** Set before the request is handled; gets every event after that. */
   owner: ChannelOwner | undefined;

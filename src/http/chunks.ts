@@ -33,11 +33,15 @@ const NEWLINE = 10;
 const transferEncoding = Buffer.from('transfer-encoding');
 const lastChunk = Buffer.from('0\r\nx-complete');
 const isTrue = Buffer.from('true');
+/** The same with the line end that ends the response. */
+const isTrueAndEnd = Buffer.from('true\r\n');
+/** Behind a chunk that is not complete. */
+const closeAndLastChunk = Buffer.from('\r\n0\r\nx-complete');
 const nothing = Buffer.alloc(0);
 const newline = Buffer.from('\n');
 const commentSize = 4;
 /** What the library writes before the first chunk of its own. */
-const ownHeaders = 'Date: Mon, 16 Nov 2026 05:03:22 GMT\r\nuWebSockets: 20\r\nTransfer-Encoding: chunked\r\n';
+const ownHeaders = 'Date: Mon, 16 Nov 2026 05:03:22 GMT\r\nTransfer-Encoding: chunked\r\n';
 const [comment, firstComment] = [commentSize, commentSize + ownHeaders.length].map((size) =>
   Buffer.from(`${size.toString(16)}\r\n`),
 ) as [Buffer, Buffer];
@@ -62,6 +66,7 @@ export class Chunks {
     const size = typeof part === 'string' ? memory.write(part) : part.length;
     const bytes = typeof part === 'string' ? memory : part;
     if (this.#isEvents) return this.#writeEvents(bytes, size, last);
+    this.#state = 'open';
     const tail = last ? 0 : size - tailBytes;
     if (tail > 0) this.#response.write(bytes.subarray(0, tail));
     return this.#response.write(bytes.subarray(Math.max(tail, 0), size));
@@ -118,6 +123,12 @@ export class Chunks {
       // Without `closeConnection`: the library would write that header into the stream.
       this.#response.end();
     }
+  }
+
+  /** The end for the client, while the library still waits for one. */
+  endForClient(): void {
+    if (this.#state === 'head') this.#endHead();
+    this.#response.writeHeader(this.#state === 'open' ? closeAndLastChunk : lastChunk, isTrueAndEnd);
   }
 }
 

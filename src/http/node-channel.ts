@@ -3,15 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Head, HeaderList, HeaderName, WholeReply } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
+import { FramingCheck } from './framing.ts';
 import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
 import { bytesOf } from './reply-bytes.ts';
 
+const framing = new FramingCheck();
+
 export class NodeChannel implements Channel {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly bodyLength: number | undefined;
+  readonly malformed: string | undefined;
+  /** Its parser is strict. */
+  readonly isLast = false;
   readonly borrowsBody = false;
   owner: ChannelOwner | undefined;
   readonly #request: IncomingMessage;
@@ -26,7 +33,13 @@ export class NodeChannel implements Channel {
     this.#response = response;
     this.#limits = limits;
     this.method = request.method ?? '';
-    const url = request.url ?? '';
+    const url = withoutAuthority(request.url ?? '');
+    framing.begin(url.length);
+    const { rawHeaders } = request;
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      framing.line((rawHeaders[at] ?? '').toLowerCase(), rawHeaders[at + 1] ?? '');
+    this.malformed = framing.fault(limits.maxHeaderBytes, request.httpVersion);
+    this.bodyLength = framing.bodyLength;
     const mark = url.indexOf('?');
     this.path = mark === -1 ? url : url.slice(0, mark);
     this.query = mark === -1 ? '' : url.slice(mark + 1);
@@ -37,6 +50,11 @@ export class NodeChannel implements Channel {
     response.on('error', () => this.disconnected());
   }
 
+  /** All of the request has arrived. */
+  get arrived(): boolean {
+    return this.#request.complete;
+  }
+
   /** The head of the response is sent. */
   get started(): boolean {
     return this.#response.headersSent;
@@ -45,6 +63,10 @@ export class NodeChannel implements Channel {
   /** The connection is closed, by either side. */
   disconnected(): void {
     if (!this.#response.writableFinished) this.owner?.gone();
+  }
+
+  onClose(listener: () => void): void {
+    this.#response.once('close', listener);
   }
 
   receiveBody(): void {
@@ -143,6 +165,10 @@ export class NodeChannel implements Channel {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Proxies are sent whole addresses, and every server has to accept them. */
+const withoutAuthority = (target: string): string =>
+  target.startsWith('http') ? target.replace(/^https?:\/\/[^/?]+/, '') : target;
 
 const headerList = (headers: HeaderList, frame: Frame): string[] => {
   const list: string[] = corsHeaders.flat();

@@ -7,6 +7,7 @@ import { refusal, type TlsPair } from '../address.ts';
 import { errorJson, fail } from '../errors.ts';
 import type { Server, ServerOptions } from './channel.ts';
 import { corsHeaders } from './common-headers.ts';
+import { tooLargeHead } from './framing.ts';
 import { NodeChannel } from './node-channel.ts';
 
 export const startNode = async (options: ServerOptions, tls: TlsPair | undefined): Promise<Server> => {
@@ -24,9 +25,14 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
     });
     return channels;
   };
+  /** Connections on which no further request is read. */
+  const refused = new WeakSet<Duplex>();
   const listener: RequestListener = (request, response) => {
+    const { socket } = request;
+    if (refused.has(socket)) return;
     const channel = new NodeChannel(request, response, limits);
-    const channels = running(request.socket).add(channel);
+    if (channel.malformed !== undefined) refused.add(socket);
+    const channels = running(socket).add(channel);
     response.once('close', () => channels.delete(channel));
     handle(channel);
   };
@@ -38,9 +44,13 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
     connectionsCheckingInterval: limits.tickMs,
     // Bodies have time-outs of our own, which do not count while we pause them.
     requestTimeout: 0,
+    // Refused by ourselves, in our own format.
+    requireHostHeader: false,
   };
   const server =
     tls === undefined ? createServer(settings, listener) : createTlsServer({ ...settings, ...tls }, listener);
+  // All of them are looked at; their bytes are limited.
+  server.maxHeadersCount = 0;
   let sockets = 0;
   server.on('connection', (socket: Socket) => {
     sockets++;
@@ -49,9 +59,17 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
   server.on('checkContinue', listener);
   server.on('checkExpectation', listener);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-    const midway = [...(connections.get(socket) ?? [])].some((channel) => channel.started);
-    if (midway || !socket.writable || (socket as Socket).bytesRead === 0) socket.destroy();
-    else socket.end(refuse(malformed(error.code ?? '', limits.maxHeaderBytes), options.nextId()));
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const end = () => {
+      const midway = [...(connections.get(socket) ?? [])].some((channel) => channel.started);
+      if (midway || !socket.writable || (socket as Socket).bytesRead === 0) socket.destroy();
+      else socket.end(refuse(malformed(error.code ?? '', limits.maxHeaderBytes), options.nextId()));
+    };
+    // Requests before the one that cannot be read get their responses first.
+    const before = [...(connections.get(socket) ?? [])].filter((channel) => channel.arrived);
+    if (before.length === 0 || socket.destroyed) end();
+    else before.at(-1)?.onClose(end);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(refusal(options, error)));
@@ -74,8 +92,7 @@ export const startNode = async (options: ServerOptions, tls: TlsPair | undefined
 };
 
 const malformed = (code: string, maxHeaderBytes: number): string => {
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return `The request headers are larger than the limit of ${maxHeaderBytes} bytes`;
+  if (code === 'HPE_HEADER_OVERFLOW') return tooLargeHead(maxHeaderBytes);
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'The request headers did not arrive in time';
   return 'The request is not valid HTTP';
 };

@@ -134,10 +134,10 @@ export abstract class ReplyWriter implements Frame {
   #settle(status: number): void {
     this.status = status;
     this.exchange.stats.count(status);
-    const { method, upload, core } = this.exchange;
+    const { method, upload, core, channel } = this.exchange;
     this.bodiless = method === 'HEAD' || status === 204 || status === 304;
-    this.unread = upload !== undefined && !upload.dismiss();
-    this.close = this.unread || core.draining;
+    this.unread = channel.malformed !== undefined || (upload !== undefined && !upload.dismiss());
+    this.close = this.unread || channel.isLast || core.draining;
   }
 
   #written(room: boolean): void {

@@ -37,6 +37,7 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
   if (body !== undefined) channel.receiveBody();
   core.open.add(response);
   try {
+    if (channel.malformed !== undefined) throw fail('invalid_request', channel.malformed);
     if (unreadable !== undefined) throw unreadable;
     response.attach(run(exchange, found).subscribe(response));
   } catch (thrown) {
@@ -66,9 +67,7 @@ const notAllowed = (method: string, path: string, allow: string) =>
     headers: { allow },
   });
 
-const bodyOf = (channel: Channel, limit: number): RequestBody | undefined => {
-  const declared = channel.header('content-length');
-  if (declared !== '')
-    return declared === '0' ? undefined : new RequestBody(channel, Number(declared), limit);
-  return channel.header('transfer-encoding') === '' ? undefined : new RequestBody(channel, undefined, limit);
-};
+const bodyOf = (channel: Channel, limit: number): RequestBody | undefined =>
+  channel.bodyLength === 0 || channel.malformed !== undefined
+    ? undefined
+    : new RequestBody(channel, channel.bodyLength, limit);

@@ -8,16 +8,20 @@ import type { EdgeLimits } from './limits.ts';
 import { UwsChannel } from './uws-channel.ts';
 
 /*
- * What version 20.41 does by itself, and what cannot be configured:
+ * What the library does by itself, and what cannot be configured (20.41 on Node 20, 20.64 on Node 22 and later):
  * - A head has 10 to 14 s to arrive, and a connection may be idle as long; then it is closed without a response.
- * - A first line that arrives in several reads, HTTP/1.0 and anything that is not HTTP get 505; contradictory or
- *   unreadable lengths and chunks 400; heads over UWS_HTTP_MAX_HEADERS_SIZE 431, if they arrive in several reads (what
- *   one read of the socket holds, half a megabyte, is not measured). These responses are HTML and not ours.
- * - A head that breaks the grammar, has no host or over 100 headers is taken for an incomplete one.
+ * - HTTP/1.0, a target that does not begin with `/` and anything that is not HTTP get 505, a missing host and
+ *   unreadable chunks 400, heads over UWS_HTTP_MAX_HEADERS_SIZE 431. These responses are HTML and not ours.
+ * - 20.41 also answers 505 to a first line that arrives in several reads, and takes a head that breaks the grammar or
+ *   has over 100 lines for an incomplete one.
  * - `Expect: 100-continue` is answered at once, before our handler is called.
  * - A second request on a connection whose first has no response yet closes the connection: only requests that are
- *   answered in the same tick can be pipelined.
- * - Of two `content-length` headers the first counts.
+ *   answered in the same tick can be pipelined. `UwsChannel` relies on it where it refuses to read on.
+ * - Of two lines of a name the first counts, an empty one as none; any transfer coding counts as chunked. `FramingCheck`
+ *   refuses these.
+ * - Chunks are read leniently: extensions become part of the size, line ends are not looked at, trailers are taken for
+ *   the next request. `UwsChannel` therefore closes the connection behind every chunked request.
+ * - A line without a name hides those behind it, from us too.
  */
 
 export type UwsLibrary = typeof import('uWebSockets.js');
@@ -25,7 +29,12 @@ export type UwsLibrary = typeof import('uWebSockets.js');
 /** Throws when no binary of the library runs on this machine. */
 export const loadUws = (limits: EdgeLimits): UwsLibrary => {
   setUnlessSet('UWS_HTTP_MAX_HEADERS_SIZE', String(limits.maxHeaderBytes));
-  return createRequire(import.meta.url)('uWebSockets.js') as UwsLibrary;
+  const library = createRequire(import.meta.url)('uWebSockets.js') as UwsLibrary & {
+    _cfg(key: string): void;
+  };
+  // Without a header that names the library; `Chunks` counts on it.
+  library._cfg('silent');
+  return library;
 };
 
 /** Undefined when the address cannot be used: the library does not say why. */

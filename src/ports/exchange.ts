@@ -44,8 +44,6 @@ export type HeaderName =
   | KeptHeader
   | 'authorization'
   | 'x-api-key'
-  | 'content-length'
-  | 'transfer-encoding'
   | 'access-control-request-headers'
   | 'traceparent'
   | 'tracestate';

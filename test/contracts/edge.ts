@@ -3,6 +3,7 @@ import type { Test } from 'tap';
 import { bodies } from './edge/bodies.ts';
 import { endings } from './edge/endings.ts';
 import { flow } from './edge/flow.ts';
+import { framing } from './edge/framing.ts';
 import { responses } from './edge/responses.ts';
 import { routing } from './edge/routing.ts';
 
@@ -10,6 +11,7 @@ export const edgeContract = async (t: Test, name: 'uws' | 'node'): Promise<void>
   await t.test('responses', (t) => responses(t, name));
   await t.test('routing', (t) => routing(t, name));
   await t.test('bodies', (t) => bodies(t, name));
+  await t.test('framing', (t) => framing(t, name));
   await t.test('flow', (t) => flow(t, name));
   await t.test('endings', (t) => endings(t, name));
 };

@@ -25,9 +25,11 @@ const key = { authorization: `Bearer ${goodKey}` };
 export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
   await t.test('whole bodies', async (t) => {
     const { client } = await startEdge(t, name, [open('POST', '/size', size), keyed('POST', '/keyed', size)]);
-    const connection = await client();
+    let connection = await client();
     const ask = async (sent: string | Buffer) => {
       const response = await connection.send(sent).response();
+      // uWebSockets.js closes the connection behind a chunked request.
+      if (response.headers.connection === 'close') connection = await client();
       return JSON.parse(response.body) as unknown;
     };
     t.same(await ask(request('POST', '/v1/size', { body: 'hello' })), { length: 5, bytes: 5, text: 'hello' });

@@ -1,0 +1,186 @@
+/** Cases of Content-Length and Transfer-Encoding. */
+import {
+  accepts,
+  type Case,
+  chunked,
+  either,
+  get,
+  got,
+  oldUws,
+  post,
+  posted,
+  refuses,
+  smuggled,
+  uws,
+} from './case.ts';
+
+const five = 'hello';
+const body = `5\r\n${five}\r\n0\r\n\r\n`;
+/** A length that is not one, in front of a body and a request that nobody may read. */
+const badLength = (value: string, known?: Case['known']): Case =>
+  refuses(
+    `Content-Length: ${JSON.stringify(value)}`,
+    post([`Content-Length: ${value}`], five + (isRead(known) ? '' : smuggled)),
+    known,
+  );
+const badCoding = (value: string, known?: Case['known']): Case =>
+  refuses(
+    `Transfer-Encoding: ${JSON.stringify(value)}`,
+    post([`Transfer-Encoding: ${value}`], body + (isRead(known) ? '' : smuggled)),
+    known,
+  );
+/** Then what follows is a request like any other. */
+const isRead = (known: Case['known'] = {}): boolean => Object.values(known).includes('accepts');
+const badLines = (name: string, lines: readonly string[], known?: Case['known']): Case =>
+  refuses(name, post(lines, body + smuggled), known);
+
+export const lengths: readonly Case[] = [
+  accepts('Content-Length', post(['Content-Length: 5'], five), [posted(five)]),
+  accepts('Content-Length: 0', post(['Content-Length: 0']), [posted('')]),
+  accepts('no length, no body', post([]), [posted('')]),
+  accepts('Content-Length with zeros in front', post(['Content-Length: 0005'], five), [posted(five)]),
+  accepts('Content-Length between blanks', post(['Content-Length:   5  '], five), [posted(five)]),
+  accepts('Content-Length between tabs', post(['Content-Length:\t5\t'], five), [posted(five)], {
+    node: 'refuses',
+  }),
+  accepts('Content-Length without a blank', post(['Content-Length:5'], five), [posted(five)]),
+  accepts('content-length in lower case', post(['content-length: 5'], five), [posted(five)]),
+  accepts('CONTENT-LENGTH in upper case', post(['CONTENT-LENGTH: 5'], five), [posted(five)]),
+  accepts('a body of 100 KB', post(['Content-Length: 100000'], 'x'.repeat(100_000)), [
+    posted('100000 bytes'),
+  ]),
+  accepts('a body that looks like a request', post([`Content-Length: ${smuggled.length}`], smuggled), [
+    posted(`${smuggled.length} bytes`),
+  ]),
+  accepts(
+    'a header that only resembles the length',
+    post(['Content_Length: 50', 'Content-Length: 5'], five),
+    [posted(five)],
+    oldUws('waits'),
+  ),
+  accepts('GET with a body', get('/v1/echo', 'Content-Length: 0'), [got]),
+  refuses('a length in front of the first line', `Content-Length: 5\r\n${post(['Content-Length: 5'], five)}`),
+
+  badLines('two lengths that differ', ['Content-Length: 5', 'Content-Length: 6']),
+  badLines('two lengths that differ, the other way round', ['Content-Length: 6', 'Content-Length: 5']),
+  badLines('two lengths, other headers between', [
+    'Content-Length: 5',
+    'X-A: 1',
+    'X-B: 2',
+    'Content-Length: 50',
+  ]),
+  badLines('two lengths in different case', ['Content-Length: 5', 'content-length: 50']),
+  badLines('a length and none', ['Content-Length: 5', 'Content-Length: 0']),
+  badLines('an empty length before another', ['Content-Length:', 'Content-Length: 5']),
+  badLines('an empty length behind another', ['Content-Length: 5', 'Content-Length:']),
+  either('two equal lengths', post(['Content-Length: 5', 'Content-Length: 5'], five), [posted(five)]),
+  either('a list of equal lengths', post(['Content-Length: 5, 5'], five), [posted(five)]),
+  badLength('5, 6'),
+  badLength('6, 5'),
+  badLength('5,'),
+  badLength(',5'),
+  badLength('+5'),
+  badLength('-5'),
+  badLength('-0'),
+  badLength('5 5'),
+  badLength('0x5'),
+  badLength('0b101'),
+  badLength('5.0'),
+  badLength('5e0'),
+  badLength('5;'),
+  badLength('5_0'),
+  badLength('"5"'),
+  badLength('five'),
+  badLength('NaN'),
+  badLength('Infinity'),
+  badLength(''),
+  badLength('  \t'),
+  badLength('\u00b2'),
+  // The library takes bytes over 127 at both ends of a value for blanks.
+  badLength('5\u00a0', uws('accepts')),
+  badLength('\u00a05', uws('accepts')),
+  badLength('5\0', oldUws('waits')),
+  badLength('5\u000b', oldUws('waits')),
+  badLength('5\u000c', oldUws('waits')),
+  badLength('18446744073709551621'),
+  badLength('99999999999999999999999999'),
+  refuses('a length of 2^53', post(['Content-Length: 9007199254740993'], five)),
+  refuses('a length over the limit of the route', post(['Content-Length: 4294967301'], five)),
+  refuses(
+    'a blank before the colon of the length',
+    post(['Content-Length : 5'], five + smuggled),
+    oldUws('waits'),
+  ),
+  refuses(
+    'a tab before the colon of the length',
+    post(['Content-Length\t: 5'], five + smuggled),
+    oldUws('waits'),
+  ),
+  refuses('a folded length', post(['Content-Length:', ' 5'], five + smuggled), oldUws('waits')),
+  refuses(
+    'a length folded into another',
+    post(['Content-Length: 5', ' 0'], five + smuggled),
+    oldUws('waits'),
+  ),
+  refuses('a length behind a line without a name', post([': x', 'Content-Length: 5'], five), uws('accepts')),
+
+  accepts('chunked', chunked(body), [posted(five)]),
+  accepts('chunked, no blank', post(['Transfer-Encoding:chunked'], body), [posted(five)]),
+  accepts('chunked between blanks', post(['Transfer-Encoding:  chunked  '], body), [posted(five)]),
+  accepts('chunked between tabs', post(['Transfer-Encoding:\tchunked\t'], body), [posted(five)], {
+    node: 'refuses',
+  }),
+  accepts('Chunked', post(['Transfer-Encoding: Chunked'], body), [posted(five)]),
+  accepts('CHUNKED', post(['TRANSFER-ENCODING: CHUNKED'], body), [posted(five)]),
+  accepts('chunked, no bytes', chunked('0\r\n\r\n'), [posted('')]),
+  badCoding('xchunked'),
+  badCoding('chunkedx'),
+  badCoding('chunked, identity'),
+  badCoding('identity, chunked'),
+  badCoding('identity'),
+  badCoding('gzip'),
+  badCoding('gzip, chunked'),
+  badCoding('chunked, gzip'),
+  badCoding('chunked, chunked'),
+  badCoding('chunked;q=1'),
+  badCoding('chunked; a'),
+  badCoding('"chunked"'),
+  badCoding('chunk\u00e9d'),
+  badCoding('chun ked'),
+  badCoding('chunked\0', oldUws('waits')),
+  badCoding('\u000bchunked', oldUws('waits')),
+  badCoding('chunked\u000b', oldUws('waits')),
+  badCoding('\u00a0chunked', uws('accepts')),
+  badCoding(''),
+  badCoding(' '),
+  either('chunked, and an empty element', post(['Transfer-Encoding: chunked,'], body), [posted(five)]),
+  either('an empty element, and chunked', post(['Transfer-Encoding: , chunked'], body), [posted(five)]),
+  badLines('chunked and identity on two lines', [
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: identity',
+  ]),
+  badLines('identity and chunked on two lines', [
+    'Transfer-Encoding: identity',
+    'Transfer-Encoding: chunked',
+  ]),
+  badLines('chunked on two lines', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked']),
+  badLines('an empty coding before chunked', ['Transfer-Encoding:', 'Transfer-Encoding: chunked']),
+  badLines('an empty coding behind chunked', ['Transfer-Encoding: chunked', 'Transfer-Encoding:']),
+  badLines('a blank before the colon of the coding', ['Transfer-Encoding : chunked'], oldUws('waits')),
+  badLines('a folded coding', ['Transfer-Encoding:', ' chunked'], oldUws('waits')),
+  badLines('a coding folded into another header', ['X: y', ' Transfer-Encoding: chunked'], oldUws('waits')),
+  badLines('a coding behind a bare LF', ['X: y\nTransfer-Encoding: chunked'], oldUws('waits')),
+  badLines('a coding behind a bare CR', ['X: y\rTransfer-Encoding: chunked'], uws('waits')),
+
+  badLines('a length, then a coding', ['Content-Length: 5', 'Transfer-Encoding: chunked']),
+  badLines('a coding, then a length', ['Transfer-Encoding: chunked', 'Content-Length: 5']),
+  badLines('a coding and a length of 0', ['Transfer-Encoding: chunked', 'Content-Length: 0']),
+  badLines('a coding and an empty length', ['Transfer-Encoding: chunked', 'Content-Length:']),
+  badLines('a length and an empty coding', ['Content-Length: 5', 'Transfer-Encoding:']),
+  badLines('a length and identity', ['Content-Length: 5', 'Transfer-Encoding: identity']),
+  badLines('a length that is none and a coding', ['Content-Length: x', 'Transfer-Encoding: chunked']),
+  refuses(
+    'HTTP/1.0 with a coding',
+    post(['Transfer-Encoding: chunked'], body + smuggled).replace('1.1', '1.0'),
+  ),
+];

@@ -132,7 +132,7 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
     const { phase, full, touched } = this;
     if (phase === 'waiting') {
       const late = upload?.lateness(now, limits);
-      if (late !== undefined) this.error(fail('invalid_request', late));
+      if (late !== undefined) this.error(late);
     } else if (full || phase === 'ended') {
       if (now - touched >= limits.stalledReaderMs) this.#cut('client stalled');
       else channel.excuse();
@@ -189,6 +189,8 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
     } catch (thrown) {
       this.#logError(thrown, 'pipeline teardown failed');
     }
+    // Nothing of the pipeline can hold it any more.
+    this.exchange.upload?.finish();
   }
 
   #logEnd(cut?: CutReason): void {

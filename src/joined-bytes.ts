@@ -23,11 +23,20 @@ export class JoinedBytes {
   add(piece: Uint8Array, owned = false): void {
     const size = piece.byteLength;
     if (size === 0) return;
-    if (owned && size >= large && 2 * size >= piece.buffer.byteLength) this.#append(asBuffer(piece));
+    if (owned && size >= large && 2 * size >= piece.buffer.byteLength) this.append(asBuffer(piece));
     // Often the only one.
-    else if (this.length === 0) this.#segments.push(Buffer.from(piece));
-    else this.#copy(piece);
-    this.length += size;
+    else if (this.length === 0) this.append(Buffer.from(piece));
+    else {
+      this.#copy(piece);
+      this.length += size;
+    }
+  }
+
+  /** Keeps the piece without a copy: for large ones. */
+  append(piece: Buffer): void {
+    this.#closeBlock();
+    this.#segments.push(piece);
+    this.length += piece.length;
   }
 
   /** All bytes in one buffer; empty afterwards. */
@@ -54,11 +63,6 @@ export class JoinedBytes {
     this.#segments = [];
     this.#block = undefined;
     this.length = 0;
-  }
-
-  #append(segment: Buffer): void {
-    this.#closeBlock();
-    this.#segments.push(segment);
   }
 
   /** What is in the block becomes a segment; the rest of the block is still filled. */

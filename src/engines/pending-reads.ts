@@ -35,9 +35,10 @@ export class PendingReads {
     for (let read = this.#reads.shift(); read !== undefined; read = this.#reads.shift()) release(read);
   }
 
-  /** All of it; nothing is pending afterwards. */
   text(mostBytes: number): string {
-    return this.#reads.take().toString('utf8', 0, mostBytes);
+    const all = this.#reads.take();
+    this.#reads.append(all);
+    return all.toString('utf8', 0, mostBytes);
   }
 }
 

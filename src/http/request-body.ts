@@ -242,8 +242,11 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   #fault(length: number): ApiError | undefined {
     if (length > this.#limit)
       return fail('payload_too_large', `Request body is larger than the limit of ${this.#limit} bytes`);
-    return this.#chunks > freeChunks && this.#received < minChunkBytes * this.#chunks
-      ? fail('invalid_request', `Chunks of the request body must have ${minChunkBytes} bytes on average`)
+    return this.#chunks > freeChunks && this.#received <= minChunkBytes * this.#chunks
+      ? fail(
+          'invalid_request',
+          `Chunks of the request body must have more than ${minChunkBytes} bytes on average`,
+        )
       : undefined;
   }
 }

@@ -17,7 +17,7 @@ const smallRest = 64 * 1024;
 const maxBuffered = 64 * 1024;
 /** Every chunk takes CPU time: beyond so many they have to be of some size on average. */
 const freeChunks = 4096;
-const minChunkBytes = 16;
+const minChunkBytes = 64;
 
 export class RequestBody implements IncomingBody, Unsubscribable {
   readonly length: number | undefined;
@@ -76,6 +76,8 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   /** Why the request fails: its client is too slow, or it waited too long. Checked at every tick. */
   lateness(now: number, limits: EdgeLimits): ApiError | undefined {
     const claim = this.#claim;
+    // uWebSockets.js starts its time-out anew after a handler, even if that paused the body; pausing again stops it.
+    if (this.#stopped) this.#channel.pauseBody();
     if (claim !== undefined && claim.wanted > 0) {
       this.#pace?.pause(now);
       this.#waitsSince ??= now;

@@ -1,4 +1,5 @@
 /** Limits the memory of large request bodies, per subscription and in all. */
+import { FairQueue, type Waiter } from '../fair-queue.ts';
 
 /** Every body may take this much without being counted: most are smaller. */
 export const freeBodyBytes = 64 * 1024;
@@ -7,28 +8,24 @@ export const freeBodyBytes = 64 * 1024;
 const admittedFactor = 4;
 
 /** Bodies that wait have up to half a megabyte each in memory already: what one read of the socket brought. */
-const maxWaiting = 256;
-const maxWaitingPerSubscription = 32;
+const maxWaiting = 128;
 
 /** Whose memory is used up. */
 export type BodyScope = 'subscription' | 'total';
 
-interface Share {
+interface Held {
   /** Bytes of requests that are not admitted yet, and of all. */
   unadmitted: number;
   all: number;
-  readonly waiting: Set<BodyClaim>;
 }
 
 export class BodyBudget {
   readonly #total: number;
   readonly #perSubscription: number;
-  /** Only of subscriptions that hold or wait; the next to be served comes first. */
-  readonly #shares = new Map<string, Share>();
-  unadmitted = 0;
-  all = 0;
-  /** Bodies that wait now. */
-  waiting = 0;
+  readonly #held: Held = { unadmitted: 0, all: 0 };
+  /** Only of subscriptions that hold some. */
+  readonly #bySubscription = new Map<string, Held>();
+  readonly #waiting = new FairQueue<BodyClaim>(maxWaiting);
   /** Bodies that had to wait. */
   waits = 0;
   readonly refusals: Record<BodyScope, number> = { subscription: 0, total: 0 };
@@ -38,125 +35,134 @@ export class BodyBudget {
     this.#perSubscription = perSubscription;
   }
 
-  /** False: the claim waits until `granted` is called, or was refused at once. */
+  get unadmitted(): number {
+    return this.#held.unadmitted;
+  }
+
+  get admitted(): number {
+    return this.#held.all - this.#held.unadmitted;
+  }
+
+  /** Bodies that wait now. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** False: the claim waits until `granted`, or is refused. */
   take(claim: BodyClaim, bytes: number): boolean {
-    const share = this.#shareOf(claim.subscription);
     claim.wanted = bytes;
-    if (share.waiting.size === 0 && this.#lacks(share, claim) === undefined) {
-      this.#grant(claim, share);
+    if (this.#lacks(claim) === undefined) {
+      this.#grant(claim);
       return true;
     }
-    if (share.waiting.size >= maxWaitingPerSubscription) this.refuse(claim, 'subscription');
-    else if (this.waiting >= maxWaiting) this.refuse(claim, 'total');
-    else {
-      share.waiting.add(claim);
-      this.waiting++;
-      this.waits++;
-    }
+    if (this.#waiting.enqueue(claim)) this.waits++;
+    else this.refuse(claim);
     return false;
   }
 
-  /** Without a scope: it has waited too long. */
-  refuse(claim: BodyClaim, scope?: BodyScope): void {
-    // One that would fit stands behind another of its own subscription.
-    claim.refused = scope ?? this.#lacks(this.#shareOf(claim.subscription), claim) ?? 'subscription';
-    this.refusals[claim.refused]++;
+  /** It has waited too long, or too many wait. */
+  refuse(claim: BodyClaim): void {
+    const scope = this.#lacks(claim) ?? 'total';
+    this.refusals[scope]++;
     this.release(claim);
+    claim.refused(scope);
   }
 
   /** Its request is admitted. */
   admit(claim: BodyClaim): void {
     if (claim.admitted) return;
+    this.#count(claim, -claim.held);
     claim.admitted = true;
-    this.unadmitted -= claim.held;
-    const share = this.#shareOf(claim.subscription);
-    share.unadmitted -= claim.held;
-    this.#changed(claim.subscription, share);
+    this.#count(claim, claim.held);
+    this.#serve();
   }
 
   /** Its request has ended. */
   release(claim: BodyClaim): void {
-    const share = this.#shareOf(claim.subscription);
-    if (share.waiting.delete(claim)) this.waiting--;
-    share.all -= claim.held;
-    this.all -= claim.held;
-    if (!claim.admitted) {
-      share.unadmitted -= claim.held;
-      this.unadmitted -= claim.held;
-    }
+    this.#waiting.remove(claim);
+    this.#count(claim, -claim.held);
     claim.held = 0;
     claim.wanted = 0;
-    this.#changed(claim.subscription, share);
+    this.#serve();
   }
 
-  #changed(subscription: string, share: Share): void {
-    if (share.all === 0 && share.waiting.size === 0) this.#shares.delete(subscription);
-    if (this.waiting > 0) this.#serve();
-  }
-
-  /** Round-robin between subscriptions. One whose next body does not fit is passed over. */
+  /** Round-robin between subscriptions. Bodies that do not fit are passed over. */
   #serve(): void {
+    if (this.#waiting.size === 0) return;
     const granted: BodyClaim[] = [];
-    for (let before = -1; before < granted.length; ) {
-      before = granted.length;
-      for (const [subscription, share] of [...this.#shares]) {
-        const [next] = share.waiting;
-        if (next === undefined || this.#lacks(share, next) !== undefined) continue;
-        share.waiting.delete(next);
-        this.waiting--;
-        this.#grant(next, share);
-        granted.push(next);
-        this.#shares.delete(subscription);
-        this.#shares.set(subscription, share);
-      }
+    for (;;) {
+      const next = this.#waiting.find((claim) => this.#lacks(claim) === undefined);
+      if (next === undefined) break;
+      this.#waiting.dequeue(next);
+      this.#grant(next);
+      granted.push(next);
     }
     // At the end: a body that is read on may claim and release.
     for (const claim of granted) claim.granted();
   }
 
   /** Whose memory is too little for what the claim wants. */
-  #lacks(share: Share, { wanted, admitted }: BodyClaim): BodyScope | undefined {
-    const own = this.#perSubscription;
-    const total = this.#total;
-    if (share.all + wanted > admittedFactor * own) return 'subscription';
-    if (!admitted && share.unadmitted + wanted > own) return 'subscription';
-    if (this.all + wanted > admittedFactor * total) return 'total';
-    return !admitted && this.unadmitted + wanted > total ? 'total' : undefined;
+  #lacks({ subscription, wanted, admitted }: BodyClaim): BodyScope | undefined {
+    const own = this.#bySubscription.get(subscription) ?? nothing;
+    if (own.all + wanted > admittedFactor * this.#perSubscription) return 'subscription';
+    if (!admitted && own.unadmitted + wanted > this.#perSubscription) return 'subscription';
+    if (this.#held.all + wanted > admittedFactor * this.#total) return 'total';
+    return !admitted && this.#held.unadmitted + wanted > this.#total ? 'total' : undefined;
   }
 
-  #grant(claim: BodyClaim, share: Share): void {
+  #grant(claim: BodyClaim): void {
     const bytes = claim.wanted;
     claim.held += bytes;
-    share.all += bytes;
-    this.all += bytes;
     claim.wanted = 0;
-    if (claim.admitted) return;
-    share.unadmitted += bytes;
-    this.unadmitted += bytes;
+    this.#count(claim, bytes);
   }
 
-  #shareOf(subscription: string): Share {
-    let share = this.#shares.get(subscription);
-    if (share === undefined) {
-      share = { unadmitted: 0, all: 0, waiting: new Set() };
-      this.#shares.set(subscription, share);
+  #count({ subscription, admitted }: BodyClaim, bytes: number): void {
+    if (bytes === 0) return;
+    const own = this.#bySubscription.get(subscription) ?? { unadmitted: 0, all: 0 };
+    for (const held of [own, this.#held]) {
+      held.all += bytes;
+      if (!admitted) held.unadmitted += bytes;
     }
-    return share;
+    if (own.all === 0) this.#bySubscription.delete(subscription);
+    else this.#bySubscription.set(subscription, own);
   }
 }
 
-/** What one body holds of the budget, and what it waits for. */
-export class BodyClaim {
-  readonly subscription: string;
+const nothing: Held = { unadmitted: 0, all: 0 };
+
+interface ClaimListener {
   /** What it waited for is granted. */
-  readonly granted: () => void;
+  granted(): void;
+  refused(scope: BodyScope): void;
+}
+
+/** What one body holds of the budget, and what it waits for. */
+export class BodyClaim implements Waiter {
+  readonly subscription: string;
   held = 0;
   wanted = 0;
-  admitted = false;
-  refused: BodyScope | undefined;
+  admitted: boolean;
+  readonly #budget: BodyBudget;
+  readonly #listener: ClaimListener;
 
-  constructor(subscription: string, granted: () => void) {
+  constructor(budget: BodyBudget, subscription: string, admitted: boolean, listener: ClaimListener) {
+    this.#budget = budget;
     this.subscription = subscription;
-    this.granted = granted;
+    this.admitted = admitted;
+    this.#listener = listener;
+  }
+
+  granted(): void {
+    this.#listener.granted();
+  }
+
+  refused(scope: BodyScope): void {
+    this.#listener.refused(scope);
+  }
+
+  /** Another needs its place in the queue more. */
+  rejected(): void {
+    this.#budget.refuse(this);
   }
 }

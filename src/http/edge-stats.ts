@@ -46,7 +46,7 @@ export const edgeFamilies = (core: EdgeCore, connections: number): readonly Metr
 const bodyFamilies = (budget: BodyBudget): readonly MetricFamily[] => [
   gauge('sluice_http_body_bytes', 'Memory of request bodies over 64 KiB, by state of their requests.', [
     { labels: { state: 'unadmitted' }, value: budget.unadmitted },
-    { labels: { state: 'admitted' }, value: budget.all - budget.unadmitted },
+    { labels: { state: 'admitted' }, value: budget.admitted },
   ]),
   gauge('sluice_http_body_waiting', 'Request bodies that wait for memory.', budget.waiting),
   counter('sluice_http_body_waits_total', 'Request bodies that had to wait for memory.', budget.waits),

@@ -5,7 +5,7 @@ import { JoinedBytes } from '../joined-bytes.ts';
 import { retryAfter } from '../pace.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { IncomingBody } from '../ports/exchange.ts';
-import { type BodyBudget, BodyClaim, freeBodyBytes } from './body-budget.ts';
+import { type BodyBudget, BodyClaim, type BodyScope, freeBodyBytes } from './body-budget.ts';
 import { BodyPace } from './body-pace.ts';
 import { Fill, Gather, Pass, type Sink } from './body-sinks.ts';
 import type { Channel } from './channel.ts';
@@ -73,8 +73,8 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     this.#claim = undefined;
   }
 
-  /** Why the request fails: its client is too slow, or it waited too long. Checked at every tick. */
-  lateness(now: number, limits: EdgeLimits): ApiError | undefined {
+  /** The error message for a client that is too slow, checked at every tick; undefined: it is not. */
+  lateness(now: number, limits: EdgeLimits): string | undefined {
     const claim = this.#claim;
     // uWebSockets.js starts its time-out anew after a handler, even if that paused the body; pausing again stops it.
     if (this.#stopped) this.#channel.pauseBody();
@@ -83,7 +83,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
       this.#waitsSince ??= now;
       if (now - this.#waitsSince < limits.bodyWaitMs) return undefined;
       this.#budget.refuse(claim);
-      return refusal(claim);
+      return undefined;
     }
     this.#waitsSince = undefined;
     if (this.#arrived || this.#stopped) {
@@ -92,9 +92,8 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     }
     this.#pace ??= new BodyPace(now, this.#received);
     const late = this.#pace.lateness(now, this.#received, limits, claim !== undefined);
-    if (late !== undefined) return fail('invalid_request', late);
-    this.#channel.excuse();
-    return undefined;
+    if (late === undefined) this.#channel.excuse();
+    return late;
   }
 
   /** Bytes of it in memory while it arrives. */
@@ -198,10 +197,10 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 
   #claimMore(missing: number): boolean {
-    if (this.#claim === undefined) {
-      this.#claim = new BodyClaim(this.subscription, () => this.#granted());
-      this.#claim.admitted = this.#admitted;
-    }
+    this.#claim ??= new BodyClaim(this.#budget, this.subscription, this.#admitted, {
+      granted: () => this.#granted(),
+      refused: (scope) => this.#fail(refusal(scope)),
+    });
     const claim = this.#claim;
     if (claim.wanted > 0) return false;
     // Of unknown length: twice as much as before, so that it seldom has to claim.
@@ -211,8 +210,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
       this.#room += bytes;
       return true;
     }
-    if (claim.refused === undefined) this.#stop();
-    else this.#fail(refusal(claim));
+    this.#stop();
     return false;
   }
 
@@ -253,8 +251,8 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 }
 
-const refusal = ({ refused }: BodyClaim): ApiError =>
-  refused === 'subscription'
+const refusal = (scope: BodyScope): ApiError =>
+  scope === 'subscription'
     ? fail(
         'rate_limited',
         'Too many large request bodies of this subscription are on their way; retry later',

@@ -132,7 +132,7 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
     const { phase, full, touched } = this;
     if (phase === 'waiting') {
       const late = upload?.lateness(now, limits);
-      if (late !== undefined) this.error(late);
+      if (late !== undefined) this.error(fail('invalid_request', late));
     } else if (full || phase === 'ended') {
       if (now - touched >= limits.stalledReaderMs) this.#cut('client stalled');
       else channel.excuse();

@@ -13,6 +13,10 @@ import { memoryInUse } from '../memory-in-use.ts';
 
 t.setTimeout(patiently(120_000));
 
+interface ChatAnswer {
+  readonly choices: readonly { readonly message: { readonly content: string } }[];
+}
+
 /** Bytes in memory for each that was read, one by one. */
 const perByte = async (text: string, open: () => (byte: Buffer) => unknown): Promise<number> => {
   const bytes = Buffer.from(text);
@@ -119,5 +123,5 @@ models:
   socket.end(response.slice(-1));
   const answer = await asked;
   t.equal(answer.status, 200);
-  t.equal((await answer.json()).choices[0].message.content, content);
+  t.equal(((await answer.json()) as ChatAnswer).choices[0]?.message.content, content);
 });

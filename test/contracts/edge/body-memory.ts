@@ -110,30 +110,31 @@ export const bodyMemory = async (t: Test, name: 'uws' | 'node'): Promise<void> =
     const send = async (headers: Record<string, string>, bytes: number): Promise<RawClient> =>
       (await fixture.client()).send(request('POST', '/v1/hold', { headers, body: Buffer.alloc(bytes, 'x') }));
     const first = await send(own, 256 * kib);
-    await eventually(() => running === 1, 'the first body');
+    const larger = await send(own, 80 * kib);
+    await eventually(() => running === 2, 'the first bodies');
     const second = await send(own, 200 * kib);
     const gathered = await send({ ...own, ...chunkedBody }, 0);
     gathered.send(`${chunks('x'.repeat(1000), 120)}0\r\n\r\n`);
     await eventually(() => metric(fixture, 'sluice_http_body_waiting')[''] === 2, 'two to wait');
     const small = await send(own, 60 * kib);
     const foreign = await send(other, 200 * kib);
-    await eventually(() => running === 3, 'a small body and one of another subscription');
+    await eventually(() => running === 4, 'a small body and one of another subscription');
     t.same(
       metric(fixture, 'sluice_http_body_bytes'),
-      { unadmitted: (256 - 64 + 200 - 64) * kib, admitted: 0 },
+      { unadmitted: (256 - 64 + 80 - 64 + 200 - 64) * kib, admitted: 0 },
       'the first 64 KiB of each are not counted',
     );
     admitted.next();
-    await eventually(() => running === 5, 'those that waited, once the first is admitted');
-    t.equal(metric(fixture, 'sluice_http_body_bytes').admitted, (256 - 64 + 200 - 64) * kib);
+    await eventually(() => running === 6, 'those that waited, once the first is admitted');
+    t.equal(metric(fixture, 'sluice_http_body_bytes').admitted, (256 - 64 + 80 - 64 + 200 - 64) * kib);
     admitted.next();
     ended.next();
     const answers = [];
-    for (const client of [first, second, gathered, small, foreign])
+    for (const client of [first, larger, second, gathered, small, foreign])
       answers.push(JSON.parse((await client.response()).body));
     t.same(
       answers.map(({ bytes }) => bytes),
-      [256 * kib, 200 * kib, 120_000, 60 * kib, 200 * kib],
+      [256 * kib, 80 * kib, 200 * kib, 120_000, 60 * kib, 200 * kib],
     );
     t.same(metric(fixture, 'sluice_http_body_bytes'), { unadmitted: 0, admitted: 0 });
     t.same(metric(fixture, 'sluice_http_body_waits_total'), { '': 2 });

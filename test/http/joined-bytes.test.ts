@@ -81,7 +81,7 @@ t.test('memory per byte', async (t) => {
     [5000, false],
   ] as const) {
     const factor = await grown(size, owned);
-    t.ok(factor < 1.25, `a byte in pieces of ${size} takes ${factor.toFixed(2)}`);
+    t.ok(factor < 1.5, `a byte in pieces of ${size} takes ${factor.toFixed(2)}`);
   }
 });
 

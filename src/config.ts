@@ -1,6 +1,7 @@
 /** Turns the environment into one checked configuration. */
 import { existsSync } from 'node:fs';
 import { isIP } from 'node:net';
+import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
 import type { S3Settings } from './adapters/blobs/s3-client.ts';
@@ -48,6 +49,9 @@ export interface Config {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Which HTTP server carries the routes. */
   readonly edge: 'auto' | 'uws' | 'node';
+  /** Bytes of memory for large request bodies that are not admitted yet, in all and per subscription. */
+  readonly bodyBytes: number;
+  readonly bodyBytesPerSubscription: number;
   /** When the usage journal is forced to disk; the death of the process never loses an event. */
   readonly journalSync: 'none' | 'always' | { readonly intervalMs: number };
   /** Bytes of usage that may wait to be shipped; past it billable requests are refused. */
@@ -104,6 +108,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   dnsServers: dnsServers(env),
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
+  ...bodyMemory(env),
   journalSync: journalSync(env),
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,
   storage: {
@@ -171,6 +176,18 @@ const configFile = (env: Environment): string | undefined => {
 const publicUrl = (env: Environment): string | undefined => {
   const value = url(env, 'SLUICE_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '');
   return value === undefined || value.endsWith('/v1') ? value : `${value}/v1`;
+};
+
+const megabyte = 1024 * 1024;
+
+/** An eighth of the memory that the process may use; a quarter of that for one subscription. */
+const bodyMemory = (env: Environment): Pick<Config, 'bodyBytes' | 'bodyBytesPerSubscription'> => {
+  const limit = process.constrainedMemory();
+  const memory = limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+  const usual = Math.min(2048, Math.max(256, Math.floor(memory / 8 / megabyte)));
+  const all = integer(env, 'SLUICE_BODY_MEMORY_MB', usual, 128, 1_000_000);
+  const own = integer(env, 'SLUICE_BODY_MEMORY_PER_SUBSCRIPTION_MB', Math.floor(all / 4), 1, 1_000_000);
+  return { bodyBytes: all * megabyte, bodyBytesPerSubscription: own * megabyte };
 };
 
 const bootstrapKey = (env: Environment): string | undefined => {

@@ -103,7 +103,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       host: config.host,
       port: config.port,
       shared: config.sharedPort,
-      limits: defaultEdgeLimits,
+      limits: {
+        ...defaultEdgeLimits,
+        bodyBytes: config.bodyBytes,
+        bodyBytesPerSubscription: config.bodyBytesPerSubscription,
+      },
       tracing,
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),

@@ -70,7 +70,7 @@ export const exchangeOf = (bytes: Buffer): Exchange => ({
   params: {},
   query: '',
   header: (name) => (name === 'content-type' ? 'application/json' : ''),
-  body: { length: bytes.length, whole: () => of(bytes), chunks: () => EMPTY },
+  body: { length: bytes.length, whole: () => of(bytes), chunks: () => EMPTY, admitted: () => {} },
   backpressure: new Backpressure(),
   dialect: 'envelope',
   log: silent,

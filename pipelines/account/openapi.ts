@@ -57,6 +57,8 @@ const operation = (route: Route, components: Components): Json => {
   const statuses = [
     ...(doc.errors ?? []),
     ...(route.access === 'public' ? [] : [401]),
+    // A large body found no memory.
+    ...(route.bodyLimit === undefined ? [] : [429, 503]),
     ...(doc.ranges === true ? [416] : []),
     500,
   ];

@@ -2,6 +2,7 @@
 import { map, type OperatorFunction, pipe, reduce, switchMap } from 'rxjs';
 import type { SpeechFormat } from '../../schemas/speech.ts';
 import { fail } from '../../src/errors.ts';
+import { JoinedBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
 import { type Spoken, speechRate } from '../../src/ports/speech.ts';
@@ -35,9 +36,9 @@ const longestSpeech = 128 * 1024 * 1024;
 /** The process is started once all samples are there: none idles while the engine is at work. */
 const encode = (codec: Codec, task: SpeechTask): OperatorFunction<Spoken, Buffer> =>
   pipe(
-    reduce(gather, { chunks: [], length: 0, comment: undefined } as Gathered),
-    switchMap(({ chunks, comment }) =>
-      codec.convert(Buffer.concat(chunks), conversionOf(task, comment), new Backpressure()),
+    reduce(gather, { samples: new JoinedBytes(), comment: undefined } as Gathered),
+    switchMap(({ samples, comment }) =>
+      codec.convert(samples.take(), conversionOf(task, comment), new Backpressure()),
     ),
   );
 
@@ -54,16 +55,14 @@ const conversionOf = ({ format, speed }: SpeechTask, comment: string | undefined
 };
 
 interface Gathered {
-  readonly chunks: Buffer[];
-  length: number;
+  readonly samples: JoinedBytes;
   comment: string | undefined;
 }
 
 const gather = (gathered: Gathered, { samples, comment }: Spoken): Gathered => {
-  gathered.chunks.push(samples);
-  gathered.length += samples.length;
+  gathered.samples.add(samples, true);
   gathered.comment ??= comment;
-  if (gathered.length > longestSpeech) throw fail('engine_unreachable', 'The model did not stop');
+  if (gathered.samples.length > longestSpeech) throw fail('engine_unreachable', 'The model did not stop');
   return gathered;
 };
 

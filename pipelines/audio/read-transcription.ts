@@ -1,7 +1,8 @@
 /** Reads a transcription request, JSON or a form, and probes its recording: 400 names the field, 413. */
-import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
+import { concatMap, map, type Observable, of, reduce } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';
+import { joinBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
@@ -128,8 +129,8 @@ const readPart = (part: MultipartPart): Observable<FormValue> => {
     return of({ name: part.name, value: '' });
   }
   return part.chunks(new Backpressure()).pipe(
-    toArray(),
-    map((chunks) => ({ name: 'file', value: Buffer.concat(chunks) })),
+    joinBytes,
+    map((value) => ({ name: 'file', value })),
   );
 };
 

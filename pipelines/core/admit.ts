@@ -20,7 +20,7 @@ export interface Admit<Task, Out, Request> extends Step<Task, Out, Request> {
 type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
 type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
 interface Request<Context> {
-  readonly exchange: ExchangeOf<Context> & Pick<Exchange, 'id' | 'log'>;
+  readonly exchange: ExchangeOf<Context> & Pick<Exchange, 'id' | 'log'> & Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
 }
 type Fits<Task, Uses, Context> =
@@ -39,6 +39,7 @@ export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
       new Observable((subscriber) => {
         const admitted = new Held(request, task, lease);
         subscriber.add(admitted);
+        request.exchange.body?.admitted();
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
         admitted.account = openAccount(admitted);
         inner(task, admitted as Context).subscribe(subscriber);

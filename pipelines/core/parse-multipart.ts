@@ -18,6 +18,8 @@ export interface MultipartRules {
   readonly maxFieldBytes?: number;
   /** Bytes of one file. */
   readonly maxFileBytes: number;
+  /** Files are stored as they arrive: they take no memory. */
+  readonly stored?: true;
 }
 
 export type MultipartPart = MultipartField | MultipartFile;
@@ -49,12 +51,15 @@ export const parseMultipart = (exchange: Exchange, rules: MultipartRules): Obser
   defer(() => {
     const form = openForm(exchange.header('content-type'), rules);
     const backpressure = new Backpressure();
-    return merge(found(form, rules, backpressure), fed(form, exchange, backpressure));
+    return merge(
+      found(form, rules, backpressure),
+      fed(form, exchange.body.chunks(backpressure, rules.stored), backpressure),
+    );
   });
 
 /** The body into the parser, as fast as it takes it. */
-const fed = (form: BusboyInstance, exchange: Exchange, backpressure: Backpressure): Observable<never> =>
-  exchange.body.chunks(backpressure).pipe(
+const fed = (form: BusboyInstance, body: Observable<Buffer>, backpressure: Backpressure): Observable<never> =>
+  body.pipe(
     tap({
       next: (chunk) => {
         if (!form.write(chunk)) backpressure.pause();

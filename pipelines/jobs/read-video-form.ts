@@ -1,6 +1,7 @@
 /** Reads a video request from multipart/form-data into what its JSON body would be: 400 413. */
-import { concatMap, map, type Observable, of, reduce, toArray } from 'rxjs';
+import { concatMap, map, type Observable, of, reduce } from 'rxjs';
 import { fail } from '../../src/errors.ts';
+import { joinBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange } from '../../src/ports/exchange.ts';
 import { mediaLimits } from '../../src/video/media-limits.ts';
@@ -49,8 +50,8 @@ const readFile = (part: MultipartFile): Observable<FormFile> => {
   if (part.name !== fileField)
     throw fail('unsupported_parameter', `${part.name.slice(0, 100)} does not take a file`);
   return part.chunks(new Backpressure()).pipe(
-    toArray(),
-    map((chunks) => new FormFile(Buffer.concat(chunks), part.mediaType)),
+    joinBytes,
+    map((bytes) => new FormFile(bytes, part.mediaType)),
   );
 };
 

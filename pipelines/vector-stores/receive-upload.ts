@@ -26,7 +26,13 @@ export const maxForm = maxUpload + 1024 * 1024;
 /** Uploads of gateways that died meanwhile expire after this long. */
 const keptMs = 7 * 24 * 3600 * 1000;
 
-const formRules = { required: ['file'], maxParts: 32, maxFieldBytes: 64 * 1024, maxFileBytes: maxUpload };
+const formRules = {
+  required: ['file'],
+  maxParts: 32,
+  maxFieldBytes: 64 * 1024,
+  maxFileBytes: maxUpload,
+  stored: true,
+} as const;
 
 type StoredFile = Pick<Upload, 'filename' | 'bytes' | 'mediaType' | 'format'>;
 interface Form {

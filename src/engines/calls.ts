@@ -1,6 +1,7 @@
 /** Sends the requests of one engine's operations and reads their responses. */
 import { Observable, type Subscriber } from 'rxjs';
 import { asApiError, fail } from '../errors.ts';
+import { JoinedBytes } from '../joined-bytes.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { EngineHead, EngineReader, ReadError } from './http-call.ts';
 import type { EngineRequest } from './pool/dispatch.ts';
@@ -148,6 +149,6 @@ export const bodyReader = <Result>(
 
 /** The bytes as they are. */
 export const wholeBody = (): BodyDecoder<Buffer> => {
-  const pieces: Buffer[] = [];
-  return { push: (bytes) => pieces.push(bytes), end: () => Buffer.concat(pieces) };
+  const body = new JoinedBytes();
+  return { push: (bytes) => body.add(bytes, true), end: () => body.take() };
 };

@@ -4,6 +4,7 @@ import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { type ApiError, asApiError, contextFull, fail } from '../errors.ts';
+import { JoinedBytes } from '../joined-bytes.ts';
 import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { CompletionCall } from '../ports/completion.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
@@ -64,8 +65,9 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   #running: EngineCall | undefined;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
-  #body: Buffer[] | undefined;
-  #bodyBytes = 0;
+  /** Of a whole response; created by the second read of it. */
+  #body: JoinedBytes | undefined;
+  #only: Buffer | undefined;
   #emitted = false;
 
   constructor(
@@ -156,11 +158,14 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   }
 
   #collect(bytes: Buffer, last: boolean): void {
-    const piece = last ? bytes : Buffer.from(bytes);
-    if (this.#body === undefined) this.#body = [piece];
-    else this.#body.push(piece);
-    this.#bodyBytes += bytes.length;
-    if (this.#bodyBytes <= WHOLE_LIMIT) return;
+    if (last && this.#body === undefined) {
+      // Most come in one read, which is decoded before the next.
+      this.#only = bytes;
+      return;
+    }
+    this.#body ??= new JoinedBytes();
+    this.#body.add(bytes);
+    if (this.#body.length <= WHOLE_LIMIT) return;
     this.#body = undefined;
     this.#fail(fail('engine_unreachable', 'The engine sent too long an answer'));
   }
@@ -168,7 +173,11 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   #decodeBody(): void {
     const call: PartsCall = this.#call;
     try {
-      const parts = this.#setting.wire.decodeWhole(this.#model, this.#call, joined(this.#body ?? []));
+      const parts = this.#setting.wire.decodeWhole(
+        this.#model,
+        this.#call,
+        this.#only ?? this.#body?.take() ?? nothing,
+      );
       const continues = 'continueFinal' in call && call.continueFinal;
       this.#emit(continues ? withoutContinued(this.#model, call, parts) : parts);
     } catch (thrown) {
@@ -211,7 +220,4 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   }
 }
 
-const joined = (pieces: readonly Buffer[]): Buffer => {
-  const only = pieces[0];
-  return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
-};
+const nothing = Buffer.alloc(0);

@@ -1,5 +1,6 @@
 /** Extracts chosen values from a JSON stream without parsing the rest. */
 import { fail } from '../errors.ts';
+import { JoinedBytes } from '../joined-bytes.ts';
 import {
   closeArray,
   closeObject,
@@ -59,7 +60,7 @@ export class JsonPicker<Into> {
   #inside = false;
   readonly #end = new JsonValueEnd();
   /** The value's bytes from earlier reads. */
-  #pieces: Buffer[] = [];
+  readonly #pieces = new JoinedBytes();
 
   constructor(pick: Pick<Into>, into: Into) {
     this.#pick = pick;
@@ -169,10 +170,10 @@ export class JsonPicker<Into> {
       this.#expected = taking === key ? 'colon' : this.#open.length === 0 ? 'nothing' : 'comma-or-end';
     if ('piece' in taking) taking.piece(bytes.subarray(start, after), !this.#inside, this.#into);
     else if (taking === skip) return after;
-    else if (this.#inside) this.#pieces.push(bytes.subarray(start));
+    else if (this.#inside) this.#pieces.add(bytes.subarray(start), true);
     else if (this.#pieces.length > 0) {
-      const whole = Buffer.concat([...this.#pieces, bytes.subarray(start, end)]);
-      this.#pieces = [];
+      this.#pieces.add(bytes.subarray(start, end), true);
+      const whole = this.#pieces.take();
       this.#hand(taking, whole, 0, whole.length);
     } else this.#hand(taking, bytes, start, end);
     return after;

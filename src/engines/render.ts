@@ -23,6 +23,7 @@ import {
 import type { Model } from '../../schemas/catalog.ts';
 import { exponentialBackoff } from '../backoff.ts';
 import { ApiError, fail } from '../errors.ts';
+import { joinBytes } from '../joined-bytes.ts';
 import { Base64Writer } from '../media/base64.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Flow } from '../ports/engine.ts';
@@ -148,12 +149,7 @@ const readInputs = (call: RenderCall, flow: RenderFlow, asFiles: boolean): Obser
   concat(
     ...(call.type === 'video' ? call.inputs : []).map((input) => {
       const bytes = flow.input(input, new Backpressure());
-      return asFiles
-        ? bytes.pipe(
-            toArray(),
-            map((pieces) => Buffer.concat(pieces)),
-          )
-        : bytes.pipe(asBase64);
+      return asFiles ? bytes.pipe(joinBytes) : bytes.pipe(asBase64);
     }),
   ).pipe(toArray());
 

@@ -12,6 +12,7 @@ import {
 } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../errors.ts';
+import { JoinedBytes } from '../joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
@@ -78,16 +79,14 @@ const longestFile = 64 * 1024 * 1024;
 /** A file is decoded once it is there: no process waits for an engine. */
 const gathered: OperatorFunction<Buffer, Buffer> = (source) =>
   defer(() => {
-    const pieces: Buffer[] = [];
-    let length = 0;
+    const file = new JoinedBytes();
     return source.pipe(
       tap((piece) => {
-        length += piece.length;
-        if (length > longestFile) throw fail('engine_unreachable', 'The engine sent too long an answer');
-        pieces.push(piece);
+        file.add(piece, true);
+        if (file.length > longestFile) throw fail('engine_unreachable', 'The engine sent too long an answer');
       }),
       last(),
-      map(() => Buffer.concat(pieces)),
+      map(() => file.take()),
     );
   });
 
@@ -132,7 +131,7 @@ const audioReader = (
 ): EngineReader => {
   let isAudio = true;
   let isEmpty = true;
-  let text = '';
+  const text = new JoinedBytes();
   return {
     head: ({ contentType }) => {
       isAudio = !/^(?:text\/|application\/json)/i.test(contentType);
@@ -141,11 +140,11 @@ const audioReader = (
     bytes: (bytes) => {
       isEmpty = false;
       if (isAudio) subscriber.next(Buffer.from(bytes));
-      else if (text.length < longestFailure) text += bytes.toString('utf8');
+      else if (text.length < longestFailure) text.add(bytes);
     },
     end: () => {
       if (isAudio && !isEmpty) subscriber.complete();
-      else subscriber.error(failureOf(text) ?? noSound());
+      else subscriber.error(failureOf(text.take().toString('utf8')) ?? noSound());
     },
     error: (error) => subscriber.error(error),
   };

@@ -1,5 +1,6 @@
 /** Decodes server-sent events incrementally; pure and synchronous. */
 import { fail } from '../errors.ts';
+import { JoinedBytes } from '../joined-bytes.ts';
 
 /**
  * Gets an event's data as `text` from `start` to `end`: an event that came in one read is never copied out of it.
@@ -15,13 +16,12 @@ const SPACE = 32;
 export class SseDecoder {
   readonly #sink: SseSink;
   /** Bytes after the last line end; none of them is a line end, so they are never searched again. */
-  #tail: Buffer[] | undefined;
-  #tailBytes = 0;
+  readonly #tail = new JoinedBytes();
   /** The last read ended with CR: an LF that follows belongs to it. */
   #skipLineFeed = false;
   #atStart = true;
-  /** The current event: its data lines so far, and its name. */
-  #data: string | undefined;
+  /** The current event: its data lines so far, as bytes (a string would keep the read that it was cut from), and its name. */
+  #data: JoinedBytes | undefined;
   #event = '';
 
   constructor(sink: SseSink) {
@@ -35,14 +35,14 @@ export class SseDecoder {
     if (this.#skipLineFeed && read[0] === LF) read = read.subarray(1);
     this.#skipLineFeed = read[read.length - 1] === CR;
     const end = endOfLines(read);
-    const begun = this.#tailBytes > 0 && end > 0 ? this.#endLine(read, end) : 0;
+    const begun = this.#tail.length > 0 && end > 0 ? this.#endLine(read, end) : 0;
     if (begun < end) this.#lines(read.toString('utf8', begun, end));
     if (end < read.length) this.#keepTail(read.subarray(end));
   }
 
   /** The stream is over: a last event counts even without its blank line. */
   end(): void {
-    if (this.#tailBytes > 0) this.#lines(`${this.#takeTail()}\n`);
+    if (this.#tail.length > 0) this.#lines(`${this.#tail.take().toString('utf8')}\n`);
     this.#dispatch();
   }
 
@@ -50,28 +50,15 @@ export class SseDecoder {
   #endLine(read: Buffer, end: number): number {
     const feed = read.indexOf(LF) + 1;
     const until = feed === 0 ? end : feed;
-    this.#addTail(read.subarray(0, until));
-    this.#lines(this.#takeTail());
+    this.#tail.add(read.subarray(0, until));
+    this.#lines(this.#tail.take().toString('utf8'));
     return until;
-  }
-
-  #takeTail(): string {
-    const text = Buffer.concat(this.#tail ?? []).toString('utf8');
-    this.#tail = undefined;
-    this.#tailBytes = 0;
-    return text;
   }
 
   /** A copy: a few bytes must not keep a large read. */
   #keepTail(bytes: Buffer): void {
-    this.#tailBytes += bytes.length;
-    if (this.#tailBytes > LINE_LIMIT) throw tooLong();
-    this.#addTail(Buffer.from(bytes));
-  }
-
-  #addTail(bytes: Buffer): void {
-    if (this.#tail === undefined) this.#tail = [bytes];
-    else this.#tail.push(bytes);
+    this.#tail.add(bytes);
+    if (this.#tail.length > LINE_LIMIT) throw tooLong();
   }
 
   /** Whole lines, each with its end. */
@@ -105,7 +92,10 @@ export class SseDecoder {
   }
 
   #addData(line: string): void {
-    this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
+    const bytes = Buffer.from(line);
+    if (this.#data === undefined) this.#data = new JoinedBytes();
+    else this.#data.add(lineFeed);
+    this.#data.add(bytes);
     if (this.#data.length > LINE_LIMIT) throw tooLong();
   }
 
@@ -116,13 +106,15 @@ export class SseDecoder {
   }
 
   #dispatch(): void {
-    const data = this.#data;
+    const data = this.#data?.take().toString('utf8') ?? '';
     const event = this.#event;
     this.#data = undefined;
     this.#event = '';
-    if (data !== undefined && data !== '') this.#sink(data, 0, data.length, event);
+    if (data !== '') this.#sink(data, 0, data.length, event);
   }
 }
+
+const lineFeed = Buffer.from('\n');
 
 /** Index after the last line end; 0 without one. Most reads end with one. */
 const endOfLines = (bytes: Buffer): number =>

@@ -1,7 +1,8 @@
 /** Transcribes recordings with an engine, converting formats that it cannot read. */
-import { defer, map, type Observable, of, type Subscriber, switchMap, toArray } from 'rxjs';
+import { defer, map, type Observable, of, type Subscriber, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { fail } from '../errors.ts';
+import { joinBytes } from '../joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
@@ -55,8 +56,8 @@ const readable = (codec: Codec | undefined, model: Model, audio: Recording): Obs
       timeoutMs,
     };
     return codec.convert(audio.bytes, conversion, new Backpressure()).pipe(
-      toArray(),
-      map((pieces) => ({ bytes: Buffer.concat(pieces), container: first, seconds: audio.seconds })),
+      joinBytes,
+      map((bytes) => ({ bytes, container: first, seconds: audio.seconds })),
     );
   });
 

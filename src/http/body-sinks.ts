@@ -1,5 +1,6 @@
 /** Readers of a request body: into one buffer of known length, gathered, or chunk by chunk. */
 import type { Subscriber } from 'rxjs';
+import { JoinedBytes } from '../joined-bytes.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 
 export abstract class Sink {
@@ -45,7 +46,7 @@ export class Fill extends Sink {
   }
 
   override get buffered(): number {
-    return this.#target?.byteLength ?? 0;
+    return this.#at;
   }
 
   override chunk(chunk: Uint8Array, borrowed: boolean, last: boolean): void {
@@ -53,6 +54,7 @@ export class Fill extends Sink {
     if (usable && this.#target === undefined && chunk.byteLength === this.#length) {
       this.#target =
         chunk instanceof Buffer ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      this.#at = this.#length;
       return;
     }
     this.#target ??= Buffer.allocUnsafe(this.#length);
@@ -68,25 +70,30 @@ export class Fill extends Sink {
 
 /** A body of unknown length. */
 export class Gather extends Sink {
-  readonly #chunks: Uint8Array[] = [];
+  readonly #bytes = new JoinedBytes();
 
   override get buffered(): number {
-    return this.#chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+    return this.#bytes.length;
   }
 
   override chunk(chunk: Uint8Array, borrowed: boolean): void {
-    this.#chunks.push(borrowed ? Buffer.from(chunk) : chunk);
+    this.#bytes.add(chunk, !borrowed);
   }
 
   override end(): void {
-    this.subscriber.next(Buffer.concat(this.#chunks));
+    this.subscriber.next(this.#bytes.take());
     super.end();
   }
 }
 
+/** Smaller chunks are joined before they are passed on: each costs its reader an object and a call. */
+const smallChunk = 4 * 1024;
+const joinedChunk = 16 * 1024;
+
 /** The body as it arrives. */
 export class Pass extends Sink {
   readonly #backpressure: Backpressure;
+  readonly #small = new JoinedBytes();
 
   constructor(subscriber: Subscriber<Buffer>, backpressure: Backpressure) {
     super(subscriber);
@@ -97,7 +104,21 @@ export class Pass extends Sink {
     return this.#backpressure.paused;
   }
 
+  override get buffered(): number {
+    return this.#small.length;
+  }
+
   override chunk(chunk: Uint8Array, borrowed: boolean): void {
-    this.subscriber.next(borrowed || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
+    if (chunk.byteLength >= smallChunk && this.#small.length === 0) {
+      this.subscriber.next(borrowed || !(chunk instanceof Buffer) ? Buffer.from(chunk) : chunk);
+      return;
+    }
+    this.#small.add(chunk, !borrowed);
+    if (this.#small.length >= joinedChunk) this.subscriber.next(this.#small.take());
+  }
+
+  override end(): void {
+    if (this.#small.length > 0) this.subscriber.next(this.#small.take());
+    super.end();
   }
 }

@@ -4,6 +4,7 @@ import type { Indexed, IndexedList } from '../indexed-list.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -15,6 +16,7 @@ export interface EdgeCore {
   readonly keys: Keys;
   readonly log: Logger;
   readonly limits: EdgeLimits;
+  readonly bodies: BodyBudget;
   /** Undefined: tracing is off. */
   readonly tracing: Tracing | undefined;
   readonly nextId: () => string;

@@ -1,5 +1,6 @@
 /** The metric families of the HTTP edge. */
 import { counter, gauge, type MetricFamily } from '../metrics/exposition.ts';
+import type { BodyBudget } from './body-budget.ts';
 import type { CutReason, EdgeCore } from './edge-core.ts';
 
 export const noCuts = (): Record<CutReason, number> => ({
@@ -38,5 +39,20 @@ export const edgeFamilies = (core: EdgeCore, connections: number): readonly Metr
         { labels: { what: 'request bodies' }, value: bodies },
       ],
     ),
+    ...bodyFamilies(core.bodies),
   ];
 };
+
+const bodyFamilies = (budget: BodyBudget): readonly MetricFamily[] => [
+  gauge('sluice_http_body_bytes', 'Memory of request bodies over 64 KiB, by state of their requests.', [
+    { labels: { state: 'unadmitted' }, value: budget.unadmitted },
+    { labels: { state: 'admitted' }, value: budget.admitted },
+  ]),
+  gauge('sluice_http_body_waiting', 'Request bodies that wait for memory.', budget.waiting),
+  counter('sluice_http_body_waits_total', 'Request bodies that had to wait for memory.', budget.waits),
+  counter(
+    'sluice_http_body_refusals_total',
+    'Request bodies refused for lack of memory: that of their subscription, or in all.',
+    Object.entries(budget.refusals).map(([scope, value]) => ({ labels: { scope }, value })),
+  ),
+];

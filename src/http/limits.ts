@@ -7,8 +7,15 @@ export interface EdgeLimits {
   readonly maxHeaderBytes: number;
   /** Longest silence while a request body arrives. */
   readonly bodyIdleMs: number;
-  /** Slowest average rate at which a body may arrive, counted after the first `bodyIdleMs`. */
+  /** Slowest average rate of a body, in every interval of `bodyIdleMs`. */
   readonly bodyMinBytesPerSecond: number;
+  /** Time in which a body that takes part of the memory for bodies has to be complete. */
+  readonly bodyTotalMs: number;
+  /** Memory for bodies of requests that are not admitted yet, in all and per subscription; at least one largest body. */
+  readonly bodyBytes: number;
+  readonly bodyBytesPerSubscription: number;
+  /** Time a body may wait for memory. */
+  readonly bodyWaitMs: number;
   /** Time an unused connection is kept. uWebSockets.js has 10 s of its own and takes no other value. */
   readonly idleConnectionMs: number;
   /** Silence of a stream after which its keep-alive comment is written. */
@@ -28,6 +35,10 @@ export const defaultEdgeLimits: EdgeLimits = {
   maxHeaderBytes: 16 * 1024,
   bodyIdleMs: 20_000,
   bodyMinBytesPerSecond: 1024,
+  bodyTotalMs: 10 * 60_000,
+  bodyBytes: 512 * 1024 * 1024,
+  bodyBytesPerSubscription: 128 * 1024 * 1024,
+  bodyWaitMs: 20_000,
   idleConnectionMs: 10_000,
   keepAliveMs: 10_000,
   stalledReaderMs: 60_000,

@@ -8,6 +8,7 @@ import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
+import { BodyBudget } from './body-budget.ts';
 import type { Server, ServerOptions } from './channel.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { edgeFamilies, noCuts } from './edge-stats.ts';
@@ -65,6 +66,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     keys: options.keys,
     log: options.log,
     limits: options.limits,
+    bodies: bodyBudget(options),
     tracing: options.tracing,
     nextId: requestIds(),
     open: new IndexedList(),
@@ -93,6 +95,15 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
       return drained;
     },
   };
+};
+
+/** At least one body fits, whatever the settings. */
+const bodyBudget = ({ routes, limits }: EdgeOptions): BodyBudget => {
+  const largest = Math.max(0, ...routes.map(({ bodyLimit = 0 }) => bodyLimit));
+  return new BodyBudget(
+    Math.max(largest, limits.bodyBytes),
+    Math.max(largest, limits.bodyBytesPerSubscription),
+  );
 };
 
 const drain = async (

@@ -2,7 +2,7 @@
 import { Observable, of, switchMap } from 'rxjs';
 import { authenticate } from '../../pipelines/core/authenticate.ts';
 import { fail } from '../errors.ts';
-import type { Reply } from '../ports/exchange.ts';
+import type { Caller, KeyedPipeline, Reply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
 import { preflight } from './cors.ts';
 import type { EdgeCore } from './edge-core.ts';
@@ -30,7 +30,7 @@ const subscribe = (core: EdgeCore, channel: Channel): void => {
     unreadable = thrown;
   }
   const route = found?.byMethod.get(channel.method);
-  const body = bodyOf(channel, route?.bodyLimit ?? 0);
+  const body = bodyOf(core, channel, route?.bodyLimit ?? 0);
   const exchange = new HttpExchange(core, channel, route, found?.params, body);
   const response = new Response(exchange);
   channel.owner = response;
@@ -55,8 +55,13 @@ const run = (exchange: HttpExchange, found: Found | undefined): Observable<Reply
   const { pipeline } = route;
   const caller = authenticate(core.keys, exchange);
   return caller instanceof Observable
-    ? caller.pipe(switchMap((found) => pipeline(exchange, { exchange, caller: found })))
-    : pipeline(exchange, { exchange, caller });
+    ? caller.pipe(switchMap((found) => runFor(found, exchange, pipeline)))
+    : runFor(caller, exchange, pipeline);
+};
+
+const runFor = (caller: Caller, exchange: HttpExchange, pipeline: KeyedPipeline): Observable<Reply> => {
+  if (exchange.upload !== undefined) exchange.upload.subscription = caller.subscription;
+  return pipeline(exchange, { exchange, caller });
 };
 
 /** A path may be as long as all headers together. */
@@ -67,7 +72,7 @@ const notAllowed = (method: string, path: string, allow: string) =>
     headers: { allow },
   });
 
-const bodyOf = (channel: Channel, limit: number): RequestBody | undefined =>
+const bodyOf = ({ bodies }: EdgeCore, channel: Channel, limit: number): RequestBody | undefined =>
   channel.bodyLength === 0 || channel.malformed !== undefined
     ? undefined
-    : new RequestBody(channel, channel.bodyLength, limit);
+    : new RequestBody(channel, channel.bodyLength, limit, bodies);

@@ -189,6 +189,8 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
     } catch (thrown) {
       this.#logError(thrown, 'pipeline teardown failed');
     }
+    // Nothing of the pipeline can hold it any more.
+    this.exchange.upload?.finish();
   }
 
   #logEnd(cut?: CutReason): void {

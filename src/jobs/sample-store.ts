@@ -3,6 +3,7 @@
  *
  * `samples/<job>/<attempt>/<output>/<number>`
  */
+import { JoinedBytes } from '../joined-bytes.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import { samplesKeptMs } from './transitions.ts';
@@ -51,7 +52,7 @@ interface SampleWriterOptions {
 /** One per render; writes one piece at a time. */
 export class SampleWriter {
   readonly #options: SampleWriterOptions;
-  readonly #waiting = new Map<number, Uint8Array[]>();
+  readonly #waiting = new Map<number, JoinedBytes>();
   readonly #numbers = new Map<number, number>();
   #bytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -64,9 +65,12 @@ export class SampleWriter {
 
   add(output: number, bytes: Uint8Array): void {
     if (bytes.length === 0 || this.#failure !== undefined) return;
-    const waiting = this.#waiting.get(output);
-    if (waiting === undefined) this.#waiting.set(output, [bytes]);
-    else waiting.push(bytes);
+    let waiting = this.#waiting.get(output);
+    if (waiting === undefined) {
+      waiting = new JoinedBytes();
+      this.#waiting.set(output, waiting);
+    }
+    waiting.add(bytes, true);
     this.#bytes += bytes.length;
     if (this.#bytes > backlog) this.#options.backpressure.pause();
     if (this.#bytes >= minPieceBytes) this.#write();
@@ -124,9 +128,10 @@ export class SampleWriter {
   }
 
   #take(output: number): Buffer {
-    const all = Buffer.concat(this.#waiting.get(output) ?? []);
+    const waiting = this.#waiting.get(output) ?? new JoinedBytes();
+    const all = waiting.take();
     if (all.length <= maxPieceBytes) this.#waiting.delete(output);
-    else this.#waiting.set(output, [all.subarray(maxPieceBytes)]);
+    else waiting.append(all.subarray(maxPieceBytes));
     return all.subarray(0, maxPieceBytes);
   }
 }

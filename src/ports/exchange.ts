@@ -53,15 +53,18 @@ export interface IncomingBody {
   readonly length: number | undefined;
   /**
    * The body in one piece; fails with 413 past the route's limit without reading on. A client that stops in the middle
-   * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400. `lent`: the receiver is done with
+   * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400. A large body waits for memory, and
+   * fails with 429 or 503 when it gets none in time. `lent`: the receiver is done with
    * it when it has taken it, and so a copy may be spared.
    */
   whole(lent?: boolean): Observable<Buffer>;
   /**
    * The body as it arrives, each piece the receiver's to keep. `backpressure.pause()` stops reading the socket.
-   * Fails as `whole` does. Unsubscribing discards the rest.
+   * Fails as `whole` does. Unsubscribing discards the rest. `stored`: the receiver keeps none of it in memory.
    */
-  chunks(backpressure: Backpressure): Observable<Buffer>;
+  chunks(backpressure: Backpressure, stored?: boolean): Observable<Buffer>;
+  /** The request is admitted: its body counts no longer against the memory for those that are not. */
+  admitted(): void;
 }
 
 /** Who asks. Everything stored or billed belongs to the subscription. */

@@ -299,7 +299,7 @@ export const exchange = (body: unknown = {}): Exchange => {
     params: {},
     query: '',
     header: (name) => (name === 'content-type' ? 'application/json' : ''),
-    body: { length: bytes.length, whole: () => of(bytes), chunks: () => of(bytes) },
+    body: { length: bytes.length, whole: () => of(bytes), chunks: () => of(bytes), admitted: () => {} },
     backpressure: new Backpressure(),
     dialect: 'envelope',
     log: silent,

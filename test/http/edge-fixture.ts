@@ -18,11 +18,14 @@ import { RawClient } from './raw-client.ts';
 export const goodKey = 'sk-good';
 /** Known only after a while, as on first sight. */
 export const slowKey = 'sk-slow';
+/** Of another subscription. */
+export const otherKey = 'sk-other';
 
 const keys: Keys = {
   authenticate: (secret) => {
     const caller = of({ subscription: 'sub_test', key: 'key_test' });
     if (secret === goodKey) return caller;
+    if (secret === otherKey) return of({ subscription: 'sub_other', key: 'key_other' });
     return secret === slowKey
       ? caller.pipe(delay(100))
       : throwError(() => fail('authentication', 'Invalid API key'));

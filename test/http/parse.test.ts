@@ -36,6 +36,7 @@ const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
   header: (name) => (name === 'content-type' ? type : ''),
   body: {
     length: pieces.reduce((total, piece) => total + piece.length, 0),
+    admitted: () => {},
     whole: () => of(Buffer.concat(pieces)),
     chunks: (backpressure) =>
       new Observable((subscriber) => {

@@ -21,8 +21,12 @@ export interface GatewayProcess {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>;
 }
 
-/** `node` are options of the program that runs it. */
-export const startProcess = async (folder: string, node: readonly string[] = []): Promise<GatewayProcess> => {
+/** `node` are options of the program that runs it, `env` settings of its own. */
+export const startProcess = async (
+  folder: string,
+  node: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<GatewayProcess> => {
   const child = fork(new URL('./gateway-process.ts', import.meta.url), {
     execArgv: ['--import', 'tsx', ...node],
     env: {
@@ -31,6 +35,7 @@ export const startProcess = async (folder: string, node: readonly string[] = [])
       SLUICE_DATA: folder,
       SLUICE_BOOTSTRAP_KEY: key,
       SLUICE_DRAIN_SECONDS: '1',
+      ...env,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -293,5 +293,17 @@ export const bodies = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
     t.match(JSON.parse(slow.body), {
       error: { message: 'The request body arrived more slowly than 1000 bytes per second' },
     });
+
+    const tiring = await client();
+    tiring.send(request('POST', '/v1/size', { headers: { 'content-length': '1000000' } }));
+    tiring.send(Buffer.alloc(500_000));
+    const rest = setInterval(() => tiring.send('x'), 20);
+    const tired = await tiring.response();
+    clearInterval(rest);
+    t.match(
+      JSON.parse(tired.body),
+      { error: { message: 'The request body arrived more slowly than 1000 bytes per second' } },
+      'a fast beginning does not pay for a slow end',
+    );
   });
 };

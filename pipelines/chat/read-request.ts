@@ -9,8 +9,9 @@ import {
   unresolvedThinking,
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
-import { type AddressRules, checkPending, type PendingMedia } from '../conversation/media-parts.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { readOtherFields } from '../conversation/other-fields.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import { chooseThinking } from '../conversation/thinking.ts';
@@ -29,11 +30,8 @@ export interface ChatFraming {
 
 export const readChatRequest =
   (addresses: AddressRules) =>
-  (resolved: ResolvedRequest<ChatRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) => {
-    const draft = readDraft(resolved, exchange.body.length);
-    checkPending(draft.pending, draft.promptField, addresses);
-    return draft;
-  };
+  (resolved: ResolvedRequest<ChatRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) =>
+    checkDraft(readDraft(resolved, exchange.body.length), addresses);
 
 const readDraft = (
   { body, model, variant }: ResolvedRequest<ChatRequest>,

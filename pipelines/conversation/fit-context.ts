@@ -31,7 +31,8 @@ export const fitContext =
     );
   };
 
-const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
+/** What the client asks for, within what the model can. */
+export const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
 
 /** The exact number of tokens a prompt takes; large ones are counted on a thread. */

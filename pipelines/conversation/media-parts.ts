@@ -45,13 +45,11 @@ export const addMedia = (
 
 const mostReferences = 64;
 
-export type AddressRules = Pick<Ports, 'allowPrivateUrls'>;
-
 /** Their number and addresses: all that can be checked before anything is loaded. */
 export const checkPending = (
   pending: readonly PendingMedia[],
   promptField: string,
-  { allowPrivateUrls }: AddressRules,
+  { allowPrivateUrls }: Pick<Ports, 'allowPrivateUrls'>,
 ): void => {
   if (pending.length > mostReferences)
     throw invalid(`${promptField} must not have more than ${mostReferences} media and document parts`);

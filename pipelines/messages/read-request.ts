@@ -4,7 +4,8 @@ import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, noStop, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
-import { type AddressRules, checkPending, type PendingMedia } from '../conversation/media-parts.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { readOtherFields } from '../conversation/other-fields.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
@@ -24,13 +25,7 @@ export const readMessagesRequest =
     signing: Signing,
   ): Step<ResolvedRequest<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
   (resolved, { exchange }) =>
-    signing().pipe(
-      map((signer) => {
-        const draft = readDraft(resolved, exchange.body.length, signer);
-        checkPending(draft.pending, draft.promptField, addresses);
-        return draft;
-      }),
-    );
+    signing().pipe(map((signer) => checkDraft(readDraft(resolved, exchange.body.length, signer), addresses)));
 
 const readDraft = (
   resolved: ResolvedRequest<MessagesRequest>,

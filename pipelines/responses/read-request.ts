@@ -12,7 +12,8 @@ import {
   unresolvedThinking,
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
-import { type AddressRules, checkPending, type PendingMedia } from '../conversation/media-parts.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { dialect, namesOf, type Refuse, readOtherFields, refusal } from '../conversation/other-fields.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid, required } from '../core/checks.ts';
@@ -30,11 +31,8 @@ export interface ResponsesFraming {
 
 export const readResponsesRequest =
   (addresses: AddressRules) =>
-  (resolved: ResolvedRequest<ResponsesRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) => {
-    const draft = readDraft(resolved, exchange.body.length);
-    checkPending(draft.pending, draft.promptField, addresses);
-    return draft;
-  };
+  (resolved: ResolvedRequest<ResponsesRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) =>
+    checkDraft(readDraft(resolved, exchange.body.length), addresses);
 
 const readDraft = (
   { body, model, variant }: ResolvedRequest<ResponsesRequest>,

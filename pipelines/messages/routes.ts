@@ -37,7 +37,8 @@ export const messagesRoutes = (ports: Ports): readonly Route[] => [
     pipeline: messagesCountTokens(ports),
     doc: {
       tag,
-      summary: 'How many tokens a request would put in; nothing is generated or billed, but it counts as a request',
+      summary:
+        'How many tokens a request would put in; nothing is generated or billed, but it counts as a request',
       body: json(CountTokensRequest),
       response: json(TokenCount),
       errors: [400, 404, 413, 429, 502, 503],

@@ -58,7 +58,7 @@ export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<R
         ticker,
         rate: pace.rate,
       }),
-    image: (_model, call) => drawImages(call, ticker),
+    image: (_model, call, flow) => drawImages(call, ticker, flow.subscription),
     ...(options.codec && { render: createRenderer(options.codec, ticker, options) }),
   };
 }

@@ -44,8 +44,8 @@ export interface ServiceOptions {
 export interface Service {
   readonly catalog: Catalog;
   readonly engines: EngineTable;
-  readonly media: Media & Shared<Media>;
-  readonly codec: Codec & Shared<Codec>;
+  readonly media: Shared<Media>;
+  readonly codec: Shared<Codec>;
   readonly accounts: Accounts;
   readonly usage: UsageLog;
   readonly metrics: Metrics;

@@ -7,6 +7,7 @@ import type { Parts } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { shared } from '../../test/shared.ts';
 import type { MicroCase } from './run.ts';
 import { caller, exchangeOf, model, requestBody, tokenParts, wholeParts } from './samples.ts';
 
@@ -38,8 +39,8 @@ export const portsFor = (
   admission: createLocalAdmission(),
   usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
   ledger: { totals: absent, list: absent },
-  media: { read: never, decode: absent, close: () => Promise.resolve() },
-  offload: {
+  media: shared({ read: never, decode: absent, close: () => Promise.resolve() }),
+  offload: shared({
     parseJson: absent,
     countTokens: absent,
     cutTokens: absent,
@@ -47,9 +48,15 @@ export const portsFor = (
     textEncoding: absent,
     splitText: absent,
     close: () => Promise.resolve(),
-  },
+  }),
   vectorStores: new Proxy(Object.create(null), { get: absent }),
-  codec: { probe: absent, verify: absent, spool: absent, convert: never, close: () => Promise.resolve() },
+  codec: shared({
+    probe: absent,
+    verify: absent,
+    spool: absent,
+    convert: never,
+    close: () => Promise.resolve(),
+  }),
   vectors: new Proxy(Object.create(null), { get: absent }),
   pictures: new Proxy(Object.create(null), { get: absent }),
   blobs: new Proxy(Object.create(null), { get: absent }),

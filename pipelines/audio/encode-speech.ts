@@ -5,12 +5,21 @@ import { fail } from '../../src/errors.ts';
 import { JoinedBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Codec, Conversion } from '../../src/ports/codec.ts';
+import type { Caller } from '../../src/ports/exchange.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { type Spoken, speechRate } from '../../src/ports/speech.ts';
 import { fromOperator, type Transform } from '../core/stage.ts';
 import type { SpeechTask } from './read-speech-request.ts';
 
-export const encodeSpeech = (codec: Codec): Transform<Spoken, Buffer, { readonly task: SpeechTask }> =>
-  fromOperator(({ task }) => (task.streams ? map(({ samples }) => samples) : encode(codec, task)));
+interface Speaking {
+  readonly task: SpeechTask;
+  readonly caller: Caller;
+}
+
+export const encodeSpeech = (codec: Shared<Codec>): Transform<Spoken, Buffer, Speaking> =>
+  fromOperator(({ task, caller }) =>
+    task.streams ? map(({ samples }) => samples) : encode(codec.for(caller.subscription), task),
+  );
 
 const samplesOf = ['-f', 's16le', '-ar', String(speechRate), '-ac', '1'];
 

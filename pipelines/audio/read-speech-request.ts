@@ -1,19 +1,16 @@
-/** Reads a speech request into the engine call and the form of its response: 400 names the field. */
-import { map } from 'rxjs';
+/** Reads a speech request into a draft of the engine call and the form of its response: 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
 import { type SpeechFields, type SpeechFormat, SpeechOptions } from '../../schemas/speech.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import { isObject } from '../../src/json-schema.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import type { Ports } from '../../src/ports/ports.ts';
-import type { SpeechCall } from '../../src/ports/speech.ts';
+import type { SpeechCall, SpeechVoice } from '../../src/ports/speech.ts';
 import { checkText, engineSeed, invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
-import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { readLanguage } from './read-language.ts';
-import { type Given, readSpeechVoice } from './read-speech-voice.ts';
+import { type Given, type PendingClip, readSpeechVoice } from './read-speech-voice.ts';
 
 export interface SpeechTask {
   readonly model: Model;
@@ -27,43 +24,47 @@ export interface SpeechTask {
   readonly backpressure: Backpressure;
 }
 
+/** A task whose voice may still have to be loaded. */
+export interface SpeechDraft extends Omit<SpeechTask, 'call'> {
+  readonly call: Omit<SpeechCall, 'voice'>;
+  readonly voice: SpeechVoice | PendingClip;
+}
+
 /** Of a model that names no limit of its own. */
 const longestInput = 100_000;
 /** Engines read a zero as something else. */
 const smallestTopP = 0.000001;
 
-export const readSpeechRequest =
-  (
-    ports: Pick<Ports, 'media' | 'codec'>,
-  ): Step<ResolvedRequest<SpeechFields>, SpeechTask, Pick<KeyedRequest, 'exchange'>> =>
-  ({ model, body }, { exchange }) => {
-    checkInput(model, body.input);
-    const options = readSpeechOptions(body);
-    const language = options.language && readLanguage(options.language.value, options.language.field);
-    const format = body.response_format ?? 'mp3';
-    const speed = options.speed?.value ?? 1;
-    const streams = format === 'pcm' && speed === 1;
-    return readSpeechVoice(ports, model, body, options.instructions).pipe(
-      map((voice) => ({
-        model,
-        call: {
-          input: body.input,
-          voice,
-          instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
-          language,
-          seed: options.seed && engineSeed(options.seed.value),
-          temperature: options.temperature?.value,
-          topP: options.top_p && Math.max(smallestTopP, options.top_p.value),
-          topK: options.top_k?.value,
-        },
-        format,
-        speed,
-        sse: body.stream_format === 'sse',
-        streams,
-        backpressure: streams ? exchange.backpressure : new Backpressure(),
-      })),
-    );
+export const readSpeechRequest = (
+  { model, body }: ResolvedRequest<SpeechFields>,
+  { exchange }: Pick<KeyedRequest, 'exchange'>,
+): SpeechDraft => {
+  checkInput(model, body.input);
+  const options = readSpeechOptions(body);
+  const language = options.language && readLanguage(options.language.value, options.language.field);
+  const format = body.response_format ?? 'mp3';
+  const speed = options.speed?.value ?? 1;
+  const streams = format === 'pcm' && speed === 1;
+  const voice = readSpeechVoice(model, body, options.instructions);
+  return {
+    model,
+    voice,
+    call: {
+      input: body.input,
+      instructions: voice.kind === 'builtin' ? options.instructions?.value : undefined,
+      language,
+      seed: options.seed && engineSeed(options.seed.value),
+      temperature: options.temperature?.value,
+      topP: options.top_p && Math.max(smallestTopP, options.top_p.value),
+      topK: options.top_k?.value,
+    },
+    format,
+    speed,
+    sse: body.stream_format === 'sse',
+    streams,
+    backpressure: streams ? exchange.backpressure : new Backpressure(),
   };
+};
 
 const checkInput = (model: Model, input: string): void => {
   checkText(input, 'input', model.per_request_limits?.max_prompt_length ?? longestInput);

@@ -1,12 +1,11 @@
-/** Reads the voice of a speech request and probes a clip to be cloned: 400 names the field. */
-import { map, type Observable, of, switchMap } from 'rxjs';
+/** Reads the voice of a speech request; a clip to be cloned is loaded later: 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
-import { maxClipBytes, maxClipSeconds, type SpeechFields } from '../../schemas/speech.ts';
+import type { SpeechFields } from '../../schemas/speech.ts';
 import { voicesOf } from '../../src/catalog/entry.ts';
-import type { Ports } from '../../src/ports/ports.ts';
+import type { Base64 } from '../../src/ports/media.ts';
 import type { SpeechVoice } from '../../src/ports/speech.ts';
 import { invalid } from '../core/checks.ts';
-import { decodeAudio, probeAudio } from './read-audio.ts';
+import { checkAudio } from './load-audio.ts';
 
 /** A setting of the request. */
 export interface Given<T> {
@@ -15,27 +14,35 @@ export interface Given<T> {
   readonly field: string;
 }
 
+/** A voice that is to be cloned from a clip. */
+export interface PendingClip {
+  readonly kind: 'clip';
+  readonly data: Base64;
+  /** Of the clip, named in errors. */
+  readonly field: string;
+  readonly transcript: string | undefined;
+}
+
 export const readSpeechVoice = (
-  ports: Pick<Ports, 'media' | 'codec'>,
   model: Model,
   body: SpeechFields,
   instructions: Given<string> | undefined,
-): Observable<SpeechVoice> => {
+): SpeechVoice | PendingClip => {
   const references = body.input_references ?? [];
   const voice = chooseVoice(model, body, references.length > 0);
   if (voice.kind !== 'clone' && references.length > 0)
     throw invalid(`input_references is for voice clone only, not for voice ${voice.id}`);
   switch (voice.kind) {
     case 'builtin':
-      return of({ kind: 'builtin', id: voice.id });
+      return { kind: 'builtin', id: voice.id };
     case 'design':
       if (instructions === undefined || instructions.value.trim() === '')
         throw invalid('instructions is required with voice design: it describes the voice');
-      return of({ kind: 'design', description: instructions.value });
+      return { kind: 'design', description: instructions.value };
     case 'clone':
       if (instructions !== undefined && instructions.value !== '')
         throw invalid(`${instructions.field} is not accepted with voice clone`);
-      return readClone(ports, references);
+      return readClip(references);
   }
 };
 
@@ -56,19 +63,12 @@ const chooseVoice = (model: Model, { voice }: SpeechFields, hasReferences: boole
 
 type References = NonNullable<SpeechFields['input_references']>;
 
-const readClone = (
-  { media, codec }: Pick<Ports, 'media' | 'codec'>,
-  references: References,
-): Observable<SpeechVoice> => {
+const readClip = (references: References): PendingClip => {
   const clips = references.flatMap((part, index) => (part.type === 'input_audio' ? [{ part, index }] : []));
   const texts = references.flatMap((part) => (part.type === 'text' ? [part.text] : []));
   const [clip, second] = clips;
   if (clip === undefined) throw invalid('input_references must hold an input_audio clip for voice clone');
   if (second !== undefined) throw invalid('input_references must hold one input_audio clip only');
   const field = `input_references[${clip.index}].input_audio.data`;
-  const data = clip.part.input_audio.data;
-  return decodeAudio(media, data, { field, maxBytes: maxClipBytes }).pipe(
-    switchMap((bytes) => probeAudio(codec, bytes, { field, maxSeconds: maxClipSeconds })),
-    map((audio) => ({ kind: 'clone', clip: audio, transcript: texts[0] })),
-  );
+  return { kind: 'clip', data: checkAudio(clip.part.input_audio.data, field), field, transcript: texts[0] };
 };

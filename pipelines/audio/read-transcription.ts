@@ -1,12 +1,11 @@
-/** Reads a transcription request, JSON or a form, and probes its recording: 400 names the field, 413. */
-import { concatMap, map, type Observable, of, reduce } from 'rxjs';
+/** Reads a transcription request, JSON or a form; loads its recording once it is admitted: 400 names the field, 413. */
+import { concatMap, map, type Observable, of, reduce, switchMap } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import { maxRecordingBytes, maxRecordingSeconds, TranscriptionFields } from '../../schemas/transcription.ts';
 import { joinBytes } from '../../src/joined-bytes.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import type { Codec } from '../../src/ports/codec.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
-import type { Media } from '../../src/ports/media.ts';
+import type { Base64 } from '../../src/ports/media.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { TranscriptionCall } from '../../src/ports/transcription.ts';
 import { invalid } from '../core/checks.ts';
@@ -16,13 +15,21 @@ import { type MultipartPart, parseMultipart } from '../core/parse-multipart.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
-import { decodeAudio, probeAudio } from './read-audio.ts';
+import { checkAudio, decodeAudio, probeAudio } from './load-audio.ts';
 import { readLanguageCode } from './read-language.ts';
 
-interface TranscriptionBody extends Omit<TranscriptionFields, 'input_audio'> {
-  readonly recording: Buffer;
+interface TranscriptionBody extends Omit<TranscriptionFields, 'input_audio'>, SentRecording {}
+
+interface SentRecording {
+  /** The file of a form; base64 of a JSON body. */
+  readonly recording: { readonly bytes: Buffer } | { readonly base64: Base64 };
   /** Where the recording stood. */
   readonly field: 'input_audio.data' | 'file';
+}
+
+/** A task whose recording is still to be loaded. */
+interface TranscriptionDraft extends Omit<TranscriptionTask, 'call' | 'seconds'>, SentRecording {
+  readonly call: Omit<TranscriptionCall, 'audio'>;
 }
 
 export interface TranscriptionTask {
@@ -36,10 +43,9 @@ export interface TranscriptionTask {
 const transcriptionFields = validate(TranscriptionFields);
 
 export const readTranscriptionBody = ({
-  media,
   offload,
-}: Pick<Ports, 'media' | 'offload'>): Step<Exchange, TranscriptionBody, KeyedRequest> => {
-  const readJson = compose(receiveJson(), parseJson(offload), transcriptionFields, decodeRecording(media));
+}: Pick<Ports, 'offload'>): Step<Exchange, TranscriptionBody, KeyedRequest> => {
+  const readJson = compose(receiveJson(), parseJson(offload), transcriptionFields, sentRecording);
   return (exchange, request) => {
     const type = exchange.header('content-type');
     if (/^\s*multipart\/form-data\b/i.test(type)) return readForm(exchange);
@@ -50,36 +56,51 @@ export const readTranscriptionBody = ({
   };
 };
 
-const decodeRecording =
-  (media: Media) =>
-  ({ input_audio, ...fields }: TranscriptionFields): Observable<TranscriptionBody> => {
-    if (input_audio === undefined) throw invalid('input_audio is required');
-    const field = 'input_audio.data';
-    return decodeAudio(media, input_audio.data, { field, maxBytes: maxRecordingBytes }).pipe(
-      map((recording) => ({ ...fields, recording, field })),
-    );
-  };
+const sentRecording = ({ input_audio, ...fields }: TranscriptionFields): TranscriptionBody => {
+  if (input_audio === undefined) throw invalid('input_audio is required');
+  const field = 'input_audio.data';
+  return { ...fields, recording: { base64: checkAudio(input_audio.data, field) }, field };
+};
 
-export const readTranscriptionRequest =
-  (codec: Codec): Step<ResolvedRequest<TranscriptionBody>, TranscriptionTask, unknown> =>
-  ({ model, body }) => {
-    if (body.timestamp_granularities !== undefined)
-      throw invalid('timestamp_granularities is not supported: transcripts have no timestamps');
-    const language = body.language === undefined ? undefined : readLanguageCode(body.language, 'language');
-    const rule = { field: body.field, maxSeconds: maxRecordingSeconds };
-    return probeAudio(codec, body.recording, rule).pipe(
-      map((audio) => ({
-        model,
-        call: {
-          audio,
-          language,
-          prompt: body.prompt,
-          temperature: body.temperature,
-          stream: body.stream ?? false,
-        },
-        format: body.response_format ?? 'json',
-        seconds: Math.ceil(audio.seconds),
-      })),
+export const readTranscriptionRequest = ({
+  model,
+  body,
+}: ResolvedRequest<TranscriptionBody>): TranscriptionDraft => {
+  if (body.timestamp_granularities !== undefined)
+    throw invalid('timestamp_granularities is not supported: transcripts have no timestamps');
+  return {
+    model,
+    recording: body.recording,
+    field: body.field,
+    call: {
+      language: body.language === undefined ? undefined : readLanguageCode(body.language, 'language'),
+      prompt: body.prompt,
+      temperature: body.temperature,
+      stream: body.stream ?? false,
+    },
+    format: body.response_format ?? 'json',
+  };
+};
+
+/** Decodes and probes the recording: what is billed is known from then on. */
+export const loadRecording =
+  ({
+    media,
+    codec,
+  }: Pick<Ports, 'media' | 'codec'>): Step<
+    TranscriptionDraft,
+    TranscriptionTask,
+    Pick<KeyedRequest, 'caller'>
+  > =>
+  ({ model, call, format, recording, field }, { caller: { subscription } }) => {
+    const bytes =
+      'bytes' in recording
+        ? of(recording.bytes)
+        : decodeAudio(media.for(subscription), recording.base64, { field, maxBytes: maxRecordingBytes });
+    const rule = { field, maxSeconds: maxRecordingSeconds };
+    return bytes.pipe(
+      switchMap((decoded) => probeAudio(codec.for(subscription), decoded, rule)),
+      map((audio) => ({ model, call: { ...call, audio }, format, seconds: Math.ceil(audio.seconds) })),
     );
   };
 
@@ -109,7 +130,7 @@ const readForm = (exchange: Exchange): Observable<TranscriptionBody> =>
       if (recording === undefined)
         throw invalid('file must be a file of sound, with a file name; URLs are not accepted');
       const { input_audio: _, ...fields } = transcriptionFields(texts);
-      return { ...fields, recording, field: 'file' };
+      return { ...fields, recording: { bytes: recording }, field: 'file' };
     }),
   );
 

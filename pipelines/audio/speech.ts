@@ -3,7 +3,7 @@ import { SpeechFields } from '../../schemas/speech.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Spoken } from '../../src/ports/speech.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
@@ -14,6 +14,7 @@ import { validate } from '../core/validate.ts';
 import { speechAccount } from './account.ts';
 import { encodeSpeech } from './encode-speech.ts';
 import { frameSpeech } from './frame-speech.ts';
+import { loadVoice } from './load-voice.ts';
 import { readSpeechRequest } from './read-speech-request.ts';
 
 const speechFields = validate(SpeechFields);
@@ -24,19 +25,24 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     speechFields, // 400 names the field
     resolveModel(ports.catalog, 'speech'), // 404
-    readSpeechRequest(ports), // 400 names the field; a clip is really read
+    readSpeechRequest, // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      speechAccount,
       compose(
-        callEngine(ports, 'speak'), // 502 503 504
-        count<Spoken>(), // before speed changes its length
-        encodeSpeech(ports.codec), // samples → the format and speed requested
-        count<Buffer>(), // the first bytes for the client
-        frameSpeech, // bytes → one file, a stream, or events
-        record<FramedReply>(ports.usage), // one usage event, however it ends
-        writePaced, // as fast as the client reads
+        loadVoice(ports), // 400 413: a clip is really read
+        withAccount(
+          speechAccount,
+          compose(
+            callEngine(ports, 'speak'), // 502 503 504
+            count<Spoken>(), // before speed changes its length
+            encodeSpeech(ports.codec), // samples → the format and speed requested
+            count<Buffer>(), // the first bytes for the client
+            frameSpeech, // bytes → one file, a stream, or events
+            record<FramedReply>(ports.usage), // one usage event, however it ends
+            writePaced, // as fast as the client reads
+          ),
+        ),
       ),
     ),
   );

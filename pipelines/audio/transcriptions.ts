@@ -2,29 +2,34 @@
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Transcribed } from '../../src/ports/transcription.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { transcriptionAccount } from './account.ts';
 import { frameTranscription } from './frame-transcription.ts';
-import { readTranscriptionBody, readTranscriptionRequest } from './read-transcription.ts';
+import { loadRecording, readTranscriptionBody, readTranscriptionRequest } from './read-transcription.ts';
 
 export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
   compose(
     readTranscriptionBody(ports), // JSON or a form: 400 names the field, 413
     resolveModel(ports.catalog, 'transcription'), // 404
-    readTranscriptionRequest(ports.codec), // 400 names the field; the recording is really read
+    readTranscriptionRequest, // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      transcriptionAccount,
       compose(
-        callEngine(ports, 'transcribe'), // 502 503 504
-        count<Transcribed>(),
-        frameTranscription, // parts of text → one response, or events
-        record(ports.usage), // one usage event, however it ends
+        loadRecording(ports), // 400 413: the recording is really read
+        withAccount(
+          transcriptionAccount,
+          compose(
+            callEngine(ports, 'transcribe'), // 502 503 504
+            count<Transcribed>(),
+            frameTranscription, // parts of text → one response, or events
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

@@ -4,8 +4,9 @@ import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -24,17 +25,22 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
     chatRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readChatRequest(ports), // 400 names the field
-    fitContext(ports.offload), // 400 when the prompt alone fills the window
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      tokenAccount('/chat/completions'),
       compose(
-        callEngine(ports, 'chat'), // 502 503 504 before the first token
-        settle, // an end that comes too early is a failure
-        countTokens, // the engine's numbers, else our own
-        frameChat(ports), // parts → one JSON object or chunks
-        record(ports.usage), // one usage event, however it ends
+        loadMedia(ports), // 400 413 names the part
+        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withAccount(
+          tokenAccount('/chat/completions'),
+          compose(
+            callEngine(ports, 'chat'), // 502 503 504 before the first token
+            settle, // an end that comes too early is a failure
+            countTokens, // the engine's numbers, else our own
+            frameChat(ports), // parts → one JSON object or chunks
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

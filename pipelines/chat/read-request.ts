@@ -9,14 +9,14 @@ import {
   unresolvedThinking,
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
 import { continueFinal } from '../conversation/continue-final.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { readOtherFields } from '../conversation/other-fields.ts';
-import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import { chooseThinking } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
-import type { Step } from '../core/stage.ts';
 import { chatFields } from './other-fields.ts';
 import { readMessages } from './read-messages.ts';
 import { readFormat, readToolChoice, readTools } from './read-tools.ts';
@@ -29,20 +29,15 @@ export interface ChatFraming {
 }
 
 export const readChatRequest =
-  (
-    readers: MediaReaders,
-  ): Step<ResolvedRequest<ChatRequest>, ChatDraft<ChatFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (resolved, { exchange }) => {
-    const pending: PendingMedia[] = [];
-    const draft = readDraft(resolved, pending, exchange.body.length);
-    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
-  };
+  (addresses: AddressRules) =>
+  (resolved: ResolvedRequest<ChatRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) =>
+    checkDraft(readDraft(resolved, exchange.body.length), addresses);
 
 const readDraft = (
   { body, model, variant }: ResolvedRequest<ChatRequest>,
-  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ChatFraming> => {
+  const pending: PendingMedia[] = [];
   const forwarded = readOtherFields(chatFields, body, model);
   const { messages, continued } = continueFinal(
     readMessages(body.messages, { model, pending }),
@@ -78,6 +73,7 @@ const readDraft = (
     limit: body.max_completion_tokens ?? body.max_tokens,
     thinking: readThinking(body, model, continued),
     hidesReasoning: body.include_reasoning === false || body.reasoning?.exclude === true,
+    pending,
     textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };

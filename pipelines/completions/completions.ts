@@ -4,7 +4,7 @@ import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { settle } from '../conversation/settle.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -24,17 +24,21 @@ export const completions = (ports: Ports): KeyedPipeline =>
     completionRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readCompletionRequest, // 400 names the field
-    fitPrompts(ports.offload), // 400 when a prompt alone fills the window
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      tokenAccount('/completions'),
       compose(
-        callEngine(ports, 'complete'), // 502 503 504 before the first token
-        settle, // an end that comes too early is a failure
-        countTokens, // the engine's numbers, else our own
-        frameCompletion(ports), // parts → one JSON object or chunks
-        record(ports.usage), // one usage event, however it ends
+        fitPrompts(ports.offload), // 400 when a prompt alone fills the window
+        withAccount(
+          tokenAccount('/completions'),
+          compose(
+            callEngine(ports, 'complete'), // 502 503 504 before the first token
+            settle, // an end that comes too early is a failure
+            countTokens, // the engine's numbers, else our own
+            frameCompletion(ports), // parts → one JSON object or chunks
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

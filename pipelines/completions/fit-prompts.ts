@@ -1,7 +1,9 @@
 /** Fits the completion limit into the context window beside the longest prompt: 400 when that alone fills it. */
 import { forkJoin, map } from 'rxjs';
 import type { TextPrompt } from '../../src/ports/completion.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { fitsBytes, fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
 import type { CompletionTask } from '../conversation/chat-task.ts';
 import { countPrompt, cutLimit, margin } from '../conversation/fit-context.ts';
@@ -9,8 +11,10 @@ import type { Step } from '../core/stage.ts';
 import type { CompletionDraft, CompletionFraming } from './read-request.ts';
 
 export const fitPrompts =
-  (offload: Offload): Step<CompletionDraft, CompletionTask<CompletionFraming>, unknown> =>
-  (draft) => {
+  (
+    offload: Shared<Offload>,
+  ): Step<CompletionDraft, CompletionTask<CompletionFraming>, Pick<KeyedRequest, 'caller'>> =>
+  (draft, { caller }) => {
     const { model, call, textBytes } = draft;
     const window = model.context_length;
     if (window === undefined) return taskOf(draft, call.maxTokens, undefined);
@@ -18,7 +22,8 @@ export const fitPrompts =
     // A token id takes at least two bytes of the request, so the bound holds for those too.
     if ((textBytes !== undefined && textBytes <= available) || call.prompts.every(fitsIn(available)))
       return taskOf(draft, call.maxTokens, undefined);
-    const counts = call.prompts.map((prompt) => countPrompt(offload, { prompts: [prompt] }, model.tokenizer));
+    const counter = offload.for(caller.subscription);
+    const counts = call.prompts.map((prompt) => countPrompt(counter, { prompts: [prompt] }, model.tokenizer));
     return forkJoin(counts).pipe(
       map((tokens) => {
         const longest = Math.max(...tokens);

@@ -2,6 +2,7 @@
 import type { Model } from '../../schemas/catalog.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/chat.ts';
 import type { CompletionCall } from '../../src/ports/completion.ts';
+import type { PendingMedia } from './media-parts.ts';
 
 /** What the reader of a format makes of a request. */
 export interface ChatDraft<Framing> {
@@ -17,6 +18,8 @@ export interface ChatDraft<Framing> {
   readonly thinking: ThinkingSettings;
   /** True: reasoning takes place and is billed, but the client is not sent it. */
   readonly hidesReasoning?: boolean;
+  /** Media and documents that are still to be loaded into the call. */
+  readonly pending: readonly PendingMedia[];
   /** Bytes of the request that hold all its text; undefined when fetched or converted media may hold more. */
   readonly textBytes: number | undefined;
   /** What framing needs to know of the request. */
@@ -46,7 +49,7 @@ export interface ThinkingSettings {
   readonly budgetField: string;
 }
 
-/** A draft whose limits are resolved: ready to be admitted and called. */
+/** A draft whose media is loaded and whose limits are resolved: ready to be called. */
 export interface ChatTask<Framing, Call = ChatCall> {
   readonly model: Model;
   readonly call: Call;

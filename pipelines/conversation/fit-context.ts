@@ -1,7 +1,9 @@
 /** Fits the completion limit into the context window: 400 when the prompt alone fills it. */
 import { map, type Observable } from 'rxjs';
 import { contextFull } from '../../src/errors.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { fitsBytes, fixedTokens, mediaTokens, type Prompt, promptTexts } from '../../src/tokens/prompt.ts';
 import { countTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
@@ -15,8 +17,8 @@ export const margin = 32;
 const largestLimit = 2 ** 31 - 1;
 
 export const fitContext =
-  <F>(offload: Offload): Step<ChatDraft<F>, ChatTask<F>, unknown> =>
-  (draft) => {
+  <F>(offload: Shared<Offload>): Step<ChatDraft<F>, ChatTask<F>, Pick<KeyedRequest, 'caller'>> =>
+  (draft, { caller }) => {
     const limit = requestedLimit(draft);
     const window = draft.model.context_length;
     if (window === undefined) return taskOf(draft, limit, undefined);
@@ -24,12 +26,13 @@ export const fitContext =
     if (draft.textBytes !== undefined && draft.textBytes <= available) return taskOf(draft, limit, undefined);
     if (fitsBytes(promptTexts(draft.call), available)) return taskOf(draft, limit, undefined);
     // Exactly: only when the bytes, which bound the tokens from above, do not fit already.
-    return countPrompt(offload, draft.call, draft.model.tokenizer).pipe(
+    return countPrompt(offload.for(caller.subscription), draft.call, draft.model.tokenizer).pipe(
       map((tokens) => cut(draft, limit, window, tokens)),
     );
   };
 
-const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
+/** What the client asks for, within what the model can. */
+export const requestedLimit = ({ limit, model }: ChatDraft<unknown>): number =>
   Math.min(limit ?? defaultLimit, model.max_completion_tokens ?? largestLimit);
 
 /** The exact number of tokens a prompt takes; large ones are counted on a thread. */

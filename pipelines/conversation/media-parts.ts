@@ -1,9 +1,61 @@
-/** Describes the media and documents of a request that must be read; a 400 names the field. */
+/** Describes the media and documents of a request that are to be loaded; a 400 names the field. */
 import type { Model } from '../../schemas/catalog.ts';
 import type { ContentPart } from '../../schemas/chat.ts';
-import type { MediaContent } from '../../src/ports/chat.ts';
+import { checkSource } from '../../src/media/check-source.ts';
+import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
+import type { Base64 } from '../../src/ports/media.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import { invalid, required, sourceOf } from '../core/checks.ts';
-import type { MediaReference } from './read-media.ts';
+
+/** Media or a document that a request refers to. */
+export interface MediaReference {
+  readonly kind: MediaContent['type'] | 'document';
+  /** https URL or base64 data URI; bare base64 where `declared` is its media type. */
+  readonly source: Base64;
+  readonly declared?: string;
+  /** Path of the source in the request, named in errors. */
+  readonly field: string;
+  readonly detail?: string;
+  /** Of a document; the model sees it too. */
+  readonly filename?: string | undefined;
+  /** What the client says of a document; the model sees it below the name. */
+  readonly context?: string | undefined;
+}
+
+/** A reference that is still to be loaded; `content[index]` is a placeholder until then. */
+export interface PendingMedia extends MediaReference {
+  readonly content: UserContent[];
+  readonly index: number;
+}
+
+/** What the readers of message content fill while they run. */
+export interface MediaCollector {
+  readonly model: Model;
+  readonly pending: PendingMedia[];
+}
+
+export const addMedia = (
+  reference: MediaReference,
+  content: UserContent[],
+  { pending }: MediaCollector,
+): void => {
+  pending.push({ ...reference, content, index: content.length });
+  content.push({ type: 'text', text: '' });
+};
+
+const mostReferences = 64;
+
+/** Their number and addresses: all that can be checked before anything is loaded. */
+export const checkPending = (
+  pending: readonly PendingMedia[],
+  promptField: string,
+  { allowPrivateUrls }: Pick<Ports, 'allowPrivateUrls'>,
+): void => {
+  if (pending.length > mostReferences)
+    throw invalid(`${promptField} must not have more than ${mostReferences} media and document parts`);
+  for (const { source, declared, field } of pending)
+    if (declared === undefined) checkSource(source, field, { allowPrivate: allowPrivateUrls });
+};
 
 /** An image, audio or video of any format; 400 when the model takes none. */
 export const mediaReference = (
@@ -37,6 +89,10 @@ export const documentReference = (file: NonNullable<ContentPart['file']>, path: 
   const reference = { kind: 'document', source, field } as const;
   return file.filename === undefined ? reference : { ...reference, filename: file.filename };
 };
+
+/** What the model sees above the text of a document. */
+export const documentHeading = (filename = 'document', context?: string): string =>
+  context === undefined ? filename : `${filename}\n\n${context}`;
 
 const audioTypes = {
   wav: 'audio/wav',

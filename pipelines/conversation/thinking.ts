@@ -63,16 +63,21 @@ const usualEffort = ({ default_effort, supported_efforts }: Reasoning): Effort =
 /** `:express` thinks for a quarter of the limit: at least this many tokens, but never more than half of it. */
 const shortestExpress = 1024;
 
+/** A budget leaves something of the limit to the answer. */
+export const checkBudget = ({ active, budget, budgetField }: ThinkingSettings, limit: number): void => {
+  if (active && budget !== undefined && budget >= limit)
+    throw invalid(`${budgetField} must be below the completion limit of ${limit} tokens`);
+};
+
 /** What the engine is sent, once the completion limit is known. `sent` is that limit where estimates shorten it. */
 export const budgetThinking = (
   { thinking, model, express }: ChatDraft<unknown>,
   limit: number,
   sent = limit,
 ): Thinking => {
-  const { effort, active, budget, budgetField } = thinking;
+  const { effort, active, budget } = thinking;
   if (!active) return { effort, budget: undefined };
-  if (budget !== undefined && budget >= limit)
-    throw invalid(`${budgetField} must be below the completion limit of ${limit} tokens`);
+  checkBudget(thinking, limit);
   if (model.reasoning?.supports_max_tokens !== true) return { effort, budget: undefined };
   if (budget === undefined) return { effort, budget: express ? expressBudget(sent) : undefined };
   return { effort, budget: budget < sent ? budget : Math.max(1, Math.floor(sent / 2)) };

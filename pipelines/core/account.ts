@@ -6,7 +6,17 @@ import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 
-/** A request that was admitted. Stages that need less of the exchange say so. */
+/** A request that holds a slot. Stages that need less of the exchange say so. */
+export interface Leased<From = Exchange> {
+  readonly exchange: From;
+  readonly caller: Caller;
+  readonly lease: Lease;
+  /** Both are set by `withAccount`. */
+  task: unknown;
+  account: unknown;
+}
+
+/** A request that holds a slot, and whose usage is counted. */
 export interface Admitted<Task, Uses = unknown, From = Exchange> {
   readonly exchange: From;
   readonly caller: Caller;

@@ -3,7 +3,7 @@ import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
-import type { Admitted, Billed, UsageSource } from './account.ts';
+import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
 
@@ -11,38 +11,43 @@ interface OfModel {
   readonly model: Model;
 }
 
-/** A step that holds a slot while `inner` runs, however that ends. */
-export interface Admit<Task, Out, Request> extends Step<Task, Out, Request> {
+/** A step that runs a composition of its own. */
+interface Nesting<Task, Out, Request> extends Step<Task, Out, Request> {
   readonly inner: Composed<never, Out, never>;
 }
 
-/** What the inner stages require of their context; an admitted request provides the task, the account and the exchange. */
-type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
+/** What the inner stages require of the exchange and the task. */
 type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
+type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
+
 interface Request<Context> {
   readonly exchange: ExchangeOf<Context> & Pick<Exchange, 'id' | 'log'> & Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
 }
-type Fits<Task, Uses, Context> =
-  Admitted<Task, Uses, ExchangeOf<Context>> extends Context
-    ? unknown
-    : 'its context is not that of an admitted request';
 
-export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
+type Slot<Context> = Leased<ExchangeOf<Context> & Pick<Exchange, 'id'>>;
+
+type Fits<Given, Context> = Given extends Context
+  ? unknown
+  : 'its context is not that of an admitted request';
+
+/**
+ * Holds a slot while `inner` runs, however that ends. Everything that costs more than reading the fields of a request
+ * belongs into `inner`: what is refused by admission must have cost nothing.
+ */
+export const admit = <Draft extends OfModel, Out, Context>(
   admission: Admission,
-  openAccount: (billed: Billed<Billable>) => Uses,
-  inner: Composed<Task, Out, Context> & Fits<TaskOf<Context>, Uses, Context>,
-): Admit<Billable & Task & TaskOf<Context>, Out, Request<Context>> => {
-  const run = (task: Billable & Task & TaskOf<Context>, request: Request<Context>): Observable<Out> => {
-    const { model } = task;
+  inner: Composed<Draft, Out, Context> & Fits<Leased<ExchangeOf<Context>>, Context>,
+): Nesting<Draft, Out, Request<Context>> => {
+  const run = (draft: Draft, request: Request<Context>): Observable<Out> => {
+    const { model } = draft;
     const hold = (lease: Lease): Observable<Out> =>
       new Observable((subscriber) => {
-        const admitted = new Held(request, task, lease);
-        subscriber.add(admitted);
+        const slot = new Holder(request, lease);
+        subscriber.add(slot);
         request.exchange.body?.admitted();
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
-        admitted.account = openAccount(admitted);
-        inner(task, admitted as Context).subscribe(subscriber);
+        inner(draft, slot as Context).subscribe(subscriber);
       });
     const lease = admission.admit({
       subscription: request.caller.subscription,
@@ -54,20 +59,34 @@ export const admit = <Billable extends OfModel, Task, Uses, Out, Context>(
   return Object.assign(run, { inner });
 };
 
+/**
+ * Opens the account of an admitted request once its task is known in full, then runs `inner` with both. What fails
+ * before this step leaves no usage event.
+ */
+export const withAccount = <Billable extends OfModel, Task, Uses, Out, Context>(
+  openAccount: (billed: Billed<Billable>) => Uses,
+  inner: Composed<Task, Out, Context> & Fits<Admitted<TaskOf<Context>, Uses, ExchangeOf<Context>>, Context>,
+): Nesting<Billable & Task & TaskOf<Context>, Out, Slot<Context>> => {
+  const run = (task: Billable & Task & TaskOf<Context>, slot: Slot<Context>): Observable<Out> => {
+    slot.task = task;
+    slot.account = openAccount(slot as Billed<Billable>);
+    return inner(task, slot as Context);
+  };
+  return Object.assign(run, { inner });
+};
+
 /** An admitted request: its teardown releases the lease with the tokens that it used. */
-class Held<Task, From> implements Admitted<Task, unknown, From>, Unsubscribable {
+class Holder<From> implements Leased<From>, Unsubscribable {
   readonly exchange: From;
   readonly caller: Caller;
-  readonly task: Task;
   readonly lease: Lease;
-  account: unknown;
+  task: unknown = undefined;
+  account: unknown = undefined;
 
-  constructor(request: { readonly exchange: From; readonly caller: Caller }, task: Task, lease: Lease) {
+  constructor(request: { readonly exchange: From; readonly caller: Caller }, lease: Lease) {
     this.exchange = request.exchange;
     this.caller = request.caller;
-    this.task = task;
     this.lease = lease;
-    this.account = undefined;
   }
 
   unsubscribe(): void {

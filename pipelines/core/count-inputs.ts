@@ -1,7 +1,9 @@
 /** Counts the tokens and inputs of a request for its usage event. */
 import { map, mergeMap, of } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { type Account, type Billed, noTokens, usageEvent } from './account.ts';
 import { countTexts } from './count-texts.ts';
 import { fromOperator, type Transform } from './stage.ts';
@@ -19,14 +21,14 @@ export const countTokens = <
   Part extends { readonly tokens: number | undefined },
   Task extends { readonly model: Model },
 >(
-  offload: Offload,
+  offload: Shared<Offload>,
   uncounted: (part: Part, task: Task) => Uncounted | undefined,
-): Transform<Part, Counted<Part>, { readonly task: Task }> =>
-  fromOperator(({ task }) =>
+): Transform<Part, Counted<Part>, { readonly task: Task } & Pick<KeyedRequest, 'caller'>> =>
+  fromOperator(({ task, caller }) =>
     mergeMap((part) => {
       const rest = uncounted(part, task);
       if (rest === undefined) return of(part as Counted<Part>);
-      return countTexts(offload, rest.texts, task.model.tokenizer).pipe(
+      return countTexts(offload.for(caller.subscription), rest.texts, task.model.tokenizer).pipe(
         map((tokens) => ({ ...part, tokens: tokens + rest.tokens })),
       );
     }),

@@ -3,8 +3,9 @@ import { isUtf8 } from 'node:buffer';
 import { catchError, map, type Observable } from 'rxjs';
 import { type ErrorKind, fail } from '../../src/errors.ts';
 import { notUtf8, parseJson as parseWide } from '../../src/offload/parse-json.ts';
-import type { Exchange } from '../../src/ports/exchange.ts';
+import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { jsonFault } from './json-fault.ts';
 import type { Step } from './stage.ts';
 
@@ -14,7 +15,12 @@ export type JsonObject = Record<string, unknown>;
 const offloadBytes = 256 * 1024;
 const maxDepth = 64;
 
-type Parser = Pick<Offload, 'parseJson'>;
+interface ParsedFor {
+  readonly exchange: Pick<Exchange, 'header'>;
+  readonly caller: Caller;
+}
+
+type Parser = Shared<Pick<Offload, 'parseJson'>>;
 
 /** Receives the body: 400 for one that is not JSON by its type, 413 for one that is too large. */
 export const receiveJson =
@@ -35,11 +41,11 @@ export const parseJson =
     offload: Parser,
     kind: ErrorKind = 'invalid_request',
     wideKey?: string,
-  ): Step<Buffer, JsonObject, { readonly exchange: Pick<Exchange, 'header'> }> =>
-  (bytes, { exchange }) =>
+  ): Step<Buffer, JsonObject, ParsedFor> =>
+  (bytes, { exchange, caller }) =>
     bytes.length <= offloadBytes
       ? parseBytes(bytes, exchange, kind, wideKey)
-      : parseElsewhere(offload, bytes, exchange, kind, wideKey);
+      : parseElsewhere(offload.for(caller.subscription), bytes, exchange, kind, wideKey);
 
 const isJsonType = (type: string): boolean =>
   type === 'application/json' || /^\s*[\w.+-]+\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type);
@@ -97,7 +103,7 @@ const notText = (exchange: Pick<Exchange, 'header'>, kind: ErrorKind) => {
 };
 
 const parseElsewhere = (
-  offload: Parser,
+  offload: Pick<Offload, 'parseJson'>,
   bytes: Buffer,
   exchange: Pick<Exchange, 'header'>,
   kind: ErrorKind,

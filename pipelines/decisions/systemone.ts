@@ -6,7 +6,7 @@ import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Decided } from '../../src/ports/decision.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
@@ -29,18 +29,22 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
     decisionsRequest, // 422 names the field
     resolveDecisionModel(ports.catalog), // 404 422
     readDecisionRequest,
-    fitQuestions(ports.offload), // 422 when a question is too long for the model
     // 429 after waiting its turn; all questions are one request
     admit(
       ports.admission,
-      inputAccount('/systemone', () => 1),
       compose(
-        callEngine(ports, 'decide'), // 502 529
-        countTokens(ports.offload, uncounted), // what the engine did not count
-        mapErrors(decisionError), // to the statuses that the usage event has
-        count(),
-        frameDecisions, // likelihoods → one JSON object
-        record(ports.usage), // one usage event, however it ends
+        fitQuestions(ports.offload), // 422 when a question is too long for the model
+        withAccount(
+          inputAccount('/systemone', () => 1),
+          compose(
+            callEngine(ports, 'decide'), // 502 529
+            countTokens(ports.offload, uncounted), // what the engine did not count
+            mapErrors(decisionError), // to the statuses that the usage event has
+            count(),
+            frameDecisions, // likelihoods → one JSON object
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
     mapErrors(decisionError), // 422 502 529

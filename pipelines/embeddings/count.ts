@@ -1,13 +1,14 @@
 /** Counts the inputs and tokens of embeddings: the engine's own number, else ours. */
 import type { Embedded, EmbeddingInput } from '../../src/ports/embedding.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { lengthOf } from '../../src/tokens/prompt.ts';
 import { type Counted, countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
 import type { EmbeddingTask } from './read-request.ts';
 
 export type CountedEmbedded = Counted<Embedded>;
 
-export const countEmbedded = (offload: Offload) => countTokens(offload, uncounted);
+export const countEmbedded = (offload: Shared<Offload>) => countTokens(offload, uncounted);
 
 export const embeddingAccount = (route: string) =>
   inputAccount(route, ({ vectors }: CountedEmbedded) => vectors.length);

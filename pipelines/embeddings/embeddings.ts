@@ -2,7 +2,7 @@
 import { EmbeddingsFields } from '../../schemas/embeddings.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
@@ -24,18 +24,22 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
     embeddingsFields, // 400 names the field
     resolveModel(ports.catalog, 'embedding'), // 404
     readEmbeddingRequest, // 400 names the field
-    fitInputs(ports.offload), // inputs that are too long are cut
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      embeddingAccount('/embeddings'),
       compose(
-        callEngine(ports, 'embed'), // 502 503 504
-        countEmbedded(ports.offload), // what the engine did not count
-        count(),
-        frameEmbeddings, // vectors → one JSON object
-        record<FramedReply>(ports.usage), // one usage event, however it ends
-        writePaced, // as fast as the client reads
+        fitInputs(ports.offload), // inputs that are too long are cut
+        withAccount(
+          embeddingAccount('/embeddings'),
+          compose(
+            callEngine(ports, 'embed'), // 502 503 504
+            countEmbedded(ports.offload), // what the engine did not count
+            count(),
+            frameEmbeddings, // vectors → one JSON object
+            record<FramedReply>(ports.usage), // one usage event, however it ends
+            writePaced, // as fast as the client reads
+          ),
+        ),
       ),
     ),
   );

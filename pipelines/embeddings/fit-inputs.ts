@@ -1,15 +1,17 @@
 /** Cuts inputs that are longer than the model reads. */
 import { map, of } from 'rxjs';
 import type { EmbeddingInput } from '../../src/ports/embedding.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { fitsBytes } from '../../src/tokens/prompt.ts';
 import { cutTexts } from '../core/count-texts.ts';
 import type { Step } from '../core/stage.ts';
 import type { EmbeddingTask } from './read-request.ts';
 
 export const fitInputs =
-  (offload: Offload): Step<EmbeddingTask, EmbeddingTask, unknown> =>
-  (task) => {
+  (offload: Shared<Offload>): Step<EmbeddingTask, EmbeddingTask, Pick<KeyedRequest, 'caller'>> =>
+  (task, { caller }) => {
     const { model, call } = task;
     const limit = model.context_length ?? Number.POSITIVE_INFINITY;
     // Bytes bound tokens from above: most texts are never counted.
@@ -18,7 +20,8 @@ export const fitInputs =
     );
     if (long.length === 0 && call.inputs.every((input) => typeof input === 'string' || input.length <= limit))
       return task;
-    const cut = long.length === 0 ? of(long) : cutTexts(offload, long, model.tokenizer, limit);
+    const cut =
+      long.length === 0 ? of(long) : cutTexts(offload.for(caller.subscription), long, model.tokenizer, limit);
     return cut.pipe(map((shorter) => replaced(task, long, shorter, limit)));
   };
 

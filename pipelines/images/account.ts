@@ -4,7 +4,7 @@ import { costOf } from '../../src/billing/cost.ts';
 import { billedMegapixels } from '../../src/images/megapixels.ts';
 import { type Account, type Billed, type Outcome, usageEvent } from '../core/account.ts';
 import type { MadeImage } from './drawn-images.ts';
-import type { ImageTask } from './read-inputs.ts';
+import type { ImageTask } from './load-images.ts';
 
 /** `route` is the path below `/v1`. */
 export const imageAccount =

@@ -5,12 +5,14 @@ import { ApiError, fail } from '../../src/errors.ts';
 import { type PictureHead, pictureHead } from '../../src/images/picture-head.ts';
 import { decodeHead, decodeInTicks } from '../../src/media/base64.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Drawn } from '../../src/ports/image.ts';
 import type { MediaData } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
 import type { Pictures } from '../../src/ports/pictures.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { fromOperator, type Transform } from '../core/stage.ts';
-import type { ImageTask } from './read-inputs.ts';
+import type { ImageTask } from './load-images.ts';
 
 /** With the type and size read from its bytes. */
 export interface MadeImage extends Drawn, PictureHead {}
@@ -73,8 +75,13 @@ const headOf = (image: MediaData): Observable<PictureHead> => {
 const mostPixels = 2 ** 28;
 
 /** Decodes every image completely: 502 for one that is cut or damaged. With an alpha channel the pixels decide. */
-export const decodeImages = (pictures: Pictures): Transform<MadeImage, InspectedImage, unknown> =>
-  fromOperator(() => mergeMap((image) => inspect(pictures, image), atOnce));
+export const decodeImages = (
+  pictures: Shared<Pictures>,
+): Transform<MadeImage, InspectedImage, Pick<KeyedRequest, 'caller'>> =>
+  fromOperator(({ caller }) => {
+    const own = pictures.for(caller.subscription);
+    return mergeMap((image) => inspect(own, image), atOnce);
+  });
 
 const inspect = (pictures: Pictures, image: MadeImage): Observable<InspectedImage> =>
   bytesOf(image.image).pipe(

@@ -11,7 +11,7 @@ import { Forwarder, type Transform, transform } from '../core/stage.ts';
 import { gather } from '../core/transforms.ts';
 import type { ImageAccount } from './account.ts';
 import type { StoredImage } from './drawn-images.ts';
-import type { ImageTask } from './read-inputs.ts';
+import type { ImageTask } from './load-images.ts';
 
 interface Drawing {
   readonly task: ImageTask;

@@ -6,6 +6,7 @@ import { namesOf } from '../../src/images/spec.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Exchange, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { invalid } from '../core/checks.ts';
 import { compose } from '../core/compose.ts';
 import { type JsonObject, parseJson, parseText, receiveJson } from '../core/parse-json.ts';
@@ -36,7 +37,7 @@ export interface ImageFile {
 /** References may come as JSON text in a form; those that do not fit in this go as files. */
 const maxFieldBytes = 4 * mebibyte;
 
-export const readImageBody = (offload: Offload): Step<Exchange, ImageBody, KeyedRequest> => {
+export const readImageBody = (offload: Shared<Offload>): Step<Exchange, ImageBody, KeyedRequest> => {
   const readJson = compose(receiveJson(), parseJson(offload, 'invalid_request', 'seed'), jsonBody);
   return (exchange, request) =>
     /^\s*multipart\//i.test(exchange.header('content-type'))

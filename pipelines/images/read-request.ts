@@ -6,6 +6,7 @@ import { fail } from '../../src/errors.ts';
 import { chooseSize } from '../../src/images/choose-size.ts';
 import { imageSpecOf, namesOf, settings } from '../../src/images/spec.ts';
 import type { ImageBackground, ImageCall, ImageFormat } from '../../src/ports/image.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import { checkEnum, checkRange, checkText, invalid } from '../core/checks.ts';
 import type { JsonObject } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
@@ -38,7 +39,10 @@ export interface ImagePlan {
 const imageFields = validate(ImageFields);
 
 export const readImageRequest =
-  (route: ImageRoute): Step<ResolvedRequest<ImageBody>, ImagePlan, unknown> =>
+  (
+    { allowPrivateUrls }: Pick<Ports, 'allowPrivateUrls'>,
+    route: ImageRoute,
+  ): Step<ResolvedRequest<ImageBody>, ImagePlan, unknown> =>
   ({ body, model }) => {
     const spec = imageSpecOf(model);
     if (spec === undefined)
@@ -65,7 +69,7 @@ export const readImageRequest =
         ...readImageSettings(raw, parameters),
         ...readOutput(fields, parameters, model),
       },
-      ...readImageSources(fields, body, { route, model, spec }),
+      ...readImageSources(fields, body, { route, model, spec, allowPrivateUrls }),
     };
   };
 

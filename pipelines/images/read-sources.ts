@@ -3,6 +3,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { ImageFields } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import type { ApiError } from '../../src/errors.ts';
+import { checkSource } from '../../src/media/check-source.ts';
 import type { Base64 } from '../../src/ports/media.ts';
 import { invalid, sourceOf } from '../core/checks.ts';
 import type { ImageBody, ImageFile } from './read-body.ts';
@@ -24,6 +25,7 @@ interface Rules {
   readonly route: ImageRoute;
   readonly model: Model;
   readonly spec: ImageCapabilities;
+  readonly allowPrivateUrls: boolean;
 }
 
 /** In this order: files of the form, `images`, `input_references`. Nothing is fetched yet. */
@@ -38,6 +40,8 @@ export const readImageSources = (fields: ImageFields, body: ImageBody, rules: Ru
   ];
   const mask = maskSource(fields, body);
   checkTaken(fields, body, rules, { references, mask });
+  for (const { field, from } of mask === undefined ? references : [...references, mask])
+    if ('url' in from) checkSource(from.url, field, { allowPrivate: rules.allowPrivateUrls });
   return { references, mask };
 };
 

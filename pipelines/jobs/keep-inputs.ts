@@ -3,8 +3,12 @@ import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArra
 import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { headLength, sniffMediaType } from '../../src/media/media-type.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Codec, MediaFacts } from '../../src/ports/codec.ts';
+import type { Caller } from '../../src/ports/exchange.ts';
+import type { Media } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
+import type { Pictures } from '../../src/ports/pictures.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { RenderInput } from '../../src/ports/render.ts';
 import { lengthTolerance, type MediaLimit, mediaLimits } from '../../src/video/media-limits.ts';
@@ -27,33 +31,47 @@ export interface KeptBlob {
   readonly written: Promise<void>;
 }
 
-/** Emits all of them at once. Whatever comes of it, `kept` has what is to be removed again. */
-export const keepInputs = (
-  ports: InputPorts,
-  jobId: string,
-  task: RenderTask,
-  kept: KeptBlob[],
-): Observable<readonly RenderInput[]> =>
-  from(task.media).pipe(
-    mergeMap((wanted, index) => keepInput(ports, { jobId, task, kept }, wanted, index), atOnce),
+interface Keeping {
+  /** Of the job. */
+  readonly id: string;
+  readonly caller: Caller;
+  readonly task: RenderTask;
+  /** Whatever comes of it: what is to be removed again. */
+  readonly kept: KeptBlob[];
+}
+
+/** Emits all of them at once. */
+export const keepInputs = (ports: InputPorts, keeping: Keeping): Observable<readonly RenderInput[]> => {
+  const { subscription } = keeping.caller;
+  const own: OwnPorts = {
+    media: ports.media.for(subscription),
+    codec: ports.codec.for(subscription),
+    pictures: ports.pictures.for(subscription),
+    blobs: ports.blobs,
+  };
+  return from(keeping.task.media).pipe(
+    mergeMap((wanted, index) => keepInput(own, keeping, wanted, index), atOnce),
     toArray(),
     map((placed) => placed.sort((one, other) => one.index - other.index).map(({ input }) => input)),
   );
+};
+
+/** The ports as the subscription of the job has them. */
+interface OwnPorts {
+  readonly media: Media;
+  readonly codec: Codec;
+  readonly pictures: Pictures;
+  readonly blobs: Blobs;
+}
 
 interface PlacedInput {
   readonly index: number;
   readonly input: RenderInput;
 }
 
-interface Keeping {
-  readonly jobId: string;
-  readonly task: RenderTask;
-  readonly kept: KeptBlob[];
-}
-
 const keepInput = (
-  ports: InputPorts,
-  { jobId, task, kept }: Keeping,
+  ports: OwnPorts,
+  { id, task, kept }: Keeping,
   wanted: WantedMedia,
   index: number,
 ): Observable<PlacedInput> =>
@@ -62,7 +80,7 @@ const keepInput = (
       checkBytes(ports, wanted, bytes, task).pipe(map((mediaType) => ({ bytes, mediaType }))),
     ),
     switchMap(({ bytes, mediaType }) => {
-      const blob = `inputs/${jobId}/${index}`;
+      const blob = `inputs/${id}/${index}`;
       const written = ports.blobs.put(blob, bytes, { mediaType, expiresAt: Date.now() + keptMs });
       kept.push({ name: blob, written });
       const input: RenderInput = { kind: wanted.kind, use: wanted.use, blob, mediaType };
@@ -70,7 +88,7 @@ const keepInput = (
     }),
   );
 
-const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia): Observable<Buffer> =>
+const readBytes = ({ media }: OwnPorts, { kind, field, source }: WantedMedia): Observable<Buffer> =>
   source instanceof FormFile
     ? of(source.bytes)
     : media
@@ -79,7 +97,7 @@ const readBytes = ({ media }: InputPorts, { kind, field, source }: WantedMedia):
 
 /** Emits the type that the bytes have, whatever they are called, once all of them were read. */
 const checkBytes = (
-  ports: InputPorts,
+  ports: OwnPorts,
   wanted: WantedMedia,
   bytes: Buffer,
   task: RenderTask,
@@ -101,7 +119,7 @@ const checkBytes = (
 };
 
 const checkPicture = (
-  { pictures }: InputPorts,
+  { pictures }: OwnPorts,
   bytes: Buffer,
   maxPixels: number,
   field: string,

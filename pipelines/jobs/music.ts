@@ -20,7 +20,7 @@ import { type OutputName, readOutput } from './content.ts';
 import { conflict, replyJob } from './jobs.ts';
 import { readMusicRequest } from './read-music-request.ts';
 import { declaredSettings } from './render-settings.ts';
-import { checkCallback, noAccount, startJob } from './start-job.ts';
+import { checkCallback, startJob } from './start-job.ts';
 
 const musicRequest = validate(MusicRequest);
 
@@ -35,7 +35,6 @@ export const musicCreate = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held until the job exists, not while it renders
     admit(
       ports.admission,
-      noAccount,
       compose(startJob(ports)), // 503
     ),
     replyJob(ports, 202),

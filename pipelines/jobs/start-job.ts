@@ -18,9 +18,7 @@ interface Request {
   readonly caller: Caller;
 }
 
-/** A job is billed when it has rendered, not when it starts. */
-export const noAccount = (): undefined => undefined;
-
+/** A job is billed when it has rendered, not when it starts: it has no account yet. */
 export const startJob =
   (ports: JobPorts): Step<RenderTask, JobView, Request> =>
   (task, { exchange: { id: requestId, log }, caller }) => {
@@ -31,7 +29,7 @@ export const startJob =
     const id = `${call.type}_${randomBytes(12).toString('hex')}`;
     const kept: KeptBlob[] = [];
     let creation: Promise<JobView> | undefined;
-    return keepInputs(ports, id, task, kept).pipe(
+    return keepInputs(ports, { id, caller, task, kept }).pipe(
       switchMap((inputs) => {
         const { media: _, startTimeField: __, ...rest } = task;
         const itsCall = call.type === 'video' ? { ...call, inputs } : call;

@@ -15,7 +15,7 @@ import { replyJob } from './jobs.ts';
 import { isForm, readVideoForm } from './read-video-form.ts';
 import { readVideoRequest } from './read-video-request.ts';
 import { declaredSettings } from './render-settings.ts';
-import { checkCallback, noAccount, startJob } from './start-job.ts';
+import { checkCallback, startJob } from './start-job.ts';
 
 const videoFields = validate(VideoFields);
 
@@ -29,7 +29,6 @@ export const videosCreate = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held until the job exists, not while it renders
     admit(
       ports.admission,
-      noAccount,
       compose(startJob(ports)), // 400 413 for media, 503
     ),
     replyJob(ports, 202),

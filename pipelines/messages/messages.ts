@@ -5,9 +5,10 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { openSigning } from '../../src/signatures/signing.ts';
 import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { loadMedia } from '../conversation/load-media.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -28,18 +29,23 @@ export const messages = (ports: Ports): KeyedPipeline =>
     messagesRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readMessagesRequest(ports, openSigning(ports.state)), // 400 names the field
-    fitContext(ports.offload), // 400 when the prompt alone fills the window
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      tokenAccount('/messages'),
       compose(
-        callEngine(ports, 'chat'), // 502 503 504 before the first token
-        orderParts, // one block after the other, or a failure
-        settle, // an end that comes too early is a failure
-        countTokens, // the engine's numbers, else our own
-        frameMessages, // parts → one message or its events
-        record(ports.usage), // one usage event, however it ends
+        loadMedia(ports), // 400 413 names the part
+        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withAccount(
+          tokenAccount('/messages'),
+          compose(
+            callEngine(ports, 'chat'), // 502 503 504 before the first token
+            orderParts, // one block after the other, or a failure
+            settle, // an end that comes too early is a failure
+            countTokens, // the engine's numbers, else our own
+            frameMessages, // parts → one message or its events
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

@@ -8,8 +8,12 @@ import type {
   ToolUseBlock,
 } from '../../schemas/message-blocks.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import { mediaReference } from '../conversation/media-parts.ts';
-import { addMedia, documentHeading, type MediaCollector } from '../conversation/read-media.ts';
+import {
+  addMedia,
+  documentHeading,
+  type MediaCollector,
+  mediaReference,
+} from '../conversation/media-parts.ts';
 import { sourceOf } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';
 import { toCallId } from './tool-use-ids.ts';

@@ -4,7 +4,7 @@ import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { plainText } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
-import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
+import type { MediaCollector, PendingMedia } from '../conversation/media-parts.ts';
 import { invalid } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';

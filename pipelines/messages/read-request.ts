@@ -1,11 +1,12 @@
 /** Reads a messages request into a draft of the engine call: 400 names the field. */
-import { of, switchMap } from 'rxjs';
+import { map } from 'rxjs';
 import type { MessagesRequest } from '../../schemas/messages.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Signer, Signing } from '../../src/signatures/signing.ts';
 import { type ChatDraft, noStop, unresolvedThinking, unresolvedTokens } from '../conversation/chat-task.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { readOtherFields } from '../conversation/other-fields.ts';
-import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import type { Step } from '../core/stage.ts';
@@ -20,24 +21,18 @@ export interface MessagesFraming {
 
 export const readMessagesRequest =
   (
-    readers: MediaReaders,
+    addresses: AddressRules,
     signing: Signing,
   ): Step<ResolvedRequest<MessagesRequest>, ChatDraft<MessagesFraming>, Pick<KeyedRequest, 'exchange'>> =>
   (resolved, { exchange }) =>
-    signing().pipe(
-      switchMap((signer) => {
-        const pending: PendingMedia[] = [];
-        const draft = readDraft(resolved, pending, exchange.body.length, signer);
-        return pending.length === 0 ? of(draft) : readMedia(readers, pending, draft);
-      }),
-    );
+    signing().pipe(map((signer) => checkDraft(readDraft(resolved, exchange.body.length, signer), addresses)));
 
 const readDraft = (
   resolved: ResolvedRequest<MessagesRequest>,
-  pending: PendingMedia[],
   bodyLength: number | undefined,
   signer: Signer,
 ): ChatDraft<MessagesFraming> => {
+  const pending: PendingMedia[] = [];
   const { body, model, variant } = resolved;
   const forwarded = readOtherFields(messagesFields, body, model);
   const unseal = (signature: string) => signer.unseal(signature, model);
@@ -67,6 +62,7 @@ const readDraft = (
     thinking: prompt.thinking,
     // Clients that do not ask for thinking read the first block as text.
     hidesReasoning: body.thinking === undefined || body.thinking.type === 'disabled',
+    pending,
     textBytes: pending.length === 0 ? bodyLength : undefined,
     framing: { hidesThinking: body.thinking?.display === 'omitted', signer },
   };

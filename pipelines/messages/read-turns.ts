@@ -2,7 +2,7 @@
 import type { InputBlock } from '../../schemas/message-blocks.ts';
 import type { CountTokensRequest, InputMessage } from '../../schemas/messages.ts';
 import type { ChatMessage, TextContent, Thought, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import type { MediaCollector } from '../conversation/read-media.ts';
+import type { MediaCollector } from '../conversation/media-parts.ts';
 import { invalid } from '../core/checks.ts';
 import {
   readDocument,

@@ -37,10 +37,11 @@ export const messagesRoutes = (ports: Ports): readonly Route[] => [
     pipeline: messagesCountTokens(ports),
     doc: {
       tag,
-      summary: 'How many tokens a request would put in; nothing is generated or billed',
+      summary:
+        'How many tokens a request would put in; nothing is generated or billed, but it counts as a request',
       body: json(CountTokensRequest),
       response: json(TokenCount),
-      errors: [400, 404, 413, 502, 503],
+      errors: [400, 404, 413, 429, 502, 503],
     },
   },
 ];

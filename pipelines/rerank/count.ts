@@ -1,7 +1,9 @@
 /** Counts the documents and tokens of a rerank request: the engine's own number, else ours. */
 import { map, mergeMap, of, switchMap } from 'rxjs';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Reranked } from '../../src/ports/rerank.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { type Counted, inputAccount } from '../core/count-inputs.ts';
 import { countTexts } from '../core/count-texts.ts';
 import { fromOperator, type Transform } from '../core/stage.ts';
@@ -13,15 +15,16 @@ export const rerankAccount = inputAccount('/rerank', ({ scores }: CountedReranke
 
 /** A model reads the query again with each document. */
 export const countReranked = (
-  offload: Offload,
-): Transform<Reranked, CountedReranked, { readonly task: RerankTask }> =>
-  fromOperator(({ task: { model, call } }) =>
+  offload: Shared<Offload>,
+): Transform<Reranked, CountedReranked, { readonly task: RerankTask } & Pick<KeyedRequest, 'caller'>> =>
+  fromOperator(({ task: { model, call }, caller }) =>
     mergeMap((part) => {
       if (part.tokens !== undefined) return of(part as CountedReranked);
+      const counter = offload.for(caller.subscription);
       const documents = call.documents.slice(part.first, part.first + part.scores.length);
-      return countTexts(offload, [call.query], model.tokenizer).pipe(
+      return countTexts(counter, [call.query], model.tokenizer).pipe(
         switchMap((query) =>
-          countTexts(offload, documents, model.tokenizer).pipe(
+          countTexts(counter, documents, model.tokenizer).pipe(
             map((tokens) => ({ ...part, tokens: tokens + query * documents.length })),
           ),
         ),

@@ -1,6 +1,8 @@
 /** Cuts documents that are too long for the model beside the query; a query that leaves no room is a 400. */
 import { map, type Observable, switchMap } from 'rxjs';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import { fitsBytes } from '../../src/tokens/prompt.ts';
 import { invalid } from '../core/checks.ts';
 import { countTexts, cutTexts } from '../core/count-texts.ts';
@@ -11,21 +13,22 @@ import type { RerankTask } from './read-request.ts';
 const around = 4;
 
 export const fitDocuments =
-  (offload: Offload): Step<RerankTask, RerankTask, unknown> =>
-  (task) => {
+  (offload: Shared<Offload>): Step<RerankTask, RerankTask, Pick<KeyedRequest, 'caller'>> =>
+  (task, { caller }) => {
     const { model, call, longestDocument } = task;
     const window = (model.context_length ?? Number.POSITIVE_INFINITY) - around;
     // Bytes bound tokens from above: most requests are never counted.
     const queryBytes = Buffer.byteLength(call.query);
     const fits = Math.min(window - queryBytes, longestDocument);
     if (call.documents.every((document) => fitsBytes([document], fits))) return task;
-    return countTexts(offload, [call.query], model.tokenizer).pipe(
+    const counter = offload.for(caller.subscription);
+    return countTexts(counter, [call.query], model.tokenizer).pipe(
       switchMap((query) => {
         if (query >= window)
           throw invalid(
             `query is too long: it has ${query} tokens, model ${model.id} reads ${window + around} with a document`,
           );
-        return cutLong(offload, task, Math.min(window - query, longestDocument));
+        return cutLong(counter, task, Math.min(window - query, longestDocument));
       }),
     );
   };

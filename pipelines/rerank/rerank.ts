@@ -2,7 +2,7 @@
 import { RerankFields } from '../../schemas/rerank.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { count, record } from '../core/meter.ts';
@@ -23,17 +23,21 @@ export const rerank = (ports: Ports): KeyedPipeline =>
     rerankFields, // 400 names the field
     resolveModel(ports.catalog, 'rerank'), // 404
     readRerankRequest, // 400 names the document
-    fitDocuments(ports.offload), // 400 when the query leaves no room; long documents are cut
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      rerankAccount,
       compose(
-        callEngine(ports, 'rerank'), // 502 503 504
-        countReranked(ports.offload), // what the engine did not count
-        count(),
-        frameReranked, // scores → one JSON object
-        record(ports.usage), // one usage event, however it ends
+        fitDocuments(ports.offload), // 400 when the query leaves no room; long documents are cut
+        withAccount(
+          rerankAccount,
+          compose(
+            callEngine(ports, 'rerank'), // 502 503 504
+            countReranked(ports.offload), // what the engine did not count
+            count(),
+            frameReranked, // scores → one JSON object
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

@@ -3,8 +3,14 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { InputPart, ReadItem } from '../../schemas/responses-input.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { TextContent, UserContent } from '../../src/ports/chat.ts';
-import { audioReference, documentReference, mediaReference } from '../conversation/media-parts.ts';
-import { addMedia, type MediaCollector, type MediaReference } from '../conversation/read-media.ts';
+import {
+  addMedia,
+  audioReference,
+  documentReference,
+  type MediaCollector,
+  type MediaReference,
+  mediaReference,
+} from '../conversation/media-parts.ts';
 import { invalid, required, sourceOf } from '../core/checks.ts';
 
 type Content = NonNullable<ReadItem['content']>;

@@ -2,7 +2,7 @@
 import type { ResponsesRequest } from '../../schemas/responses.ts';
 import type { InputItem, ReadItem } from '../../schemas/responses-input.ts';
 import type { ChatMessage, TextContent, ToolCall, UserContent } from '../../src/ports/chat.ts';
-import type { MediaCollector } from '../conversation/read-media.ts';
+import type { MediaCollector } from '../conversation/media-parts.ts';
 import { invalid, required } from '../core/checks.ts';
 import { readFunctionOutput, readResponsesText, readResponsesUserContent } from './read-content.ts';
 import type { ToolNames } from './tool-names.ts';

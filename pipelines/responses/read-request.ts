@@ -12,12 +12,12 @@ import {
   unresolvedThinking,
   unresolvedTokens,
 } from '../conversation/chat-task.ts';
+import { type AddressRules, checkDraft } from '../conversation/check-draft.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { dialect, namesOf, type Refuse, readOtherFields, refusal } from '../conversation/other-fields.ts';
-import { type MediaReaders, type PendingMedia, readMedia } from '../conversation/read-media.ts';
 import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid, required } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
-import type { Step } from '../core/stage.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
 import { chooseTools, readTools } from './read-tools.ts';
@@ -30,20 +30,15 @@ export interface ResponsesFraming {
 }
 
 export const readResponsesRequest =
-  (
-    readers: MediaReaders,
-  ): Step<ResolvedRequest<ResponsesRequest>, ChatDraft<ResponsesFraming>, Pick<KeyedRequest, 'exchange'>> =>
-  (resolved, { exchange }) => {
-    const pending: PendingMedia[] = [];
-    const draft = readDraft(resolved, pending, exchange.body.length);
-    return pending.length === 0 ? draft : readMedia(readers, pending, draft);
-  };
+  (addresses: AddressRules) =>
+  (resolved: ResolvedRequest<ResponsesRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) =>
+    checkDraft(readDraft(resolved, exchange.body.length), addresses);
 
 const readDraft = (
   { body, model, variant }: ResolvedRequest<ResponsesRequest>,
-  pending: PendingMedia[],
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
+  const pending: PendingMedia[] = [];
   refuseStored(body);
   const forwarded = readOtherFields(responsesFields, body, model);
   checkMetadata(body.metadata);
@@ -78,6 +73,7 @@ const readDraft = (
     limit: body.max_output_tokens,
     thinking: readThinking(body.reasoning === undefined ? {} : { reasoning: body.reasoning }, model, false),
     hidesReasoning: body.reasoning?.exclude === true,
+    pending,
     textBytes: pending.length === 0 && bodyLength !== undefined ? bodyLength + given.addedBytes : undefined,
     framing: { echo: responsesEcho(body, format), called: given.called },
   };

@@ -6,7 +6,7 @@ import type { Engines } from '../../src/ports/engine.ts';
 import type { DetokenizeCall, TokenizeCall, TokenizedChat } from '../../src/ports/tokenize.ts';
 import { readMessages } from '../chat/read-messages.ts';
 import { readTools } from '../chat/read-tools.ts';
-import type { PendingMedia } from '../conversation/read-media.ts';
+import type { PendingMedia } from '../conversation/media-parts.ts';
 import { invalid } from '../core/checks.ts';
 import { readIds } from '../core/read-inputs.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';

@@ -3,7 +3,7 @@ import { DetokenizeFields, TokenizeRequest, type TokenizeResponse } from '../../
 import { jsonReply, type KeyedPipeline, type WholeReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Tokenized } from '../../src/ports/tokenize.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
@@ -34,10 +34,14 @@ export const tokenize = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn
     admit(
       ports.admission,
-      noAccount,
       compose(
-        callEngine(ports, 'tokenize'), // 502 503 504
-        replyTokens,
+        withAccount(
+          noAccount,
+          compose(
+            callEngine(ports, 'tokenize'), // 502 503 504
+            replyTokens,
+          ),
+        ),
       ),
     ),
   );
@@ -53,7 +57,6 @@ export const detokenize = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn
     admit(
       ports.admission,
-      noAccount,
       compose(
         callEngine(ports, 'detokenize'), // 502 503 504
         (prompt) => jsonReply({ prompt }),

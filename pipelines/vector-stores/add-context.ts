@@ -4,6 +4,7 @@ import type { ChatMessage } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 import type { FoundItem } from '../../src/ports/vector-stores.ts';
 import { fitsBytes, promptTexts } from '../../src/tokens/prompt.ts';
 import type { ChatFraming } from '../chat/read-request.ts';
@@ -14,6 +15,7 @@ import type { Step } from '../core/stage.ts';
 import { type EmbedRequest, embedAs, type QueryPorts, type ToEmbed, type WithVectors } from './embed.ts';
 import { contextQuery, fenceItems } from './rag-prompt.ts';
 import { resultJson } from './shapes.ts';
+import type { InStore } from './stores.ts';
 
 /** Items looked at, and how near they must be at all. */
 const maxItems = 20;
@@ -30,11 +32,8 @@ const fenceTokens = 256;
 type Draft = ChatDraft<ChatFraming>;
 type StorePorts = Pick<Ports, 'vectorStores'>;
 
-/** A draft of a chat call, and the id of the vector store to search. */
-export interface RagDraft {
-  readonly draft: Draft;
-  readonly collection: string;
-}
+/** A draft of a chat call, and the vector store to search. */
+export interface RagDraft extends Draft, InStore {}
 
 interface Question extends ToEmbed {
   readonly draft: Draft;
@@ -50,19 +49,16 @@ export const addContext = (
   route: string,
 ): Composed<RagDraft, Draft, KeyedRequest> =>
   compose(
-    readQuestion(ports), // 400 when there is no such vector store
+    readQuestion,
     findItems(ports, route), // 429, and 502 503 when the question cannot be embedded
     insertItems(ports.offload),
   );
 
-const readQuestion =
-  ({ vectorStores }: StorePorts) =>
-  ({ draft, collection }: RagDraft, { caller }: KeyedRequest): Observable<Question> => {
-    const query = contextQuery(draft.call.messages);
-    return from(vectorStores.get(caller.subscription, collection, 'collection')).pipe(
-      map((store) => ({ draft, store, texts: query === '' ? [] : [query] })),
-    );
-  };
+/** The text of documents that were loaded is part of the question. */
+const readQuestion = ({ store, ...draft }: RagDraft): Question => {
+  const query = contextQuery(draft.call.messages);
+  return { draft, store, texts: query === '' ? [] : [query] };
+};
 
 const findItems = (ports: QueryPorts & StorePorts, route: string): Step<Question, Found, KeyedRequest> => {
   const find = compose(embedAs<Question>('search_query', ports, route), searchItems(ports));
@@ -86,9 +82,11 @@ const searchItems =
     );
 
 const insertItems =
-  (offload: Offload) =>
-  ({ draft, items }: Found): Observable<Draft> =>
-    tokenBudget(offload, draft).pipe(map((budget) => withContext(draft, fitting(items, budget))));
+  (offload: Shared<Offload>) =>
+  ({ draft, items }: Found, { caller }: KeyedRequest): Observable<Draft> =>
+    tokenBudget(offload.for(caller.subscription), draft).pipe(
+      map((budget) => withContext(draft, fitting(items, budget))),
+    );
 
 /** Tokens that items may take: the conversation keeps enough for its completion. */
 const tokenBudget = (offload: Offload, { model, call }: ChatDraft<unknown>): Observable<number> => {

@@ -9,7 +9,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Embed } from '../../src/vector-stores/ingest-file.ts';
 import { toUnitLength } from '../../src/vectors.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { type Composed, compose } from '../core/compose.ts';
 import { count, recordValue } from '../core/meter.ts';
@@ -46,17 +46,21 @@ const vectorsOf = (
 /** Vectors of unit length, in the order of the inputs. The task requests base64; `route` is what is billed. */
 const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, Vectors, EmbedRequest> =>
   compose(
-    fitInputs(ports.offload), // texts that are too long are cut
     // 429 after waiting its turn
     admit(
       ports.admission,
-      embeddingAccount(route),
       compose(
-        callEngine(ports, 'embed'), // 502 503 504
-        countEmbedded(ports.offload), // what the engine did not count
-        count(),
-        gather(vectorsOf), // 502 when one is missing
-        recordValue(ports.usage), // one usage event, however it ends
+        fitInputs(ports.offload), // texts that are too long are cut
+        withAccount(
+          embeddingAccount(route),
+          compose(
+            callEngine(ports, 'embed'), // 502 503 504
+            countEmbedded(ports.offload), // what the engine did not count
+            count(),
+            gather(vectorsOf), // 502 when one is missing
+            recordValue(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );

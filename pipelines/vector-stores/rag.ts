@@ -1,5 +1,5 @@
 /** POST /chat/completions/RAG: a chat completion whose model is given fitting items of a vector store. */
-import { map, Observable } from 'rxjs';
+import { from, map } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -7,9 +7,9 @@ import { frameChat } from '../chat/frame.ts';
 import { readChatRequest } from '../chat/read-request.ts';
 import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
-import type { MediaReaders } from '../conversation/read-media.ts';
+import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
-import { admit } from '../core/admit.ts';
+import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -28,30 +28,35 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     ragRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
-    readRagRequest(ports), // 400 names the field
-    addContext(ports, route), // 400 429 502 503
-    fitContext(ports.offload), // 400 when the prompt alone fills the window
+    readRagRequest(ports), // 400 names the field, 400 when there is no such vector store
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-      tokenAccount(route),
       compose(
-        callEngine(ports, 'chat'), // 502 503 504 before the first token
-        settle, // an end that comes too early is a failure
-        countTokens, // the engine's numbers, else our own
-        frameChat(ports), // parts → one JSON object or chunks
-        record(ports.usage), // one usage event, however it ends
+        loadMedia(ports), // 400 413 names the part
+        addContext(ports, route), // 429, and 502 503 when the question cannot be embedded
+        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withAccount(
+          tokenAccount(route),
+          compose(
+            callEngine(ports, 'chat'), // 502 503 504 before the first token
+            settle, // an end that comes too early is a failure
+            countTokens, // the engine's numbers, else our own
+            frameChat(ports), // parts → one JSON object or chunks
+            record(ports.usage), // one usage event, however it ends
+          ),
+        ),
       ),
     ),
   );
 
-const readRagRequest = (readers: MediaReaders): Step<ResolvedRequest<RagRequest>, RagDraft, KeyedRequest> => {
-  const read = readChatRequest(readers);
+const readRagRequest = (ports: Ports): Step<ResolvedRequest<RagRequest>, RagDraft, KeyedRequest> => {
+  const read = readChatRequest(ports);
   return (resolved, request) => {
-    const { collection } = resolved.body;
     const draft = read(resolved, request);
-    return draft instanceof Observable
-      ? draft.pipe(map((read) => ({ draft: read, collection })))
-      : { draft, collection };
+    const { subscription } = request.caller;
+    return from(ports.vectorStores.get(subscription, resolved.body.collection, 'collection')).pipe(
+      map((store) => ({ ...draft, store })),
+    );
   };
 };

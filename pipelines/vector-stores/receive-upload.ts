@@ -8,7 +8,7 @@ import { Attributes, ChunkingStrategy } from '../../schemas/vector-store.ts';
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
-import { offloaded, type SplitRules } from '../../src/ports/offload.ts';
+import { type Offload, offloaded, type SplitRules } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Reservation, Upload } from '../../src/ports/vector-stores.ts';
 import { blobOf, newFileId } from '../../src/vector-stores/records.ts';
@@ -62,7 +62,7 @@ export const receiveUpload =
       let handedOver = false;
       const discard = () => Promise.all([blobs.remove(blob), reservation.release()]);
       return parseMultipart(exchange, formRules).pipe(
-        mergeMap((part) => received({ blobs, offload }, part, blob)),
+        mergeMap((part) => received({ blobs, offload: offload.for(caller.subscription) }, part, blob)),
         reduce((form: Form, part: Form) => ({ ...form, ...part }), {}),
         map((form) => {
           const upload = { file, blob, reservation, ...readForm(form, model) };
@@ -79,7 +79,10 @@ export const receiveUpload =
     return from(vectorStores.reserve(caller.subscription, length)).pipe(switchMap(receive));
   };
 
-type Stores = Pick<Ports, 'blobs' | 'offload'>;
+interface Stores {
+  readonly blobs: Ports['blobs'];
+  readonly offload: Pick<Offload, 'textEncoding'>;
+}
 
 const received = (ports: Stores, part: MultipartPart, blob: string): Observable<Form> => {
   if (part.kind === 'file') {

@@ -12,6 +12,7 @@ import { createMedia } from '../media/media.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { Shared } from '../ports/shared.ts';
 import { InvalidOptions } from './finding.ts';
 import { type CheckKind, checkedRow } from './rows.ts';
 import { CheckedServer } from './server.ts';
@@ -35,13 +36,13 @@ export class Target {
   readonly model: Model;
   readonly row: EngineRow;
   readonly wire: Wire;
-  readonly codec: Codec;
+  readonly codec: Codec & Shared<Codec>;
   readonly signal: AbortSignal;
   readonly server: CheckedServer;
   readonly #key: string | undefined;
 
   /** Throws `InvalidOptions` that names the field at fault. */
-  constructor(options: TargetOptions, servedAs: string, codec: Codec, signal: AbortSignal) {
+  constructor(options: TargetOptions, servedAs: string, codec: Codec & Shared<Codec>, signal: AbortSignal) {
     const { url, wire, key } = options;
     const engine = { wire, replicas: [url], ...(key === undefined ? {} : { key_env: keyName }) };
     const row = checkedRow(options, servedAs);

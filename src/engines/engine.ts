@@ -5,6 +5,7 @@ import type { EngineRow } from '../../schemas/engines.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
+import type { Shared } from '../ports/shared.ts';
 import { EngineCalls, type RequestHeaders } from './calls.ts';
 import { chatOverHttp, completeOverHttp } from './chat.ts';
 import { Deadlines } from './deadlines.ts';
@@ -33,9 +34,9 @@ export interface EngineOptions {
   /** Calls that may wait while every replica is full, and for how long; the pool's defaults unless given. */
   readonly queue?: Pick<PoolOptions, 'queueLength' | 'waitMs'>;
   /** For links to files elsewhere that engines answer with; absent: those are not followed. */
-  readonly media?: Pick<Media, 'read'>;
+  readonly media?: Shared<Pick<Media, 'read'>>;
   /** For sound in a format that the engine or we do not take; absent: that is not served. */
-  readonly codec?: Codec;
+  readonly codec?: Shared<Codec>;
 }
 
 export interface EngineStats extends PoolStats {

@@ -4,13 +4,14 @@ import { fail } from '../errors.ts';
 import { plainMedia } from '../media/media-data.ts';
 import type { Flow } from '../ports/engine.ts';
 import type { Media, MediaData } from '../ports/media.ts';
+import type { Shared } from '../ports/shared.ts';
 import { bodyReader, type EngineCalls, wholeBody } from './calls.ts';
 import type { EngineHead } from './http-call.ts';
 import { mostImageBytes } from './wire.ts';
 
 /** Without `media`, links to other hosts are not followed. */
 export const followLink =
-  (calls: EngineCalls, media: Pick<Media, 'read'> | undefined) =>
+  (calls: EngineCalls, media: Shared<Pick<Media, 'read'>> | undefined) =>
   (url: string, flow: Flow): Observable<MediaData> =>
     fileBehind(calls, media, url, flow).pipe(
       catchError((cause: unknown) => {
@@ -21,14 +22,14 @@ export const followLink =
 /** From the engine itself where the link is its own; otherwise as safely as any address on the internet. */
 const fileBehind = (
   { pool, headers }: EngineCalls,
-  media: Pick<Media, 'read'> | undefined,
+  media: Shared<Pick<Media, 'read'>> | undefined,
   url: string,
   flow: Flow,
 ): Observable<MediaData> => {
   const own = pool.own(url);
   if (own === undefined)
     return (
-      media?.read(url, { field: 'The link', maxBytes: mostImageBytes }) ??
+      media?.for(flow.subscription).read(url, { field: 'The link', maxBytes: mostImageBytes }) ??
       throwError(() => new Error('The link leads to another host'))
     );
   return new Observable((subscriber) => {

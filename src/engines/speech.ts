@@ -16,6 +16,7 @@ import { JoinedBytes } from '../joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { Shared } from '../ports/shared.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
 import type { EngineCalls } from './calls.ts';
 import type { EngineReader } from './http-call.ts';
@@ -26,7 +27,7 @@ import type { SpeechWire } from './wire.ts';
 type Speak = (model: Model, call: SpeechCall, flow: Flow) => Observable<Spoken>;
 
 export const speakOverHttp =
-  (wire: SpeechWire, calls: EngineCalls, codec: Codec | undefined): Speak =>
+  (wire: SpeechWire, calls: EngineCalls, codec: Shared<Codec> | undefined): Speak =>
   (model, call, flow) => {
     const { engine_format: format = 'pcm', engine_rate: rate = speechRate } =
       model.capabilities?.speech ?? {};
@@ -51,8 +52,7 @@ export const speakOverHttp =
         if (found === undefined) return undefined;
         return isOurs(found)
           ? (samples) => paced(samples, flow.backpressure, backpressure)
-          : (bytes) =>
-              decoded(codec, format === 'pcm' ? bytes : head, found, backpressure, flow.backpressure);
+          : (bytes) => decoded(codec, format === 'pcm' ? bytes : head, found, backpressure, flow);
       });
     }).pipe(wholeSamples);
   };
@@ -91,11 +91,11 @@ const gathered: OperatorFunction<Buffer, Buffer> = (source) =>
   });
 
 const decoded = (
-  codec: Codec | undefined,
+  codec: Shared<Codec> | undefined,
   sound: Observable<Buffer> | Buffer,
   found: SoundFormat,
   inputBackpressure: Backpressure,
-  backpressure: Backpressure,
+  { subscription, backpressure }: Flow,
 ): Observable<Buffer> => {
   if (codec === undefined) throw noCodec();
   const named = inputOf(found);
@@ -104,11 +104,14 @@ const decoded = (
     inputBackpressure,
     ...(named === undefined ? {} : { inputArguments: named }),
   };
-  return codec.convert(sound, conversion, backpressure).pipe(
-    catchError((error: unknown) => {
-      throw error instanceof ApiError && error.kind === 'invalid_request' ? undecodable(error) : error;
-    }),
-  );
+  return codec
+    .for(subscription)
+    .convert(sound, conversion, backpressure)
+    .pipe(
+      catchError((error: unknown) => {
+        throw error instanceof ApiError && error.kind === 'invalid_request' ? undecodable(error) : error;
+      }),
+    );
 };
 
 /** Undefined where it has to be in a file first. */

@@ -6,6 +6,7 @@ import { joinBytes } from '../joined-bytes.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Flow } from '../ports/engine.ts';
+import type { Shared } from '../ports/shared.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
 import { type EngineCalls, limitedReader, wholeBody } from './calls.ts';
 import type { EngineReader } from './http-call.ts';
@@ -14,9 +15,9 @@ import type { TranscriptDecoder, TranscriptionWire } from './wire.ts';
 type Transcribe = (model: Model, call: TranscriptionCall, flow: Flow) => Observable<Transcribed>;
 
 export const transcribeOverHttp =
-  (wire: TranscriptionWire, calls: EngineCalls, codec: Codec | undefined): Transcribe =>
+  (wire: TranscriptionWire, calls: EngineCalls, codec: Shared<Codec> | undefined): Transcribe =>
   (model, call, flow) =>
-    readable(codec, model, call.audio).pipe(
+    readable(codec?.for(flow.subscription), model, call.audio).pipe(
       switchMap((audio) => {
         const streams = call.stream && model.capabilities?.transcription?.streams !== false;
         const request = wire.encode(model, { ...call, audio }, streams);

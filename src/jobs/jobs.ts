@@ -7,6 +7,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
 import type { Jobs, JobType, JobView } from '../ports/jobs.ts';
+import type { Shared } from '../ports/shared.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { cancelJob, deleteFiles, deleteJob } from './apply-transitions.ts';
@@ -25,7 +26,7 @@ export interface JobParts {
   readonly state: State;
   readonly blobs: Blobs;
   /** Looks at what engines rendered. */
-  readonly codec: OutputCodec;
+  readonly codec: Shared<OutputCodec>;
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly usage: UsageLog;

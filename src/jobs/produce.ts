@@ -7,13 +7,14 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Engine } from '../ports/engine.ts';
 import { offloaded } from '../ports/offload.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderOutput } from '../ports/render.ts';
+import type { Shared } from '../ports/shared.ts';
 import { outputsOf } from './job-record.ts';
 import { aborted, keepOutput, type OutputCodec } from './keep-output.ts';
 import { SampleWriter } from './sample-store.ts';
 
 interface Production {
   readonly blobs: Blobs;
-  readonly codec: OutputCodec;
+  readonly codec: Shared<OutputCodec>;
   readonly engine: Engine;
   readonly model: Model;
   readonly job: JobRecord;
@@ -85,7 +86,7 @@ const keep = (output: RenderOutput, production: Production): Observable<JobOutpu
     keepOutput(
       { index: output.index, bytes, backpressure },
       {
-        codec,
+        codec: codec.for(job.subscription),
         blobs,
         call: job.call as RenderCall,
         blob: outputName(job, output),

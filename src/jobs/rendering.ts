@@ -7,6 +7,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
 import { RenderError, type RenderErrorCode } from '../ports/render.ts';
+import type { Shared } from '../ports/shared.ts';
 import { endJob, type Outcome, type TransitionParts } from './apply-transitions.ts';
 import { outputsOf } from './job-record.ts';
 import { type OutputCodec, UnusableOutput } from './keep-output.ts';
@@ -20,7 +21,7 @@ import { advance, type Failure, isRenderedBy } from './transitions.ts';
 
 export interface RenderingParts extends TransitionParts {
   readonly blobs: Blobs;
-  readonly codec: OutputCodec;
+  readonly codec: Shared<OutputCodec>;
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly settle: Settle;

@@ -1,6 +1,7 @@
 /** The built-in engine: deterministic responses to every kind of call, without a model. */
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
+import type { Shared } from '../ports/shared.ts';
 import { type ChatPace, simulateChat } from './chat/chat.ts';
 import { simulateCompletion } from './chat/text-completion.ts';
 import { simulateDetokenize, simulateTokenize } from './chat/tokenize.ts';
@@ -22,7 +23,7 @@ export interface SimulatorOptions {
   readonly first?: number;
   readonly clock?: Clock;
   /** Reads recordings and writes videos and songs; without it recordings are described by their length alone, and nothing is rendered. */
-  readonly codec?: Codec;
+  readonly codec?: Shared<Codec>;
   /** Of the time that a real model is expected to take for a video or a song. */
   readonly renderScale?: number;
 }
@@ -51,20 +52,26 @@ export function createSimulator(options: SimulatorOptions = {}): Engine & Pick<R
     detokenize: (_model, call) => simulateDetokenize(call),
     speak: (_model, call, flow) => simulateSpeech(call, flow, { speaker, memory, ticker }),
     transcribe: (_model, call, flow) =>
-      simulateTranscription(call, flow, { codec: options.codec, memory, ticker, rate: pace.rate }),
-    image: (_model, call) => drawImages(call, ticker),
+      simulateTranscription(call, flow, {
+        codec: options.codec?.for(flow.subscription),
+        memory,
+        ticker,
+        rate: pace.rate,
+      }),
+    image: (_model, call, flow) => drawImages(call, ticker, flow.subscription),
     ...(options.codec && { render: createRenderer(options.codec, ticker, options) }),
   };
 }
 
 const createRenderer = (
-  codec: Codec,
+  codec: Shared<Codec>,
   ticker: Ticker,
   { renderScale = defaultRenderScale }: SimulatorOptions,
 ): NonNullable<Engine['render']> => {
-  const studio = { codec, ticker, timeScale: renderScale };
-  return (model, call, flow) =>
-    call.type === 'video'
+  return (model, call, flow) => {
+    const studio = { codec: codec.for(flow.subscription), ticker, timeScale: renderScale };
+    return call.type === 'video'
       ? simulateVideo(studio, model, call, flow)
       : simulateMusic(studio, model, call, flow);
+  };
 };

@@ -6,6 +6,7 @@ import { decoderOf } from '../offload/text-encoding.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Offload, SplitText, TextWindow } from '../ports/offload.ts';
+import type { Shared } from '../ports/shared.ts';
 import { tokenCounter } from '../tokens/count.ts';
 import { splitText } from '../tokens/split.ts';
 
@@ -21,9 +22,11 @@ export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
 
+type ItemOffload = Pick<Offload, 'documentText' | 'splitText'>;
+
 export interface ItemSource {
   readonly blobs: Pick<Blobs, 'read' | 'stat'>;
-  readonly offload: Pick<Offload, 'documentText' | 'splitText'>;
+  readonly offload: Shared<ItemOffload>;
 }
 
 export async function* readItems(
@@ -33,11 +36,12 @@ export async function* readItems(
   tokenizer: string,
   signal: AbortSignal,
 ): AsyncGenerator<string, undefined> {
+  const offload = source.offload.for(ingestion.subscription);
   let rest = '';
   let covered = 0;
-  for await (const { text, final } of windowsOf(source, ingestion, file, signal)) {
+  for await (const { text, final } of windowsOf(source.blobs, offload, ingestion, file, signal)) {
     const window = { text: rest + text, covered, final };
-    const split = await splitWindow(source.offload, window, file, tokenizer, signal);
+    const split = await splitWindow(offload, window, file, tokenizer, signal);
     yield* split.items;
     rest = split.rest;
     covered = split.covered;
@@ -45,7 +49,7 @@ export async function* readItems(
 }
 
 const splitWindow = async (
-  offload: ItemSource['offload'],
+  offload: ItemOffload,
   window: TextWindow,
   { chunking }: VectorStoreFileRecord,
   tokenizer: string,
@@ -61,7 +65,8 @@ interface TextPiece {
 }
 
 async function* windowsOf(
-  { blobs, offload }: ItemSource,
+  blobs: ItemSource['blobs'],
+  offload: ItemOffload,
   { blob, format }: IngestionRecord,
   { filename, bytes }: VectorStoreFileRecord,
   signal: AbortSignal,
@@ -83,7 +88,7 @@ async function* windowsOf(
 }
 
 const documentText = async (
-  offload: ItemSource['offload'],
+  offload: ItemOffload,
   bytes: Uint8Array,
   filename: string,
   signal: AbortSignal,

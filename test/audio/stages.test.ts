@@ -23,6 +23,7 @@ import { sayable, speechSentences } from '../../src/simulator/speech/sentences.t
 import { type Clock, Ticker } from '../../src/simulator/ticker.ts';
 import { caller, exchange, harness, lease, model, run, usageLog } from '../chat/fixtures.ts';
 import { eventually } from '../eventually.ts';
+import { shared } from '../shared.ts';
 import { pitch } from './sounds.ts';
 
 const pricing = { prompt: '0', completion: '0.0003' };
@@ -139,7 +140,7 @@ t.test('encodeSpeech', async (t) => {
     const source = new Subject<Spoken>();
     const seen: string[] = [];
     const subscription = source
-      .pipe(lift(encodeSpeech(codec), { exchange: exchange(), task: speechTask(change) }))
+      .pipe(lift(encodeSpeech(shared(codec)), { exchange: exchange(), caller, task: speechTask(change) }))
       .subscribe({
         next: (bytes) => seen.push(String(bytes)),
         error: (error: Error) => seen.push(error.message),
@@ -214,13 +215,13 @@ t.test('a stage that throws', async (t) => {
     const { ports, leases, events } = harness(undefined, {
       catalog: { ...harness().ports.catalog, resolve: () => voiced },
       engines: { of: () => ({ [operation]: () => parts }), health: () => ({}), close: async () => undefined },
-      codec: {
+      codec: shared<Codec>({
         probe: async () => ({ container: 'wav', hasVideo: false, hasAudio: true, seconds: 1 }),
         verify: notUsed,
         spool: notUsed,
         convert: () => throwError(() => new Error('not used here')),
         close: async () => undefined,
-      },
+      }),
     });
     const pipeline = operation === 'speak' ? audioSpeech(ports) : audioTranscriptions(ports);
     const seen: unknown[] = [];

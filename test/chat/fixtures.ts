@@ -29,9 +29,12 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange, KeyedPipeline, Reply } from '../../src/ports/exchange.ts';
+import type { Media } from '../../src/ports/media.ts';
+import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { sampleModel } from '../samples.ts';
+import { shared } from '../shared.ts';
 
 export const model = (change: Partial<Model> = {}): Model =>
   sampleModel({
@@ -215,7 +218,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
     },
     usage,
     ledger: { totals: unused, list: unused },
-    media: {
+    media: shared<Media>({
       read: (url) =>
         defer(() => {
           const [, mediaType = '', base64 = ''] = /^data:([^;]+);base64,(.*)$/.exec(String(url)) ?? [];
@@ -228,10 +231,10 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
         return { mediaType: 'application/octet-stream', size: bytes.length, base64, bytes };
       },
       ...closes,
-    },
-    codec: { probe: unused, verify: unused, spool: unused, convert: unused, ...closes },
-    pictures: { verify: unused, isTransparent: unused },
-    offload: {
+    }),
+    codec: shared({ probe: unused, verify: unused, spool: unused, convert: unused, ...closes }),
+    pictures: shared({ verify: unused, isTransparent: unused }),
+    offload: shared<Offload>({
       parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),
       countTokens: async (texts) => {
         counted.push(texts);
@@ -247,7 +250,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       textEncoding: unused,
       splitText: unused,
       ...closes,
-    },
+    }),
     vectors: new Proxy(Object.create(null), { get: unused }),
     vectorStores: new Proxy(Object.create(null), { get: unused }),
     blobs: {
@@ -275,13 +278,13 @@ export const withBytes = (at: Harness): Harness => ({
   ...at,
   ports: {
     ...at.ports,
-    offload: {
-      ...at.ports.offload,
+    offload: shared<Offload>({
+      ...at.ports.offload.for(caller.subscription),
       parseJson: async (bytes) =>
         JSON.parse(Buffer.from(bytes).toString(), (key, value: unknown) =>
           key === 'data' ? new Uint8Array(Buffer.from(String(value), 'latin1')) : value,
         ),
-    },
+    }),
   },
 });
 

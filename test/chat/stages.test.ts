@@ -224,7 +224,6 @@ t.test('resolveModel', async (t) => {
 });
 
 t.test('admit', async (t) => {
-  const noAccount = () => undefined;
   const request = () => ({ exchange: exchange(), caller });
   const task = { model: model() };
   const admission = (grant: Lease | Observable<Lease>, asked: unknown[] = []) => ({
@@ -260,7 +259,6 @@ t.test('admit', async (t) => {
             lift(
               admit(
                 admission(waiting, asked),
-                noAccount,
                 compose(() => work),
               ),
               request(),
@@ -286,7 +284,6 @@ t.test('admit', async (t) => {
           lift(
             admit(
               admission(waiting),
-              noAccount,
               compose(() => work),
             ),
             request(),
@@ -308,7 +305,6 @@ t.test('admit', async (t) => {
           lift(
             admit(
               admission(granted),
-              noAccount,
               compose(() => work),
             ),
             request(),
@@ -332,9 +328,11 @@ t.test('admit', async (t) => {
         const run = (): never => {
           throw broken;
         };
-        expectObservable(
-          of(task).pipe(lift(admit(admission(grant(granted)), noAccount, compose(run)), request())),
-        ).toBe('#', undefined, broken);
+        expectObservable(of(task).pipe(lift(admit(admission(grant(granted)), compose(run)), request()))).toBe(
+          '#',
+          undefined,
+          broken,
+        );
       });
       t.equal(granted.released, 1);
     });
@@ -348,7 +346,6 @@ t.test('admit', async (t) => {
           lift(
             admit(
               refused,
-              noAccount,
               compose(() => NEVER),
             ),
             request(),

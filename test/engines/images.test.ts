@@ -13,6 +13,7 @@ import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
 import { startGateway, type TestGateway } from '../gateway.ts';
 import { sampleModel } from '../samples.ts';
+import { shared } from '../shared.ts';
 import { drawnBy, flow, imageCall, plainPicture, rightHalfMask } from './image-calls.ts';
 import { type ReceivedRequest, type Script, startScriptedEngine } from './scripted-engine.ts';
 
@@ -28,7 +29,7 @@ const engineAt = (t: Test, url: string, { media, row }: EngineSetting = {}) => {
   const engine = createEngine(
     'far',
     { wire: 'openai', replicas: [url], key_env: 'KEY', ...row },
-    { log, env: { KEY: 'sk-far' }, ...(media === undefined ? {} : { media }) },
+    { log, env: { KEY: 'sk-far' }, ...(media === undefined ? {} : { media: shared(media) }) },
   );
   t.teardown(() => engine.close());
   return (change: Partial<ImageCall> = {}) => drawnBy(engine.image?.(model, imageCall(change), flow));

@@ -8,9 +8,10 @@ import { parseMultipart } from '../../pipelines/core/parse-multipart.ts';
 import { validate } from '../../pipelines/core/validate.ts';
 import type { Route } from '../../pipelines/route.ts';
 import type { ErrorKind } from '../../src/errors.ts';
-import type { Pipeline } from '../../src/ports/exchange.ts';
+import type { KeyedPipeline, Pipeline } from '../../src/ports/exchange.ts';
 import { keyed, open, text } from '../contracts/edge/probe.ts';
 import { eventually } from '../eventually.ts';
+import { shared } from '../shared.ts';
 import { cases } from './bad-input/cases.ts';
 import { errorEnvelope, type Outcome } from './bad-input/expected.ts';
 import { startEdge } from './edge-fixture.ts';
@@ -29,9 +30,9 @@ const ChatRequest = Type.Object({
   n: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
 });
 
-const offload = { parseJson: () => Promise.reject(new Error('no body is that large')) };
+const offload = shared({ parseJson: () => Promise.reject(new Error('no body is that large')) });
 
-const chat = (kind?: ErrorKind): Pipeline =>
+const chat = (kind?: ErrorKind): KeyedPipeline =>
   compose(receiveJson(kind), parseJson(offload, kind), validate(ChatRequest, kind), ({ model }) =>
     text(model),
   );

@@ -17,6 +17,7 @@ import { notUtf8 } from '../../src/offload/parse-json.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type Exchange, jsonReply } from '../../src/ports/exchange.ts';
 import { open } from '../contracts/edge/probe.ts';
+import { shared } from '../shared.ts';
 import { startEdge } from './edge-fixture.ts';
 import { request } from './raw-client.ts';
 import { servers } from './servers.ts';
@@ -67,10 +68,12 @@ const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
 
 type Parser = Parameters<typeof parseJson>[0];
 
-const offload: Parser = { parseJson: () => Promise.reject(new Error('not for this body')) };
+const caller = { subscription: 'sub_1', key: 'key_1' };
+
+const offload: Parser = shared({ parseJson: () => Promise.reject(new Error('not for this body')) });
 
 const parsed = (port: Parser, asked: Exchange) =>
-  compose(receiveJson(), parseJson(port))(asked, { exchange: asked });
+  compose(receiveJson(), parseJson(port))(asked, { exchange: asked, caller });
 
 const json = (text: string | Buffer, port = offload) =>
   firstValueFrom(parsed(port, exchange({ pieces: [Buffer.from(text)] })));
@@ -100,7 +103,7 @@ t.test('JSON', async (t) => {
 t.test('large JSON is parsed in a worker thread', async (t) => {
   const text = JSON.stringify({ a: 'x'.repeat(300_000) });
   let aborted = false;
-  const elsewhere: Parser = {
+  const thread: ReturnType<Parser['for']> = {
     parseJson: async (bytes, signal) => {
       signal?.addEventListener('abort', () => {
         aborted = true;
@@ -109,16 +112,17 @@ t.test('large JSON is parsed in a worker thread', async (t) => {
       return JSON.parse(Buffer.from(bytes).toString()) as unknown;
     },
   };
+  const elsewhere = shared(thread);
   t.same(await json(text, elsewhere), JSON.parse(text));
   await t.rejects(json(`${text}}`, elsewhere), { message: /^The request body is not valid JSON: / });
   await t.rejects(json(Buffer.concat([Buffer.from(text), Buffer.from([0xff])]), elsewhere), {
     message: 'The request body is not valid UTF-8',
   });
   aborted = false;
-  const never: Parser = {
+  const never = shared({
     parseJson: (bytes: Uint8Array, signal?: AbortSignal) =>
-      elsewhere.parseJson(bytes, signal).then(() => new Promise<never>(() => {})),
-  };
+      thread.parseJson(bytes, signal).then(() => new Promise<never>(() => {})),
+  });
   const running = parsed(never, exchange({ pieces: [Buffer.from(text)] })).subscribe();
   running.unsubscribe();
   t.equal(aborted, true, 'a client that leaves ends it');

@@ -525,10 +525,10 @@ t.test('files that cannot be stored are not billed', async (t) => {
 
 t.test('a disconnect stops the engine, and decoded images are billed', async (t) => {
   const { pictures } = gateway.ports;
-  const isTransparent = pictures.isTransparent.bind(pictures);
+  const own = pictures.for;
   t.teardown(() => {
     play(undefined);
-    pictures.isTransparent = isTransparent;
+    pictures.for = own;
   });
   for (const [first, cost] of [
     [EMPTY, '0'],
@@ -536,11 +536,14 @@ t.test('a disconnect stops the engine, and decoded images are billed', async (t)
   ] as const) {
     const client = new AbortController();
     let wasLeft = false;
-    pictures.isTransparent = async (...given) => {
-      const found = await isTransparent(...given);
-      setImmediate(() => client.abort());
-      return found;
-    };
+    pictures.for = (subscription) => ({
+      ...own(subscription),
+      isTransparent: async (...given) => {
+        const found = await own(subscription).isTransparent(...given);
+        setImmediate(() => client.abort());
+        return found;
+      },
+    });
     play(() =>
       concat(
         first,

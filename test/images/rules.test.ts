@@ -11,7 +11,7 @@ import { lift } from '../../pipelines/core/stage.ts';
 import { imageAccount } from '../../pipelines/images/account.ts';
 import type { StoredImage } from '../../pipelines/images/drawn-images.ts';
 import { frameImages } from '../../pipelines/images/frame.ts';
-import type { ImageTask } from '../../pipelines/images/read-inputs.ts';
+import type { ImageTask } from '../../pipelines/images/load-images.ts';
 import { ImageEndpoints, ImageModelList } from '../../schemas/image.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
 import { defaultCatalog } from '../../src/catalog/default-catalog.ts';

@@ -2,6 +2,7 @@
 import { lastValueFrom, of, reduce } from 'rxjs';
 import type { OutputCodec } from '../../src/jobs/keep-output.ts';
 import type { MediaFacts, MediaFile } from '../../src/ports/codec.ts';
+import type { Shared } from '../../src/ports/shared.ts';
 
 class MemoryFile implements MediaFile {
   readonly bytes: Buffer;
@@ -44,7 +45,9 @@ const clip: MediaFacts = {
   seconds: 6,
 };
 
-export const trustingCodec: OutputCodec = {
+export const trustingCodec: OutputCodec & Shared<OutputCodec> = {
+  for: () => trustingCodec,
+  stats: () => ({}),
   spool: async (source) =>
     new MemoryFile(
       await lastValueFrom(source.pipe(reduce((all, bytes) => Buffer.concat([all, bytes]), Buffer.alloc(0)))),

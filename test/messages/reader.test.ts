@@ -569,5 +569,6 @@ t.test('counting tokens', async (t) => {
   const at = harness(of([text('a'), finish(), usage(1, 1)]));
   await count({ model: 'mock/chat', messages: [{ role: 'user', content: 'word '.repeat(2000) }] }, at);
   t.equal(at.counted.length, 1, 'long prompts are counted on a thread');
-  t.strictSame([at.calls, at.events, at.leases], [[], [], []], 'nothing is generated, billed or admitted');
+  t.strictSame([at.calls, at.events], [[], []], 'nothing is generated or billed');
+  t.match(at.leases, [{ released: 1 }], 'it counts as a request');
 });

@@ -2,7 +2,7 @@
 import { lastValueFrom, NEVER, of, startWith } from 'rxjs';
 import t from 'tap';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
-import { admit } from '../../pipelines/core/admit.ts';
+import { admit, withAccount } from '../../pipelines/core/admit.ts';
 import { compose } from '../../pipelines/core/compose.ts';
 import { lift } from '../../pipelines/core/stage.ts';
 import type { LeaseUsage } from '../../src/ports/admission.ts';
@@ -49,8 +49,12 @@ t.test('an account that cannot tell its tokens does not keep the slot', async (t
   });
   const admitted = admit(
     { ...ports.admission, admit: () => lease },
-    broken,
-    compose(() => NEVER),
+    compose(
+      withAccount(
+        broken,
+        compose(() => NEVER),
+      ),
+    ),
   );
   const request = { exchange: exchange(body), caller };
   const running = of({ model: model() }).pipe(lift(admitted, request)).subscribe();

@@ -21,17 +21,21 @@ interface Place {
   readonly stages: Stage[];
   readonly index: number;
   readonly name: string;
-  /** Runs under a lease: its usage is recorded. */
-  readonly leased: boolean;
+  /** Before admission; with a slot; with a slot and an account, so that its usage is recorded. */
+  readonly held: Held;
 }
 
-const placesOf = (composed: unknown, path = '', leased = false): readonly Place[] => {
+const held = ['nothing', 'slot', 'account'] as const;
+type Held = (typeof held)[number];
+
+const placesOf = (composed: unknown, path = '', depth = 0): readonly Place[] => {
   const { stages } = composed as { readonly stages: Stage[] };
   return stages.flatMap((stage, index) => {
     const name = `${path}${index}`;
-    const own: Place = { stages, index, name, leased };
-    if ('inner' in stage) return [own, ...placesOf(stage.inner, `${name}.`, true)];
-    return 'stages' in stage ? [own, ...placesOf(stage, `${name}.`, leased)] : [own];
+    const own: Place = { stages, index, name, held: held[depth] as Held };
+    // `admit`, and `withAccount` inside it.
+    if ('inner' in stage) return [own, ...placesOf(stage.inner, `${name}.`, depth + 1)];
+    return 'stages' in stage ? [own, ...placesOf(stage, `${name}.`, depth)] : [own];
   });
 };
 
@@ -150,7 +154,7 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
   let injections = 0;
   /** One request to a route whose stage throws. False: the request did not come that far. */
   const inject = async (place: Place, moment: Moment, request: PlainRequest, what: string) => {
-    const { stages, index, leased } = place;
+    const { stages, index } = place;
     const real = stages[index] as Stage;
     let fired = false;
     const [eventsBefore, linesBefore] = [events.length, lines.length];
@@ -184,9 +188,10 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
     const kept = events
       .slice(eventsBefore)
       .filter(({ route, id }) => what.includes(`${route} `) && !id.endsWith('_query'));
-    if (leased && place.index < recorderOf(stages)) {
-      t.match(kept, [{ outcome: 'failed', status: 500, cost: '0' }], `${what}: one usage event, failed`);
-    }
+    if (place.held === 'account') {
+      if (place.index < recorderOf(stages))
+        t.match(kept, [{ outcome: 'failed', status: 500, cost: '0' }], `${what}: one usage event, failed`);
+    } else if (place.held === 'slot') t.strictSame(kept, [], `${what}: nothing to bill, no usage event`);
     return true;
   };
 

@@ -15,7 +15,7 @@ import { type DrawingCall, drawImage, type SketchCall } from './drawing.ts';
 const atOnce = 3;
 const mostWaiting = 256;
 
-type DrawImages = (call: SketchCall, ticker: Ticker) => Observable<Drawn>;
+type DrawImages = (call: SketchCall, ticker: Ticker, subscription?: string) => Observable<Drawn>;
 
 /** One for all calls of a simulator. */
 export const createImageStudio = (): DrawImages => {
@@ -24,16 +24,16 @@ export const createImageStudio = (): DrawImages => {
     maxWaiters: mostWaiting,
     busy: 'The simulator is busy drawing, try again',
   });
-  return (call, ticker) =>
+  return (call, ticker, subscription = ownWork) =>
     defer(() => {
       const line = readDirectives(call.prompt, 'prompt');
       const seed = call.seed ?? randomBytes(8).readBigInt64BE();
       const drawing: DrawingCall = { ...call, prompt: line.rest, seed };
       return range(0, call.n).pipe(
         concatMap((index) =>
-          offloaded((signal) =>
-            semaphore.run({ subscription: ownWork, signal }, () => draw(drawing, index)),
-          ).pipe(map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined }))),
+          offloaded((signal) => semaphore.run({ subscription, signal }, () => draw(drawing, index))).pipe(
+            map((bytes): Drawn => ({ index, image: plainMedia(bytes), revisedPrompt: undefined })),
+          ),
         ),
         withFaults(line.directives, ticker),
       );

@@ -2,7 +2,7 @@
 import { defer, type Observable } from 'rxjs';
 import { Pool, type PoolOptions } from '../../offload/pool.ts';
 import type { Flow } from '../../ports/engine.ts';
-import { ownWork } from '../../ports/shared.ts';
+import { ownWork, type Turn } from '../../ports/shared.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../../ports/speech.ts';
 import { readDirectives } from '../directives.ts';
 import { playPieces, type Supply } from '../play-pieces.ts';
@@ -34,13 +34,13 @@ export class Speaker {
   readonly #pool = new Pool(poolOptions);
 
   /** Rejects with the signal's reason when it is aborted. */
-  async say(job: SpeechJob, signal: AbortSignal): Promise<Buffer> {
+  async say(job: SpeechJob, { subscription, signal }: Turn): Promise<Buffer> {
     const task = {
       task: job,
       transfer: [],
       timeout,
       bytes: job.text.length,
-      subscription: ownWork,
+      subscription,
     };
     const outcome = (await this.#pool.run(task, signal)) as SpeechOutcome;
     if ('error' in outcome) throw outcome.error;
@@ -55,19 +55,31 @@ interface SpeechParts {
   readonly ticker: Ticker;
 }
 
+type SpeechFlow = Pick<Flow, 'backpressure'> & Partial<Pick<Flow, 'subscription'>>;
+
 export const simulateSpeech = (
   call: SpeechCall,
-  { backpressure }: Pick<Flow, 'backpressure'>,
+  { backpressure, subscription = ownWork }: SpeechFlow,
   parts: SpeechParts,
 ): Observable<Spoken> =>
   defer(() => {
     const { directives, rest } = readDirectives(call.input, 'input');
     const text = directives.text ?? rest;
-    return playPieces(() => spokenPieces(text, call, parts), directives, parts.ticker, backpressure);
+    return playPieces(
+      () => spokenPieces(text, call, parts, subscription),
+      directives,
+      parts.ticker,
+      backpressure,
+    );
   });
 
 /** Synthesizes at most one sentence ahead of the reader. */
-const spokenPieces = (text: string, call: SpeechCall, { memory, speaker }: SpeechParts): Supply<Spoken> => {
+const spokenPieces = (
+  text: string,
+  call: SpeechCall,
+  { memory, speaker }: SpeechParts,
+  subscription: string,
+): Supply<Spoken> => {
   const sentences = speechSentences(text);
   const left = sentences.length === 0 ? ['.'] : [...sentences];
   const voice = voiceArguments(call.voice);
@@ -85,7 +97,7 @@ const spokenPieces = (text: string, call: SpeechCall, { memory, speaker }: Speec
     if (sentence === undefined) return;
     making = true;
     speaker
-      .say({ text: sayable(sentence), voice, rate: speechRate }, leaving.signal)
+      .say({ text: sayable(sentence), voice, rate: speechRate }, { subscription, signal: leaving.signal })
       .then(
         (samples) => {
           for (let at = 0; at < samples.length; at += pieceBytes)

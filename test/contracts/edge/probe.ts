@@ -1,7 +1,15 @@
 /** A pipeline that a test controls: it records requests and teardown, and replies on command. */
 import { Observable, type Subscriber } from 'rxjs';
 import type { Method, Route } from '../../../pipelines/route.ts';
-import type { Bytes, Exchange, Head, Pipeline, Reply, WholeReply } from '../../../src/ports/exchange.ts';
+import type {
+  Bytes,
+  Exchange,
+  Head,
+  KeyedPipeline,
+  Pipeline,
+  Reply,
+  WholeReply,
+} from '../../../src/ports/exchange.ts';
 import { eventually } from '../../eventually.ts';
 
 export const bytes = (content: string | Uint8Array): Bytes => ({ kind: 'bytes', bytes: content });
@@ -29,7 +37,7 @@ export const open = (
   bodyLimit = 16 * 1024 * 1024,
 ): Route => ({ method, path, bodyLimit, access: 'public', pipeline });
 
-export const keyed = (method: Method, path: string, pipeline: Pipeline, bodyLimit = 1024): Route => ({
+export const keyed = (method: Method, path: string, pipeline: KeyedPipeline, bodyLimit = 1024): Route => ({
   method,
   path,
   bodyLimit,

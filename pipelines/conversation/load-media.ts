@@ -1,47 +1,14 @@
-/** Reads the media and documents of a request, bounded in number and size. */
+/** Loads the media and documents of an admitted request, bounded in size: 400 413 names the part. */
 import { catchError, from, last, map, mergeMap, type Observable, of, switchMap } from 'rxjs';
-import type { Model } from '../../schemas/catalog.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { MediaContent, UserContent } from '../../src/ports/chat.ts';
-import type { Base64, Media, MediaData, MediaRule } from '../../src/ports/media.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
+import type { Media, MediaData, MediaRule } from '../../src/ports/media.ts';
 import { type Offload, offloaded } from '../../src/ports/offload.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import { invalid } from '../core/checks.ts';
-
-/** Media or a document that a request refers to. */
-export interface MediaReference {
-  readonly kind: MediaContent['type'] | 'document';
-  /** https URL or base64 data URI; bare base64 where `declared` is its media type. */
-  readonly source: Base64;
-  readonly declared?: string;
-  /** Path of the source in the request, named in errors. */
-  readonly field: string;
-  readonly detail?: string;
-  /** Of a document; the model sees it too. */
-  readonly filename?: string | undefined;
-  /** What the client says of a document; the model sees it below the name. */
-  readonly context?: string | undefined;
-}
-
-/** A reference that is still to be read; `content[index]` is a placeholder until then. */
-export interface PendingMedia extends MediaReference {
-  readonly content: UserContent[];
-  readonly index: number;
-}
-
-/** What the readers of message content fill while they run. */
-export interface MediaCollector {
-  readonly model: Model;
-  readonly pending: PendingMedia[];
-}
-
-export const addMedia = (
-  reference: MediaReference,
-  content: UserContent[],
-  { pending }: MediaCollector,
-): void => {
-  pending.push({ ...reference, content, index: content.length });
-  content.push({ type: 'text', text: '' });
-};
+import type { Step } from '../core/stage.ts';
+import { documentHeading, type MediaReference, type PendingMedia } from './media-parts.ts';
 
 const mebibyte = 1024 * 1024;
 const mostBytes: Record<MediaReference['kind'], number> = {
@@ -51,25 +18,33 @@ const mostBytes: Record<MediaReference['kind'], number> = {
   document: 32 * mebibyte,
 };
 const mostBytesTogether = 128 * mebibyte;
-const mostReferences = 64;
 const atOnce = 4;
 
-export interface MediaReaders {
-  readonly media: Media;
-  readonly offload: Offload;
+export type MediaReaders = Pick<Ports, 'media' | 'offload'>;
+
+interface Pending {
+  readonly pending: readonly PendingMedia[];
+  readonly promptField: string;
 }
 
-/** Emits the draft once all of its media is read. `pending` is not empty. */
-export const readMedia = <Draft extends { readonly promptField: string }>(
-  { media, offload }: MediaReaders,
-  pending: readonly PendingMedia[],
-  draft: Draft,
-): Observable<Draft> => {
-  const { promptField } = draft;
-  if (pending.length > mostReferences)
-    throw invalid(`${promptField} must not have more than ${mostReferences} media and document parts`);
+type Request = Pick<KeyedRequest, 'caller'>;
+
+/** Passes a draft on once all of its media is in its call. */
+export const loadMedia =
+  <Draft extends Pending>(readers: MediaReaders): Step<Draft, Draft, Request> =>
+  (draft, request) =>
+    draft.pending.length === 0 ? draft : loadAll(readers, draft, request).pipe(map(() => draft));
+
+/** `pending` is not empty. Emits once, when all of it is loaded. */
+export const loadAll = (
+  readers: MediaReaders,
+  { pending, promptField }: Pending,
+  { caller: { subscription } }: Request,
+): Observable<void> => {
+  const media = readers.media.for(subscription);
+  const offload = readers.offload.for(subscription);
   let left = mostBytesTogether;
-  const read = (reference: PendingMedia): Observable<void> =>
+  const load = (reference: PendingMedia): Observable<void> =>
     fetched(media, reference, Math.min(mostBytes[reference.kind], left)).pipe(
       switchMap((data) => {
         left -= data.size;
@@ -84,11 +59,7 @@ export const readMedia = <Draft extends { readonly promptField: string }>(
         reference.content[reference.index] = content;
       }),
     );
-  return from(pending).pipe(
-    mergeMap(read, atOnce),
-    last(),
-    map(() => draft),
-  );
+  return from(pending).pipe(mergeMap(load, atOnce), last());
 };
 
 const fetched = (
@@ -124,10 +95,6 @@ const documentText = (
     }),
   );
 };
-
-/** What the model sees above the text of a document. */
-export const documentHeading = (filename = 'document', context?: string): string =>
-  context === undefined ? filename : `${filename}\n\n${context}`;
 
 const unknownType = 'application/octet-stream';
 

@@ -1,4 +1,4 @@
-/** Fetches, decodes and verifies the pictures of an image request: 400 and 413 name the field. */
+/** Fetches, decodes and verifies the pictures of an admitted image request: 400 and 413 name the field. */
 import { catchError, from, map, mergeMap, type Observable, of, switchMap, toArray } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { ImageCapabilities } from '../../schemas/image-capabilities.ts';
@@ -6,9 +6,11 @@ import { ApiError } from '../../src/errors.ts';
 import { decodeInTicks } from '../../src/media/base64.ts';
 import { plainMedia } from '../../src/media/media-data.ts';
 import { headLength, sniffMediaType } from '../../src/media/media-type.ts';
+import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { ImageCall, InputImage } from '../../src/ports/image.ts';
+import type { Media } from '../../src/ports/media.ts';
 import { offloaded } from '../../src/ports/offload.ts';
-import type { PictureSize } from '../../src/ports/pictures.ts';
+import type { PictureSize, Pictures } from '../../src/ports/pictures.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { invalid } from '../core/checks.ts';
 import type { Step } from '../core/stage.ts';
@@ -24,14 +26,20 @@ export interface ImageTask {
   readonly call: ImageCall;
 }
 
-type Readers = Pick<Ports, 'media' | 'pictures'>;
+interface Readers {
+  readonly media: Media;
+  readonly pictures: Pictures;
+}
 
 /** Pictures of a request that are read at the same time. */
 const atOnce = 4;
 
-export const readImageInputs =
-  (readers: Readers): Step<ImagePlan, ImageTask, unknown> =>
-  (plan) => {
+export const loadImages =
+  ({
+    media,
+    pictures,
+  }: Pick<Ports, 'media' | 'pictures'>): Step<ImagePlan, ImageTask, Pick<KeyedRequest, 'caller'>> =>
+  (plan, { caller: { subscription } }) => {
     const { model, spec, responseFormat, stream, call, references, mask } = plan;
     const task = (images: readonly InputImage[]): ImageTask => ({
       model,
@@ -45,6 +53,7 @@ export const readImageInputs =
       },
     });
     if (references.length === 0) return task([]);
+    const readers = { media: media.for(subscription), pictures: pictures.for(subscription) };
     return readAll(readers, mask === undefined ? references : [...references, mask], plan).pipe(map(task));
   };
 

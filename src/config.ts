@@ -73,6 +73,8 @@ export interface Config {
   readonly tracing: TracingSettings | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
+  /** `serve --processes`: a process that is silent for so long is replaced; 0: never. */
+  readonly watchdogSeconds: number;
   /** Videos and songs: how many this process renders at once (0: it leaves them to workers), how long outputs are kept, how long a render may take. */
   readonly jobs: { readonly renders: number; readonly keptMs: number; readonly longestMs: number };
 }
@@ -123,6 +125,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
       ? undefined
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   tracing: tracingSettings(env),
+  watchdogSeconds: integer(env, 'SLUICE_WATCHDOG_SECONDS', 30, 0, 3600),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
   jobs: {
     renders: renders(env),

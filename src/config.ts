@@ -41,6 +41,8 @@ export interface Config {
   readonly provider: string;
   readonly logLevel: LogLevel;
   readonly redisUrl: string | undefined;
+  /** A Redis that keeps nothing on disk is logged as an error, refused at start, or taken as it is. */
+  readonly redisPersistence: 'warn' | 'require' | 'ignore';
   readonly admission: AdmissionConfig['admission'];
   readonly allowPrivateUrls: boolean;
   /** Name servers for the hosts of clients' URLs; undefined: the system's. */
@@ -101,6 +103,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   provider: provider(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
+  redisPersistence: oneOf(env, 'SLUICE_REDIS_PERSISTENCE', ['warn', 'require', 'ignore'], 'warn'),
   admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
   dnsServers: dnsServers(env),

@@ -19,7 +19,7 @@ export interface RedisAdmissionOptions extends Partial<Rules> {
   readonly prefix?: string;
   /** Milliseconds after which the slots and queue positions of a dead process are free again. */
   readonly ttlMs?: number;
-  /** During an outage of Redis: refuse with 503, or use limits of this process, divided by the number of replicas. */
+  /** During an outage of Redis: refuse with 503, or decide in each process within its portion of the limits. */
   readonly fallback?: 'refuse' | 'local';
   /** Milliseconds after which a decision counts as failed. */
   readonly patience?: number;

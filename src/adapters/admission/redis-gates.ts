@@ -17,6 +17,8 @@ interface RedisGatesOptions {
   readonly patience: number;
   /** Virtual time instead of the server's clock. */
   readonly now?: (() => number) | undefined;
+  /** The connection broke: others may decide by themselves from here on. */
+  onLost(): void;
 }
 
 export type Decision =
@@ -74,10 +76,10 @@ export class RedisGates {
   readonly usageChannel: string;
 
   constructor(options: RedisGatesOptions) {
-    const { url, prefix, patience, process, rules, leaseMs } = options;
+    const { url, prefix, patience, process, rules, leaseMs, onLost } = options;
     const channels = `${prefix}admission:process:`;
     this.#options = options;
-    this.#connection = new RedisConnection(url, { patience });
+    this.#connection = new RedisConnection(url, { patience, onLost });
     this.#prefix = `${prefix}admission:`;
     this.channel = channels + process;
     this.usageChannel = `${prefix}admission:usage`;

@@ -58,6 +58,10 @@ class RedisAdmission implements Admission {
       leaseMs: (ttlMs * 3) / 4,
       patience,
       now: options.clock === undefined ? undefined : () => clock.now(),
+      // Even if it is back in a moment: others may have used their portions meanwhile, and have yet to report it.
+      onLost: () => {
+        if (!this.#refuses) this.#session.failed(new Error('The connection to Redis was lost'));
+      },
     });
     this.#leases = new RedisLeases({
       process,

@@ -42,6 +42,8 @@ export interface Config {
   readonly provider: string;
   readonly logLevel: LogLevel;
   readonly redisUrl: string | undefined;
+  /** A Redis that keeps nothing on disk is logged as an error, refused at start, or taken as it is. */
+  readonly redisPersistence: 'warn' | 'require' | 'ignore';
   readonly admission: AdmissionConfig['admission'];
   readonly allowPrivateUrls: boolean;
   /** Name servers for the hosts of clients' URLs; undefined: the system's. */
@@ -77,6 +79,8 @@ export interface Config {
   readonly tracing: TracingSettings | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
+  /** `serve --processes`: a process that is silent for so long is replaced; 0: never. */
+  readonly watchdogSeconds: number;
   /** Videos and songs: how many this process renders at once (0: it leaves them to workers), how long outputs are kept, how long a render may take. */
   readonly jobs: { readonly renders: number; readonly keptMs: number; readonly longestMs: number };
 }
@@ -103,6 +107,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   provider: provider(env),
   logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'warn'),
   redisUrl: url(env, 'REDIS_URL', ['redis:', 'rediss:', 'unix:']),
+  redisPersistence: oneOf(env, 'SLUICE_REDIS_PERSISTENCE', ['warn', 'require', 'ignore'], 'warn'),
   admission: { fallback: oneOf(env, 'SLUICE_ADMISSION_FALLBACK', ['local', 'refuse'], 'local') },
   allowPrivateUrls: flag(env, 'SLUICE_ALLOW_PRIVATE_URLS'),
   dnsServers: dnsServers(env),
@@ -128,6 +133,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
       ? undefined
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   tracing: tracingSettings(env),
+  watchdogSeconds: integer(env, 'SLUICE_WATCHDOG_SECONDS', 30, 0, 3600),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
   jobs: {
     renders: renders(env),

@@ -17,11 +17,12 @@ import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
-import { admissionFamilies, spanFamilies } from './metrics/metrics.ts';
+import { admissionFamilies, spanFamilies, storeFamilies } from './metrics/metrics.ts';
 import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
+import { openShared } from './shared-store.ts';
 import { createTracing } from './tracing/tracing.ts';
 import { createVectorStores } from './vector-stores/vector-stores.ts';
 
@@ -46,8 +47,9 @@ export interface Gateway {
 export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
   openAll(async (opened) => {
     const state = opened.add(await openState(config));
+    const shared = await openShared(config, { state, opened, log });
     const firstKey = await ensureBootstrapKey(state, config.bootstrapKey);
-    const keys = createKeys(state);
+    const keys = createKeys(state, { onVanished: shared.restore });
     const tracing = config.tracing && opened.add(createTracing(config.tracing, { version: apiVersion, log }));
     let url = config.publicUrl ?? '';
     const publicUrl = () => url;
@@ -92,6 +94,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ...sharedFamilies({ ...offload.stats(), ...codec.stats(), ...pictures.stats(), ...media.stats() }),
       ...storageFamilies(vectorStores),
       ...spanFamilies(tracing?.stats()),
+      ...storeFamilies(shared.stats()),
     ]);
     const checks = gatewayChecks({ state, usage, catalog, engines });
     const admin = await openAdmin(opened, config.admin, metrics, checks);

@@ -16,6 +16,7 @@ import { createLocalEvents } from '../../src/adapters/events/local.ts';
 import { openClickHouseLedger } from '../../src/adapters/ledger/clickhouse.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
+import { openDamage } from '../../src/billing/journal/damage.ts';
 import { JournalWriter } from '../../src/billing/journal/writer.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
@@ -82,6 +83,7 @@ const journal = async (): Promise<void> => {
   const writer = new JournalWriter({
     folder: path.join(folder, 'journal'),
     log,
+    damage: openDamage(folder, log),
     json: eventJson,
     sync: { intervalMs: 100 },
   });

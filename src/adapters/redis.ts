@@ -8,6 +8,8 @@ import { fail } from '../errors.ts';
 export interface RedisSettings {
   /** Milliseconds until a call without an answer fails; also how long calls wait for a lost connection to come back. */
   readonly patience?: number;
+  /** The connection broke; calls wait for it to come back, as long as they may. */
+  readonly onLost?: () => void;
 }
 
 /** Lua that runs as one step; sent by its hash, and in full when the server does not have it cached. */
@@ -41,7 +43,7 @@ export class RedisConnection {
   /** The wait for a lost connection to come back. */
   #return: Promise<void> | undefined;
 
-  constructor(url: string, { patience = 3_000 }: RedisSettings = {}) {
+  constructor(url: string, { patience = 3_000, onLost }: RedisSettings = {}) {
     this.#patience = patience;
     this.#address = withoutSecrets(url);
     this.#redis = new Redis(url, {
@@ -66,7 +68,9 @@ export class RedisConnection {
     });
     // Also after each attempt to come back that fails.
     this.#redis.on('close', () => {
-      this.#downSince ??= Date.now();
+      if (this.#downSince !== undefined) return;
+      this.#downSince = Date.now();
+      onLost?.();
     });
     this.#redis.on('error', (error: Error) => {
       this.#lastError = error;

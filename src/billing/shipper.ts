@@ -1,12 +1,11 @@
 /** Ships the events of a journal in order; its cursor moves only when they are acknowledged. */
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { exponentialBackoff } from '../backoff.ts';
 import type { EventMessage, Events } from '../ports/events.ts';
 import { eventJson } from './event-json.ts';
 import { openCursorFile, readCursor } from './journal/cursor.ts';
+import type { Damage, Fragment } from './journal/damage.ts';
 import { readBatch } from './journal/reader.ts';
 import type { Recent } from './journal/recent.ts';
 import { type Cursor, listSegments, removeSegment, segmentBytes } from './journal/segments.ts';
@@ -15,6 +14,7 @@ interface ShipperOptions {
   readonly folder: string;
   readonly events: Events;
   readonly log: Logger;
+  readonly damage: Damage;
   /** Where the journal ends now. A folder whose writer is gone ends at its last byte. */
   readonly end: () => Cursor;
   /** What was just written, at hand. */
@@ -41,13 +41,14 @@ export interface Shipper {
 
 interface Batch {
   readonly messages: readonly EventMessage[];
+  readonly damaged?: readonly Fragment[];
   readonly next: Cursor;
 }
 
 const backoff = exponentialBackoff({ first: 100, most: 10_000 });
 
 export const startShipper = (options: ShipperOptions): Shipper => {
-  const { folder, events, log, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
+  const { folder, events, log, damage, end, recent, idleMs = 500, batchBytes = 512 * 1024 } = options;
   const cursorFile = openCursorFile(folder);
   let cursor = readCursor(folder);
   /** Segments before this one are gone. */
@@ -64,6 +65,8 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       const batch = recentMessages() ?? readMessages();
       if (batch === undefined) return;
       if (batch.messages.length > 0) await events.publish('usage', batch.messages);
+      // After that: a batch that cannot be published is read again, and its damaged lines with it.
+      if (batch.damaged !== undefined && batch.damaged.length > 0) damage.damaged(folder, batch.damaged);
       cursor = batch.next;
       cursorFile.write(cursor);
       removeShipped();
@@ -78,8 +81,7 @@ export const startShipper = (options: ShipperOptions): Shipper => {
   const readMessages = (): Batch | undefined => {
     const batch = readBatch(folder, cursor, end(), batchBytes);
     if (batch === undefined) return undefined;
-    if (batch.damaged.length > 0) setAside(folder, batch.damaged, log);
-    return { messages: batch.events.map(message), next: batch.next };
+    return { messages: batch.events.map(message), damaged: batch.damaged, next: batch.next };
   };
 
   const removeShipped = (): void => {
@@ -152,13 +154,6 @@ export const startShipper = (options: ShipperOptions): Shipper => {
       cursorFile.close();
     },
   };
-};
-
-/** Lines that do not read are kept for people to look at, in a file that outlives the journal's folder. */
-const setAside = (folder: string, damaged: readonly Buffer[], log: Logger): void => {
-  const file = join(folder, '..', 'damaged.log');
-  for (const line of damaged) appendFileSync(file, Buffer.concat([line, Buffer.from('\n')]));
-  log.error({ lines: damaged.length, file }, 'journal: damaged lines set aside');
 };
 
 const message = (json: string): EventMessage => ({

@@ -7,6 +7,7 @@ import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
+import { type DamageStats, openDamage, readDamage } from './journal/damage.ts';
 import { Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
@@ -28,6 +29,8 @@ export interface JournaledUsage extends UsageLog {
   ship(): Promise<void>;
   /** Bytes that wait to be shipped. */
   lag(): number;
+  /** Journal lines that this process could not read. */
+  damage(): DamageStats;
 }
 
 interface Journal {
@@ -38,6 +41,9 @@ interface Journal {
 export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const { folder, events, log, adoptMs = 10_000 } = options;
   mkdirSync(folder, { recursive: true });
+  const damage = openDamage(folder, log);
+  const kept = readDamage(folder, 'damaged').length;
+  if (kept > 0) log.error({ lines: kept }, 'damaged.log has usage that was never billed');
   const own = claimFolder(folder);
   const recent = new Recent<UsageEvent>(() => shipper.hurry());
   const writer = new JournalWriter({
@@ -45,6 +51,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     json: eventJson,
     recent,
     log,
+    damage,
     sync: options.sync,
     ...(options.maxBytes === undefined ? {} : { maxBytes: options.maxBytes }),
   });
@@ -52,6 +59,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     folder: own.path,
     events,
     log,
+    damage,
     end: () => writer.end,
     recent,
     released: (bytes) => writer.released(bytes),
@@ -61,11 +69,18 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   const adopt = (): void => {
     const held = new Set([...journals].map(({ claimed }) => claimed.path));
     for (const claimed of claimAbandoned(folder, held)) {
-      const journal: Journal = {
-        claimed,
-        shipper: shipAbandoned(claimed, events, log, () => finish(journal).catch(complain)),
-      };
-      journals.add(journal);
+      try {
+        const emptied = (): void => void finish(journal).catch(complain);
+        const journal: Journal = {
+          claimed,
+          shipper: shipAbandoned({ folder: claimed.path, events, log, damage, emptied }),
+        };
+        journals.add(journal);
+      } catch (error) {
+        // The next look tries again.
+        claimed.lock.release();
+        complain(error);
+      }
     }
   };
 
@@ -98,6 +113,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     ship: async () => {
       for (const { shipper } of journals) await shipper.drain();
     },
+    damage: () => damage.stats(),
     lag: () => [...journals].reduce((sum, { shipper }) => sum + shipper.lag(), 0),
     close: async () => {
       clearInterval(adopting);
@@ -116,15 +132,11 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   };
 };
 
-const shipAbandoned = (
-  { path }: ClaimedFolder,
-  events: Events,
-  log: Logger,
-  emptied: () => void,
-): Shipper => {
-  const last = listSegments(path).at(-1);
-  if (last !== undefined) mendTail(path, last, log);
-  const end = last === undefined ? start : { segment: last, offset: segmentBytes(path, last) };
-  log.info({ folder: path }, 'adopted the journal of a dead process');
-  return startShipper({ folder: path, events, log, end: () => end, emptied });
+const shipAbandoned = (journal: Omit<Parameters<typeof startShipper>[0], 'end'>): Shipper => {
+  const { folder, log, damage } = journal;
+  const last = listSegments(folder).at(-1);
+  if (last !== undefined) mendTail(folder, last, damage);
+  const end = last === undefined ? start : { segment: last, offset: segmentBytes(folder, last) };
+  log.info({ folder }, 'adopted the journal of a dead process');
+  return startShipper({ ...journal, end: () => end });
 };

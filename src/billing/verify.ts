@@ -4,12 +4,22 @@ import type { UsageEvent } from '../../schemas/usage-event.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import { journalFolders } from './journal/claim.ts';
 import { readCursor } from './journal/cursor.ts';
+import { readDamage } from './journal/damage.ts';
 import { readBatch } from './journal/reader.ts';
 import { type Cursor, listSegments, segmentPath, start } from './journal/segments.ts';
 
 export interface Report {
-  /** Events in the journals: on their way, and shipped but still on disk. Lines that do not read. */
-  readonly journal: { readonly waiting: number; readonly shipped: number; readonly damaged: number };
+  readonly journal: {
+    /** Events on their way, and shipped but still on disk. */
+    readonly waiting: number;
+    readonly shipped: number;
+    /** Lines that do not read and have not been set aside yet. */
+    readonly damaged: number;
+    /** Lines in `damaged.log`: usage that was recorded and not billed, until an operator has dealt with it. */
+    readonly set_aside: readonly string[];
+    /** Lines in `torn.log`: crashes interrupted their writes, so they were never acknowledged. No difference. */
+    readonly torn: number;
+  };
   readonly kafka?: {
     readonly messages: number;
     /** Ids that came more than once; each counts once. */
@@ -47,7 +57,12 @@ interface VerifyOptions {
 
 export const verifyUsage = async ({ journals, ledger, kafka, since = 0 }: VerifyOptions): Promise<Report> => {
   const { shipped, ...others } = readJournals(journals);
-  const journal = { ...others, shipped: shipped.length };
+  const journal = {
+    ...others,
+    shipped: shipped.length,
+    set_aside: journals === undefined ? [] : readDamage(journals, 'damaged').map(placeOf),
+    torn: journals === undefined ? 0 : readDamage(journals, 'torn').length,
+  };
   const comparison = compareWith(ledger, since);
   if (kafka === undefined) {
     await comparison.expect(shipped);
@@ -76,7 +91,9 @@ export const verifyUsage = async ({ journals, ledger, kafka, since = 0 }: Verify
 export const differs = ({ journal, kafka, ledger }: Report): boolean => {
   const { missing, duplicated, altered } = ledger;
   const ids = [...missing, ...duplicated, ...altered, ...(kafka?.missing ?? [])];
-  return journal.damaged > 0 || (kafka?.deadLetters ?? 0) > 0 || ids.length > 0;
+  return (
+    journal.damaged > 0 || journal.set_aside.length > 0 || (kafka?.deadLetters ?? 0) > 0 || ids.length > 0
+  );
 };
 
 /** Asks the ledger for what should be there, and adds up what is not as it should be. */
@@ -103,6 +120,9 @@ const compareWith = (ledger: Pick<Ledger, 'find'>, since: number) => {
     },
   };
 };
+
+const placeOf = ({ journal, segment, offset, bytes, time }: ReturnType<typeof readDamage>[number]): string =>
+  `${bytes} bytes of journal ${journal}, segment ${segment} at ${offset}, set aside ${time}`;
 
 interface Journals {
   readonly shipped: Expected[];

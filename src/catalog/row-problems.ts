@@ -18,6 +18,8 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
   const report: Report = (path, says) => {
     problems.push({ path, says });
   };
+  // Most likely cut short or generated wrongly: with it a running gateway would answer every request with a 404.
+  if (Object.keys(file.models).length === 0) report(['models'], 'must have at least one model');
   if (file.engines?.[SIMULATOR] !== undefined) report(['engines', SIMULATOR], 'is built in and takes no row');
   for (const [name, { wire, forward }] of Object.entries(file.engines ?? {})) {
     if (!wires.has(wire)) report(['engines', name, 'wire'], `must be one of ${[...wires.keys()].join(', ')}`);

@@ -3,6 +3,7 @@ import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
 import { stopOnFatalError } from '../fatal.ts';
 import type { Gateway } from '../main.ts';
+import type { joinGroup } from '../processes/member.ts';
 import { type Welcome, welcome } from '../welcome.ts';
 import { type Command, UsageError } from './command.ts';
 import { runService } from './services.ts';
@@ -28,10 +29,13 @@ export const serve: Command = {
       const { supervise } = await import('../processes/supervise.ts');
       return supervise({ config, log, processes, show });
     }
+    const member =
+      config.sharedPort && process.send !== undefined ? await import('../processes/member.ts') : undefined;
+    member?.beginHeartbeat();
     try {
       const { startGateway } = await import('../main.ts');
       const gateway = await startGateway(config, log);
-      if (config.sharedPort && process.send !== undefined) await runMember(gateway, config, log);
+      if (member !== undefined) await runMember(gateway, config, log, member.joinGroup);
       else {
         show(welcome(welcomeOf(gateway, config)));
         await runService(gateway, config, log);
@@ -43,11 +47,15 @@ export const serve: Command = {
   },
 };
 
-const runMember = async (gateway: Gateway, config: Config, log: Logger): Promise<void> => {
+const runMember = async (
+  gateway: Gateway,
+  config: Config,
+  log: Logger,
+  join: typeof joinGroup,
+): Promise<void> => {
   stopOnFatalError(log, config.drainMs, () => gateway.stop());
-  const { joinGroup } = await import('../processes/member.ts');
   const { config: _, ...greeting } = welcomeOf(gateway, config);
-  const options = await joinGroup(gateway, greeting);
+  const options = await join(gateway, greeting);
   log.info(options, 'draining');
   await gateway.stop(options);
 };

@@ -48,6 +48,8 @@ const show = ({ journal, kafka, ledger }: Report): void => {
     ['journal', 'waiting to be shipped', journal.waiting],
     ['journal', 'shipped, still on disk', journal.shipped],
     ['journal', 'lines that do not read', journal.damaged],
+    ['journal', 'set aside as damaged', journal.set_aside.length],
+    ['journal', 'torn by crashes, never acknowledged', journal.torn],
   ];
   if (kafka !== undefined)
     rows.push(
@@ -68,6 +70,7 @@ const show = ({ journal, kafka, ledger }: Report): void => {
     rows.map(([place, what, count]) => [place, what, String(count)]),
   );
   const named = {
+    damaged: journal.set_aside,
     'missing in Kafka': kafka?.missing ?? [],
     missing: ledger.missing,
     twice: ledger.duplicated,
@@ -75,4 +78,6 @@ const show = ({ journal, kafka, ledger }: Report): void => {
   };
   for (const [what, ids] of Object.entries(named))
     for (const id of ids.slice(0, 20)) remark(`${what}: ${id}`);
+  if (journal.set_aside.length > 0)
+    remark('damaged.log in the journal folder has them: see "Damaged lines" in docs/billing.md');
 };

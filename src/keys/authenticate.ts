@@ -28,6 +28,8 @@ export interface AuthenticatorSettings {
   readonly staleness?: Staleness;
   /** Cached active and refused secrets; separate, so that a flood of wrong ones evicts no good one. */
   readonly cached?: { readonly active: number; readonly refused: number };
+  /** Called when a key that was active is not there any more: keys are never deleted, so the store has lost data. */
+  readonly onVanished?: () => void;
 }
 
 interface Verdict {
@@ -44,6 +46,7 @@ export const createAuthenticator = (
     now = () => performance.now(),
     staleness = defaultStaleness,
     cached = { active: 10_000, refused: 2_000 },
+    onVanished,
   }: AuthenticatorSettings = {},
 ): Keys['authenticate'] => {
   const active = new Map<string, Verdict>();
@@ -54,7 +57,7 @@ export const createAuthenticator = (
   const read = async (secret: string): Promise<Verdict['answer']> => {
     const readAt = now();
     try {
-      const caller = await findCaller(state, secret);
+      const caller = await findCaller(state, secret, active.has(secret));
       active.delete(secret);
       refused.delete(secret);
       const verdict: Verdict = {
@@ -68,6 +71,7 @@ export const createAuthenticator = (
       else remember(refused, secret, verdict, cached.refused);
       return verdict.answer;
     } catch (error) {
+      if (error instanceof Vanished) onVanished?.();
       const verdict = active.get(secret);
       const at = now();
       const acceptedUntil = (verdict?.readAt ?? Number.NEGATIVE_INFINITY) + staleness.outage;
@@ -105,8 +109,12 @@ export const createAuthenticator = (
   };
 };
 
-const findCaller = async (state: State, secret: string): Promise<Caller | undefined> => {
+/** As good as a store that is unavailable: the key may be restored in a moment. */
+class Vanished extends Error {}
+
+const findCaller = async (state: State, secret: string, known: boolean): Promise<Caller | undefined> => {
   const key = (await state.get<KeyRecord>('key', hashSecret(secret)))?.value;
+  if (key === undefined && known) throw new Vanished('the store has lost a key');
   if (key?.status !== 'active') return undefined;
   const subscription = await state.get<SubscriptionRecord>('subscription', key.subscription);
   return subscription?.value.status === 'active'

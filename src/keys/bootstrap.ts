@@ -1,7 +1,7 @@
 /** Creates the first key of a store, or the one from the configuration. */
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import type { State } from '../ports/state.ts';
-import { newKey, newSubscription, setStatus } from './manage.ts';
+import { newKey, newSubscription, notice, setStatus } from './manage.ts';
 import { hashSecret, maxSecretLength, newSecret } from './secret.ts';
 
 /** The same on every replica, so that replicas that start together create one. */
@@ -24,7 +24,10 @@ export const ensureBootstrapKey = async (state: State, wanted?: string): Promise
   const secret = wanted ?? newSecret();
   const hash = hashSecret(secret);
   const value = newKey(secret, subscription, 'bootstrap');
-  if (await state.create('key', { id: hash, owner: subscription, value })) return secret;
+  if (await state.create('key', { id: hash, owner: subscription, value })) {
+    await notice(state);
+    return secret;
+  }
   await ensureActive(state, hash);
   return undefined;
 };

@@ -52,6 +52,7 @@ export const createKeyManagement = (state: State): KeyManagement => {
     createSubscription: async (name) => {
       const value = newSubscription(newId('sub'), name);
       await state.create('subscription', { id: value.id, owner: value.id, value });
+      await notice(state);
       return value;
     },
 
@@ -67,6 +68,7 @@ export const createKeyManagement = (state: State): KeyManagement => {
       const secret = newSecret();
       const key = newKey(secret, id, name);
       await state.create('key', { id: hashSecret(secret), owner: id, value: key });
+      await notice(state);
       return { secret, key };
     },
 
@@ -115,10 +117,30 @@ export const setStatus = async <T extends KeyRecord | SubscriptionRecord>(
     if (record.value.status === 'closed')
       throw fail('conflict', `${capitalised(kind)} ${record.value.id} is closed, which is final`);
     const value: T = { ...record.value, status };
-    if (await state.update<T>(kind, recordId, record.version, { value })) return value;
+    if (await state.update<T>(kind, recordId, record.version, { value })) {
+      await notice(state);
+      return value;
+    }
   }
   throw fail('conflict', `${capitalised(kind)} is being changed by others: try again`);
 };
+
+/** A record that changes with every change of keys and subscriptions: who copies them need not look at them all. */
+const noticeKind = 'keys-notice';
+const noticeId = 'latest';
+
+export const notice = async (state: State): Promise<void> => {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await state.create(noticeKind, { id: noticeId, owner: '', value: null })) return;
+    const latest = await state.get(noticeKind, noticeId);
+    if (latest !== undefined && (await state.update(noticeKind, noticeId, latest.version, { value: null })))
+      return;
+  }
+};
+
+/** How many changes there have been; 0: none. */
+export const noticeOf = async (state: State): Promise<number> =>
+  (await state.get(noticeKind, noticeId))?.version ?? 0;
 
 const missing = (kind: string, reference: string): never => {
   throw fail(
@@ -136,7 +158,11 @@ const checkedName = (name: string): string => {
   return name;
 };
 
-async function* everyRecord<T>(state: State, kind: string, owner?: string): AsyncGenerator<StoredRecord<T>> {
+export async function* everyRecord<T>(
+  state: State,
+  kind: string,
+  owner?: string,
+): AsyncGenerator<StoredRecord<T>> {
   const limit = 500;
   let after: string | undefined;
   for (;;) {

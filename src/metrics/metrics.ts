@@ -97,3 +97,19 @@ export const spanFamilies = (stats: SpanStats | undefined): readonly MetricFamil
         ),
         gauge('sluice_spans_queued', 'Spans that wait to be sent.', stats.queued),
       ];
+
+interface StoreStats {
+  readonly persistence: string;
+  readonly restores: number;
+}
+
+export const storeFamilies = ({ persistence, restores }: StoreStats): readonly MetricFamily[] => [
+  gauge('sluice_store_persistence', '1 for how the store of keys and records keeps its data on disk.', [
+    { labels: { kind: persistence }, value: 1 },
+  ]),
+  counter(
+    'sluice_key_restores_total',
+    'Times that keys were restored because the store had lost them.',
+    restores,
+  ),
+];

@@ -9,7 +9,10 @@ export interface Service {
   readonly engines: Pick<Engines, 'health'> & { stats(): ReadonlyMap<string, EngineState> };
   readonly accounts: {
     /** `lag`: bytes of usage on disk that are not shipped yet. */
-    readonly usage: { lag(): number } & Pick<UsageLog, 'ensureOpen'>;
+    readonly usage: {
+      lag(): number;
+      damage(): { readonly damaged: number; readonly torn: number };
+    } & Pick<UsageLog, 'ensureOpen'>;
     readonly reading: Pick<Reading, 'stats'> | undefined;
   };
   readonly jobs: { rendering(): number };
@@ -30,6 +33,11 @@ export const serviceFamilies = ({
 }: Service): readonly MetricFamily[] => [
   ...engineFamilies(engines.health(), engines.stats()),
   gauge('sluice_journal_lag_bytes', 'Usage on disk that is not shipped yet.', accounts.usage.lag()),
+  counter(
+    'sluice_journal_unreadable_lines_total',
+    'Journal lines that could not be read: damaged ones were set aside unbilled, torn ones never acknowledged.',
+    Object.entries(accounts.usage.damage()).map(([kind, value]) => ({ labels: { kind }, value })),
+  ),
   gauge(
     'sluice_journal_open',
     '1 while usage can be kept; 0 while billable requests are refused because it cannot.',

@@ -25,6 +25,9 @@ export class Child {
   readonly exited: Promise<string>;
   started = false;
   draining = false;
+  #heard = false;
+  /** Looks in a row that found no message since the last. */
+  #silentChecks = 0;
 
   constructor(slot: number, env: Readonly<Record<string, string>>) {
     this.slot = slot;
@@ -36,6 +39,9 @@ export class Child {
     );
     this.ready = new Promise((resolve, reject) => {
       this.#worker.on('message', (message: FromChild) => {
+        this.#heard = true;
+        this.#silentChecks = 0;
+        if (message.type === 'heartbeat') return;
         if (message.type === 'ready') {
           this.started = true;
           resolve(message);
@@ -60,6 +66,22 @@ export class Child {
     this.draining = true;
     this.send({ type: 'drain', ...options });
     return this.exited;
+  }
+
+  /**
+   * To be called once per heartbeat; true when so many in a row are missing. Looks are counted, not time: a supervisor
+   * that was stopped itself finds all messages of its children unread, and looks only once. A process that has never
+   * sent one is being loaded, which takes longer on a busy machine.
+   */
+  hangs(heartbeats: number): boolean {
+    this.#silentChecks++;
+    return this.#silentChecks > heartbeats * (this.#heard ? 1 : 4);
+  }
+
+  /** Also ends a stopped process, or one whose event loop is blocked: it need not cooperate. */
+  kill(): void {
+    this.#silentChecks = 0;
+    this.#worker.process.kill('SIGKILL');
   }
 
   /** Undefined when it does not reply in time. */

@@ -1,7 +1,7 @@
 /** Connects a gateway process to the supervisor that started it. */
 import type { DrainOptions } from '../http/listen.ts';
 import type { MetricFamily } from '../metrics/exposition.ts';
-import type { FromChild, Greeting, ToChild } from './messages.ts';
+import { type FromChild, type Greeting, heartbeatMs, type ToChild } from './messages.ts';
 
 export interface Member {
   reload(): void;
@@ -9,10 +9,16 @@ export interface Member {
   unready(): Promise<readonly string[]>;
 }
 
+// Fails only when the supervisor is gone; `disconnect` reports that.
+const send = (message: FromChild): void => void process.send?.(message, undefined, {}, () => undefined);
+
+/** From the start of the process to its end: a silent one is taken for hung. */
+export const beginHeartbeat = (): void => {
+  setInterval(() => send({ type: 'heartbeat' }), heartbeatMs).unref();
+};
+
 /** Resolves when the process is to drain: the supervisor said so, or is gone. */
 export const joinGroup = (gateway: Member, greeting: Greeting): Promise<DrainOptions> => {
-  // Fails only when the supervisor is gone; `disconnect` reports that.
-  const send = (message: FromChild): void => void process.send?.(message, undefined, {}, () => undefined);
   const drain = new Promise<DrainOptions>((resolve) => {
     process.once('disconnect', () => resolve({ handOver: false }));
     process.on('message', (message: ToChild) => {

@@ -12,7 +12,12 @@ export type ToChild =
   /** Two requests, so that metrics do not wait for the services that readiness checks. */
   | { readonly type: 'metrics' | 'readiness'; readonly number: number };
 
+/** Milliseconds between heartbeats. */
+export const heartbeatMs = 1_000;
+
 export type FromChild =
+  /** Its event loop runs. */
+  | { readonly type: 'heartbeat' }
   /** It listens. */
   | { readonly type: 'ready'; readonly greeting: Greeting }
   | { readonly type: 'metrics'; readonly number: number; readonly families: readonly MetricFamily[] }

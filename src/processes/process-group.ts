@@ -4,24 +4,38 @@ import type { Logger } from 'pino';
 import { exponentialBackoff } from '../backoff.ts';
 import { counter, type MetricFamily, merged } from '../metrics/exposition.ts';
 import { Child, type Ready } from './child.ts';
+import { heartbeatMs } from './messages.ts';
 
 const backoff = exponentialBackoff({ first: 500, most: 30_000 });
 /** A process that ran this long had started well: the backoff starts over. */
 const stableMs = 60_000;
 
+export interface ProcessGroupOptions {
+  /** Of its processes, beside that of the supervisor. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Logger;
+  /** Seconds of silence after which a process counts as hung; 0: never. */
+  readonly watchdogSeconds: number;
+}
+
 export class ProcessGroup {
   readonly #env: Readonly<Record<string, string>>;
   readonly #log: Logger;
+  readonly #watchdogSeconds: number;
+  readonly #watch: NodeJS.Timeout | undefined;
   readonly #children = new Set<Child>();
   /** Deaths in a row of processes that did not run long. */
   #failures = 0;
   #replacing: Promise<void> = Promise.resolve();
   #ending = false;
   #deaths = 0;
+  #hangs = 0;
 
-  constructor(env: Readonly<Record<string, string>>, log: Logger) {
+  constructor({ env, log, watchdogSeconds }: ProcessGroupOptions) {
     this.#env = env;
     this.#log = log;
+    this.#watchdogSeconds = watchdogSeconds;
+    if (watchdogSeconds > 0) this.#watch = setInterval(() => this.#killHung(), heartbeatMs).unref();
   }
 
   /** Rejects when one cannot start; that process prints why. The first starts alone: it creates the shared stores. */
@@ -45,6 +59,7 @@ export class ProcessGroup {
   async end(): Promise<void> {
     this.#ending = true;
     await Promise.all([...this.#children].map((child) => child.drain({ handOver: false })));
+    clearInterval(this.#watch);
   }
 
   async families(): Promise<readonly MetricFamily[]> {
@@ -54,6 +69,11 @@ export class ProcessGroup {
     return [
       ...merged(new Map(families)),
       counter('sluice_process_deaths_total', 'Gateway processes that ended unasked.', this.#deaths),
+      counter(
+        'sluice_process_hangs_total',
+        'Gateway processes that were silent for too long, and were killed.',
+        this.#hangs,
+      ),
     ];
   }
 
@@ -82,6 +102,20 @@ export class ProcessGroup {
       if (!child.draining && !this.#ending) void this.#replaceDead(child, how, performance.now() - started);
     });
     return child;
+  }
+
+  /** Its death is handled like any other. */
+  #killHung(): void {
+    const heartbeats = (this.#watchdogSeconds * 1_000) / heartbeatMs;
+    for (const child of this.#children) {
+      if (!child.hangs(heartbeats)) continue;
+      this.#hangs++;
+      this.#log.error(
+        { pid: child.pid, silentSeconds: this.#watchdogSeconds },
+        'gateway process hung, killed',
+      );
+      child.kill();
+    }
   }
 
   /** Slots are reused: a label that counts all processes ever started would be unbounded. */

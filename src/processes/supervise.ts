@@ -21,10 +21,11 @@ export const supervise = async ({ config, log, processes, show }: SupervisorOpti
   // Its processes share the port; with any other program it must not be shared unnoticed.
   const port = await ensureFree(config);
   cluster.setupPrimary({ exec: process.argv[1] ?? '', args: ['serve'] });
-  const group = new ProcessGroup(
-    { SLUICE_ADMIN_PORT: 'off', PORT: String(port), SLUICE_SHARED_PORT: '1' },
+  const group = new ProcessGroup({
+    env: { SLUICE_ADMIN_PORT: 'off', PORT: String(port), SLUICE_SHARED_PORT: '1' },
     log,
-  );
+    watchdogSeconds: config.watchdogSeconds,
+  });
   let admin: AdminServer | undefined;
   try {
     const { greeting } = await group.start(processes);

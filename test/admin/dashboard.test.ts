@@ -121,7 +121,11 @@ t.test('dashboard and alerts use existing metric names', async (t) => {
   await gateway.stop();
   const reading = { reading: true, batches: 0, messages: 0, deadLetters: 0, retries: 0, lag: [] };
   // What only readers of Kafka have, and what only the first of several processes has.
-  const elsewhere = [...readingFamilies(reading), counter('sluice_process_deaths_total', '', 0)];
+  const elsewhere = [
+    ...readingFamilies(reading),
+    counter('sluice_process_deaths_total', '', 0),
+    counter('sluice_process_hangs_total', '', 0),
+  ];
   const types = [...`${text}${exposition(elsewhere)}`.matchAll(/^# TYPE (\w+) (\w+)$/gm)];
   const families = types.map(([, name = '']) => name);
   const exported = new Set(

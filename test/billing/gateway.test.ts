@@ -4,8 +4,10 @@ import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
+import { openDamage } from '../../src/billing/journal/damage.ts';
 import { run } from '../../src/cli/main.ts';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { eventually } from '../eventually.ts';
@@ -179,6 +181,19 @@ t.test("usage of the caller's subscription, in totals and by request", async (t)
     ] as const)
       t.match(await usage(...words), { code: 2, err });
     t.match(await sluice(t, dataDir, 'billing'), { code: 1, err: /KAFKA_BROKERS is not set/ });
+
+    const journals = join(dataDir, 'journal');
+    openDamage(journals, pino({ level: 'silent' })).damaged(join(journals, '7-1-abc'), [
+      { segment: 3, offset: 12, bytes: Buffer.from('half') },
+    ]);
+    const damaged = await usage('verify');
+    t.match(damaged, {
+      code: 1,
+      err: /^damaged: 4 bytes of journal 7-1-abc, segment 3 at 12, set aside 20.*\ndamaged\.log .*\nsluice usage verify: they differ\n$/,
+    });
+    t.match(damaged.out, /^journal +set aside as damaged +1$/m);
+    rmSync(join(journals, 'damaged.log'));
+    t.match(await usage('verify'), { code: 0, err: '' });
 
     const first = rows[0]?.id ?? '';
     rewriteLedger(join(dataDir, 'ledger.db'), (event) => (event.id === first ? undefined : event));

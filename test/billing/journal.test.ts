@@ -14,6 +14,7 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { firstValueFrom } from 'rxjs';
 import t from 'tap';
+import { openDamage, readDamage } from '../../src/billing/journal/damage.ts';
 import { decodeLine, LineEncoder } from '../../src/billing/journal/line.ts';
 import { readBatch } from '../../src/billing/journal/reader.ts';
 import { Recent } from '../../src/billing/journal/recent.ts';
@@ -27,7 +28,14 @@ const itself = (json: string): string => json;
 const encodeLine = (json: string): string => new LineEncoder().encode([json], itself).toString();
 
 const open = (folder: string, options: Partial<JournalOptions<string>> = {}): JournalWriter<string> =>
-  new JournalWriter({ folder, log, sync: 'none', json: itself, ...options });
+  new JournalWriter({
+    folder,
+    log,
+    damage: openDamage(folder, log),
+    sync: 'none',
+    json: itself,
+    ...options,
+  });
 
 const append = (journal: JournalWriter<string>, events: readonly string[]): Promise<unknown> =>
   Promise.all(events.map((event) => firstValueFrom(journal.append(event))));
@@ -63,7 +71,7 @@ t.test('appended events are read in order, across restarts and segments', async 
   t.same(readAll(folder, 50), { events: written, damaged: 0 }, 'also in small batches');
 });
 
-t.test('a tail torn at any byte loses only the torn line', async (t) => {
+t.test('a tail torn at any byte loses only the torn line, which is recorded', async (t) => {
   const written = ['{"a":1}', '{"b":"zwölf"}', '{"c":[1,2,3]}'];
   const whole = Buffer.from(written.map(encodeLine).join(''));
   const lineEnds = written.map((_, i) =>
@@ -82,9 +90,50 @@ t.test('a tail torn at any byte loses only the torn line', async (t) => {
     const journal = open(folder);
     await append(journal, ['"after"']);
     journal.close();
-    const survivors = written.filter((_, i) => (lineEnds[i] ?? 0) <= cut);
+    // An event that lacks only its newline is whole.
+    const survivors = written.filter((_, i) => (lineEnds[i] ?? 0) - 1 <= cut);
     t.same(readAll(folder), { events: [...survivors, '"after"'], damaged: 0 }, `cut at ${cut}`);
+    const lastEnd = lineEnds.findLast((end) => end - 1 <= cut) ?? 0;
+    const bytes = Math.max(0, cut - lastEnd);
+    t.match(
+      readDamage(folder, 'torn'),
+      bytes === 0 ? [] : [{ segment: 1, offset: lastEnd, bytes, time: /^20.*Z$/ }],
+    );
+    t.same(readDamage(folder, 'damaged'), [], 'a crash is no damage');
   }
+});
+
+t.test('a tail that no interrupted write leaves is damage', async (t) => {
+  const parent = t.testdir();
+  const [one, two] = [encodeLine('{"n":1}'), encodeLine('{"n":2,"s":"a\\"}{"}')];
+  const tails: Record<string, string | Buffer> = {
+    zeros: Buffer.alloc(40),
+    'a line whose newline was lost, and its successor': `${two.slice(0, -1)}${two.slice(0, -3)}`,
+    'an altered line without its newline': two.replace('"n":2', '"n":3').slice(0, -1),
+    'no checksum': '{"n":2',
+    'no space': '561bacaf{"n":2',
+  };
+  for (const [name, tail] of Object.entries(tails)) {
+    const folder = join(parent, name.replaceAll(' ', '-'));
+    mkdirSync(folder);
+    writeFileSync(segmentPath(folder, 1), one);
+    appendFileSync(segmentPath(folder, 1), tail);
+    const journal = open(folder);
+    await append(journal, ['{"after":1}']);
+    journal.close();
+    t.same(readAll(folder), { events: ['{"n":1}', '{"after":1}'], damaged: 0 }, name);
+    t.match(readDamage(folder, 'damaged'), [
+      { segment: 1, offset: one.length, bytes: Buffer.from(tail).length },
+    ]);
+    t.same(readDamage(folder, 'torn'), []);
+  }
+});
+
+t.test('a complete last line that does not read is kept for whoever ships it', async (t) => {
+  const folder = t.testdir();
+  writeFileSync(segmentPath(folder, 1), `${encodeLine('{"n":1}')}${encodeLine('{"n":2}').replace('2', '3')}`);
+  open(folder).close();
+  t.same(readAll(folder), { events: ['{"n":1}'], damaged: 1 });
 });
 
 t.test('a corrupt line is dead-lettered, its neighbours are read', async (t) => {

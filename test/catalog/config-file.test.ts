@@ -47,6 +47,7 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
   ['unknown alias', 'models: *nowhere', 'sluice.yaml:1:9 uses *nowhere, which is defined nowhere above it'],
   ['no models', 'engines: {}', 'sluice.yaml:1:1 models is missing'],
   ['models without rows', 'models:', 'sluice.yaml:1:1 models must be a map of fields'],
+  ['no model', 'engines: {}\nmodels: {}', 'sluice.yaml:2:1 models must have at least one model'],
   [
     'unknown top key',
     'models: {}\nengine: {}',
@@ -181,11 +182,13 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
     'row for the simulator',
     'engines:\n  simulator: { wire: openai, replicas: ["http://a/v1"] }\nmodels: {}',
     'sluice.yaml:2:3 engines.simulator is built in and takes no row',
+    'sluice.yaml:3:1 models must have at least one model',
   ],
   [
     'engine wire',
     'engines:\n  a: { wire: smoke, replicas: ["http://a/v1"] }\nmodels: {}',
     'sluice.yaml:2:8 engines.a.wire must be one of openai, anthropic',
+    'sluice.yaml:3:1 models must have at least one model',
   ],
   [
     'engine without replicas',

@@ -584,6 +584,24 @@ t.test('reload', async (t) => {
     },
   );
 
+  const before = gateway.logLines.length;
+  for (const empty of ['', 'models:\n', 'models: {}\n']) {
+    write(empty);
+    gateway.reload();
+    t.same(await ids(), ['acme/one'], `a file without models is refused: ${JSON.stringify(empty)}`);
+    t.equal((await use('/chat/completions', 'acme/one')).status, 200);
+  }
+  const refusals = gateway.logLines.slice(before).filter(({ msg }) => msg.startsWith('catalog'));
+  t.ok(refusals.every(({ level }) => level === 50));
+  t.same(
+    [...new Set(refusals.map(({ msg }) => msg.slice(msg.indexOf('sluice.yaml'))))],
+    [
+      'sluice.yaml:1:1 models is missing',
+      'sluice.yaml:1:1 models must be a map of fields',
+      'sluice.yaml:1:1 models must have at least one model',
+    ],
+  );
+
   rmSync(gateway.configFile);
   gateway.reload();
   const unreadable = envelope(

@@ -1,8 +1,9 @@
-/** `sluice` with a fault outside of any request: on SIGUSR2 a timer throws, or a promise rejects. */
+/** `sluice` with a fault outside of any request: on SIGUSR2 a timer throws, a promise rejects, or a loop has no end. */
 import { run } from '../../dist/src/cli/main.js';
 
 const fault = () => {
   const error = new Error('injected');
+  while (process.env.TEST_FAULT === 'endless loop');
   if (process.env.TEST_FAULT === 'unhandledRejection') void Promise.reject(error);
   else
     setTimeout(() => {

@@ -1,14 +1,17 @@
 --[[
 The decisions of admission: each command is one atomic step. ARGV[1] names it, ARGV[2] is the time ('': the server's).
-All times are microseconds. The constants windowUs, leaseUs, queueLength, queueUs and channels come from the adapter.
+All times are microseconds. The constants windowUs, leaseUs, queueLength, queueUs, channels, usage and epochKey come from the
+adapter.
 
 A gate (a subscription and a model) is four keys with a common prefix:
   alive   sorted set: ids that run or wait, by when they expire unless renewed
   queue   sorted set: ids that wait, by number; an id that is alive and not in the queue runs
   starts  list: times of the last starts, oldest first, as many as matter
   memo    hash: the latest limits, the queue's counter, the mean time a slot is held, when a slot last changed hands,
-          the last time seen
-An id is `<process>.<number>`; each process subscribes to a channel of its own.
+          the last time seen, what was last told of the window and when
+  own     hash: how many starts each process knows to be its own, while processes return from an outage
+`usage` is a channel, and a sorted set of what was told on it, by time: how full windows are, for processes that lose
+Redis. `epochKey` holds a value that changes when Redis has lost its data. An id is `<process>.<number>`; each process subscribes to a channel of its own.
 ]]
 local windowMs, lifeMs = math.ceil(windowUs / 1000), math.ceil(leaseUs / 500)
 
@@ -18,8 +21,9 @@ if not now then
   now = time[1] * 1000000 + time[2]
 end
 
-local alive, queue, starts, memo
+local name, alive, queue, starts, memo
 local function open(gate)
+  name = gate
   alive, queue, starts, memo = gate .. 'alive', gate .. 'queue', gate .. 'starts', gate .. 'memo'
 end
 
@@ -51,25 +55,51 @@ end
 
 local function waiting() return redis.call('ZCARD', queue) end
 
--- Time until fewer than `limit` starts count. Those that no longer count are removed when they are in the way.
-local function room(limit)
-  local surplus = redis.call('LLEN', starts) - limit
-  if surplus < 0 then return 0 end
-  local past = now - windowUs
+-- Removes starts that no longer count.
+local function prune()
+  local first, past = redis.call('LINDEX', starts, 0), now - windowUs
+  if not first or tonumber(first) > past then return end
   repeat
     local times, gone = redis.call('LRANGE', starts, 0, 99), 0
     while times[gone + 1] and tonumber(times[gone + 1]) <= past do gone = gone + 1 end
     if gone > 0 then redis.call('LTRIM', starts, gone, -1) end
-    surplus = surplus - gone
   until gone < 100
+end
+
+-- Time until fewer than `limit` starts count. Those that no longer count are removed when they are in the way.
+local function room(limit)
+  if redis.call('LLEN', starts) < limit then return 0 end
+  prune()
+  local surplus = redis.call('LLEN', starts) - limit
   if surplus < 0 then return 0 end
   return redis.call('LINDEX', starts, surplus) + windowUs - now
 end
 
-local function start(id)
+-- Processes must know how full a window is before they lose Redis. From half of the limit on all are told the most that
+-- may have started, in quarters of it; again once that is exceeded, or is older than a quarter of a window.
+local function tell(rate)
+  if redis.call('LLEN', starts) * 2 < rate then return end
+  prune()
+  local count = redis.call('LLEN', starts)
+  if count * 2 < rate then return end
+  local told = redis.call('HMGET', memo, 'most', 'told')
+  local most, age = tonumber(told[1]), now - (tonumber(told[2]) or 0)
+  if most and count <= most and age >= 0 and age < windowUs / 4 then return end
+  local step = math.ceil(rate / 4)
+  most = math.min(rate, (math.floor(count / step) + 1) * step - 1)
+  redis.call('HSET', memo, 'most', most, 'told', now)
+  local word = string.format('%.0f %s', most, name)
+  redis.call('ZREMRANGEBYSCORE', usage, '-inf', now - windowUs * 5 / 4)
+  redis.call('ZADD', usage, now, word)
+  redis.call('PEXPIRE', usage, math.ceil(windowMs * 5 / 4))
+  redis.call('PUBLISH', usage, word)
+end
+
+local function start(id, rate)
   redis.call('RPUSH', starts, now)
   redis.call('PEXPIRE', starts, windowMs)
   redis.call('ZADD', alive, now + leaseUs, id)
+  tell(rate)
 end
 
 -- When a new request may expect to start: behind the waiters, and not before the window has room.
@@ -92,7 +122,7 @@ local function serve(concurrency, rate)
       redis.call('ZREM', alive, id)
       word = string.format('%s=%.0f=requests_per_minute', id, wait)
     else
-      start(id)
+      start(id, rate)
       free, moved = free - 1, true
     end
     local process = string.match(id, '^[^.]+')
@@ -109,8 +139,10 @@ end
 
 local commands = {}
 
--- gate; id, concurrency, rate -> started; waits, position; rateReached, wait, limit; queueFull, wait
-function commands.admit(id, concurrency, rate)
+-- gate; id, concurrency, rate, epoch ('': unknown)
+-- -> started; waits, position; rateReached, wait, limit; queueFull, wait; lost (the data, since that epoch)
+function commands.admit(id, concurrency, rate, epoch)
+  if epoch ~= '' and redis.call('GET', epochKey) ~= epoch then return { 'lost' } end
   concurrency, rate = tonumber(concurrency), tonumber(rate)
   open(KEYS[1])
   follow()
@@ -127,7 +159,7 @@ function commands.admit(id, concurrency, rate)
     local wait = room(rate)
     if wait > 0 then answer = { 'rateReached', wait, 'requests_per_minute' }
     else
-      start(id)
+      start(id, rate)
       redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
       keep()
       return { 'started' }
@@ -176,17 +208,37 @@ function commands.giveUp(id)
   return { redis.call('ZSCORE', alive, id) and 'runs' or 'unknown' }
 end
 
--- gates; for each gate: starts to be counted from now on, number of runners and of waiters, their ids
--- -> the standing of all waiters. Runners count whether they were known or not. Expired slots are found here.
-function commands.renew()
-  local standings, at = {}, 3
+-- A Redis that lost data has fewer starts than its processes made: together they know of most.
+local function recount(process, own)
+  local reports, sum = name .. 'own', 0
+  redis.call('HSET', reports, process, string.format('%.0f %.0f', own, now))
+  redis.call('PEXPIRE', reports, lifeMs)
+  for _, report in ipairs(redis.call('HVALS', reports)) do
+    local count, time = string.match(report, '(%d+) (%d+)')
+    if now - time < leaseUs then sum = sum + count end
+  end
+  prune()
+  for _ = redis.call('LLEN', starts) + 1, sum do redis.call('RPUSH', starts, now) end
+end
+
+-- gates; process; for each gate: starts to be counted from now on, all that are its own (-1: as known), rate limit
+-- (0: as known), number of runners and of waiters, their ids -> the standing of all waiters. Runners count whether they
+-- were known or not. Expired slots are found here.
+function commands.renew(process)
+  local standings, at = {}, 4
   for _, gate in ipairs(KEYS) do
     open(gate)
-    local unreported, runners, waiters = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
-    at = at + 3
+    local unreported, own, rate = tonumber(ARGV[at]), tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])
+    local runners, waiters = tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+    at = at + 5
     follow()
-    for _ = 1, unreported do redis.call('RPUSH', starts, now) end
-    if unreported > 0 then redis.call('PEXPIRE', starts, windowMs) end
+    if own >= 0 then
+      for _ = 1, unreported do redis.call('RPUSH', starts, now) end
+      recount(process, own)
+      redis.call('PEXPIRE', starts, windowMs)
+      if rate == 0 then rate = tonumber(redis.call('HGET', memo, 'rate')) or 0 end
+      if rate > 0 then tell(rate) end
+    end
     for i = at, at + runners - 1 do redis.call('ZADD', alive, now + leaseUs, ARGV[i]) end
     at = at + runners
     for i = at, at + waiters - 1 do redis.call('ZADD', alive, 'XX', now + leaseUs, ARGV[i]) end
@@ -206,14 +258,31 @@ function commands.renew()
   return standings
 end
 
--- processes; process, since -> number of processes, how many of them reported since then, time
-function commands.heartbeat(process, since)
-  redis.call('ZADD', KEYS[1], now + leaseUs, process)
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
-  redis.call('PEXPIRE', KEYS[1], lifeMs)
-  local reported = redis.call('ZCOUNT', KEYS[1], string.format('(%.0f', since + leaseUs), '+inf')
-  return { redis.call('ZCARD', KEYS[1]), reported, now }
+-- processes, settled; process, since, whether it starts nothing that Redis does not count, epoch ('': unknown)
+-- -> number of processes, how many of them reported and how many settled since then, this one's rank, time, epoch
+function commands.heartbeat(process, since, isSettled, epoch)
+  local processes, settled = KEYS[1], KEYS[2]
+  redis.call('ZADD', processes, now + leaseUs, process)
+  redis.call('ZREMRANGEBYSCORE', processes, '-inf', now)
+  redis.call('PEXPIRE', processes, lifeMs)
+  local current = redis.call('GET', epochKey) or string.format('%s.%.0f', process, now)
+  redis.call('SET', epochKey, current, 'PX', math.max(lifeMs, windowMs))
+  -- What it started before the data was lost is not counted any more.
+  if isSettled == '1' and (epoch == '' or epoch == current) then redis.call('ZADD', settled, now, process)
+  else redis.call('ZREM', settled, process) end
+  redis.call('ZREMRANGEBYSCORE', settled, '-inf', now - leaseUs)
+  redis.call('PEXPIRE', settled, lifeMs)
+  local rank, all = 0, redis.call('ZRANGE', processes, 0, -1)
+  for _, other in ipairs(all) do if other < process then rank = rank + 1 end end
+  return {
+    #all,
+    redis.call('ZCOUNT', processes, string.format('(%.0f', since + leaseUs), '+inf'),
+    redis.call('ZCOUNT', settled, string.format('(%.0f', since), '+inf'),
+    rank,
+    now,
+    current,
+  }
 end
 
 -- Not all of ARGV: `renew` has more than the stack holds, and reads them itself.
-return commands[ARGV[1]](unpack(ARGV, 3, 5))
+return commands[ARGV[1]](unpack(ARGV, 3, 6))

@@ -1,5 +1,6 @@
-/** Admission by this process alone during an outage of Redis: its quota of the limits. */
-import { type Observable, tap } from 'rxjs';
+/** Admission by this process alone during an outage of Redis: its portion of the limits. */
+import { type Observable, tap, throwError } from 'rxjs';
+import { type ApiError, fail } from '../../errors.ts';
 import {
   type AdmissionRequest,
   type AdmissionStats,
@@ -9,7 +10,8 @@ import {
 } from '../../ports/admission.ts';
 import type { Clock } from './clock.ts';
 import { createLocalAdmission, type LocalAdmission } from './local.ts';
-import type { RedisLease } from './redis-leases.ts';
+import { gateOf, type RedisLease } from './redis-leases.ts';
+import type { Portion } from './redis-outage.ts';
 import type { Rules } from './rules.ts';
 import { StartWindow } from './start-window.ts';
 
@@ -21,19 +23,29 @@ export interface UnreportedStarts {
   readonly count: number;
 }
 
+interface FallbackOptions {
+  readonly rules: Rules;
+  readonly clock: Clock;
+  /** Milliseconds between the first and the last process to notice an outage. */
+  readonly noticeMs: number;
+  /** The most that all processes can have started in the window before the outage. */
+  mostStarted(request: AdmissionRequest): number;
+}
+
 export class Fallback {
+  readonly #options: FallbackOptions;
   readonly #local: LocalAdmission;
-  readonly #windowMs: number;
-  readonly #clock: Clock;
   readonly #unreported = new Map<
     string,
     { readonly request: AdmissionRequest; readonly window: StartWindow }
   >();
+  /** When the outage began, and how many of its own starts counted then, by gate. */
+  #began = 0;
+  #ownBefore: ReadonlyMap<string, number> = new Map();
 
-  constructor(rules: Rules, clock: Clock) {
-    this.#local = createLocalAdmission({ ...rules, clock });
-    this.#windowMs = rules.windowMs;
-    this.#clock = clock;
+  constructor(options: FallbackOptions) {
+    this.#options = options;
+    this.#local = createLocalAdmission({ ...options.rules, clock: options.clock });
   }
 
   /** Counts what Redis admits here too. */
@@ -41,16 +53,50 @@ export class Fallback {
     return this.#local.adopt(request);
   }
 
-  admit(lease: RedisLease, replicas: number): Observable<Lease> {
+  outageBegan(): void {
+    this.#began = this.#options.clock.now();
+    this.#ownBefore = new Map(this.ownStarts().map(({ gate, count }) => [gate, count]));
+  }
+
+  admit(lease: RedisLease, portion: Portion): Observable<Lease> {
     const { request } = lease;
-    const local = this.#local.admit({ ...request, limits: quota(request.limits, replicas) });
+    const { concurrency } = request.limits;
+    const limits: Limits = {
+      // At least one, even with more processes than slots.
+      concurrency: Math.max(1, Math.floor(concurrency / portion.replicas)),
+      requests_per_minute: this.#startsLeft(lease, portion),
+    };
+    if (limits.requests_per_minute === 0) return throwError(unavailable);
+    const local = this.#local.admit({ ...request, limits });
     return leased(local).pipe(tap(() => this.#countStart(lease)));
+  }
+
+  /**
+   * How many starts may be in this process's window. At first those it had there when the outage began, which count for
+   * all processes, and its portion of what nobody can have used: together no more than the limit. A window later those
+   * with more than an even portion go back to that, and when what they had started has expired, the others get theirs.
+   */
+  #startsLeft({ gate, request }: RedisLease, portion: Portion): number {
+    const { rules, clock, noticeMs, mostStarted } = this.#options;
+    const limit = request.limits.requests_per_minute;
+    const own = this.#ownBefore.get(gate) ?? 0;
+    const elapsed = clock.now() - this.#began;
+    const even = part(limit, portion);
+    // Waiters keep the number they were queued with.
+    if (elapsed >= 2 * rules.windowMs + rules.queueMs + noticeMs) return even;
+    const inherited = own + part(limit - Math.max(own, mostStarted(request)), portion);
+    return elapsed < rules.windowMs ? inherited : Math.min(inherited, even);
+  }
+
+  /** All starts of this process that count, whether Redis knows of them or not. */
+  ownStarts(): { readonly gate: string; readonly request: AdmissionRequest; readonly count: number }[] {
+    return this.#local.starts().map(({ request, count }) => ({ gate: gateOf(request), request, count }));
   }
 
   /** All that still count; each is returned once. */
   takeStarts(): UnreportedStarts[] {
     this.prune();
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const all = [...this.#unreported].map(([gate, { request, window }]) => ({
       gate,
       request,
@@ -63,7 +109,7 @@ export class Fallback {
 
   /** They could not be reported after all. */
   restoreStarts(starts: readonly UnreportedStarts[]): void {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     for (const { gate, request, window, count } of starts) {
       const known = this.#unreported.get(gate);
       if (known === undefined) this.#unreported.set(gate, { request, window });
@@ -72,7 +118,7 @@ export class Fallback {
   }
 
   prune(): void {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     for (const [gate, { window }] of this.#unreported)
       if (window.count(now) === 0) this.#unreported.delete(gate);
   }
@@ -86,10 +132,11 @@ export class Fallback {
   }
 
   #countStart({ gate, request }: RedisLease): void {
-    const now = this.#clock.now();
+    const { clock, rules } = this.#options;
+    const now = clock.now();
     let known = this.#unreported.get(gate);
     if (known === undefined) {
-      known = { request, window: new StartWindow(this.#windowMs) };
+      known = { request, window: new StartWindow(rules.windowMs) };
       this.#unreported.set(gate, known);
     }
     known.window.count(now);
@@ -97,8 +144,14 @@ export class Fallback {
   }
 }
 
-/** Together no more than the whole; at least one each, even with more processes than slots. */
-const quota = (limits: Limits, replicas: number): Limits =>
-  Object.fromEntries(
-    Object.entries(limits).map(([kind, limit]) => [kind, Math.max(1, Math.floor(limit / replicas))]),
-  ) as Limits;
+/**
+ * Every `replicas`-th of so many, counted from `rank`. Processes that believe in more others than there are take no more
+ * than they would if they knew.
+ */
+const part = (whole: number, { replicas, rank, established }: Portion): number =>
+  established ? Math.max(0, Math.ceil((whole - rank) / replicas)) : 0;
+
+export const unavailable = (): ApiError =>
+  fail('unavailable', 'Requests cannot be admitted at the moment', {
+    headers: { 'retry-after': '1' },
+  });

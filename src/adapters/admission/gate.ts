@@ -26,6 +26,8 @@ export class Gate {
   readonly #starts: StartWindow;
   #pace: Pace;
   #limits: Limits;
+  /** The limits of the last start that was decided elsewhere. */
+  adoptedBy: Limits | undefined;
   #running = 0;
   /** First in, first out; a Set keeps the order and lets a waiter leave from the middle in O(1). */
   #queue: Set<Waiter> | undefined;
@@ -38,6 +40,11 @@ export class Gate {
     this.#shared = shared;
     this.#starts = new StartWindow(shared.rules.windowMs);
     this.#pace = new Pace(shared.now());
+  }
+
+  /** Starts that count. */
+  starts(now: number): number {
+    return this.#starts.count(now);
   }
 
   get waiting(): number {
@@ -60,8 +67,9 @@ export class Gate {
     return this.#refuseWait() ?? 'wait';
   }
 
-  /** A start that was decided elsewhere and counts here too. */
-  adopt(now: number): void {
+  /** A start that was decided elsewhere, by these limits, and counts here too. */
+  adopt(limits: Limits, now: number): void {
+    this.adoptedBy = limits;
     this.#running++;
     this.#starts.add(now);
   }

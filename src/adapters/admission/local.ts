@@ -13,6 +13,8 @@ interface LocalAdmissionOptions extends Partial<Rules> {
 export interface LocalAdmission extends Admission {
   /** Counts a start here that was decided elsewhere. */
   adopt(request: AdmissionRequest): Lease;
+  /** Where starts count, and how many; with the limits of the last that was decided elsewhere, or 0. */
+  starts(): { readonly request: AdmissionRequest; readonly count: number }[];
   /** Gates in memory. */
   gates(): number;
 }
@@ -114,8 +116,17 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     adopt: (request) => {
       const gate = gateOf(request);
       const now = clock.now();
-      gate.adopt(now);
+      gate.adopt(request.limits, now);
       return new Slot(gate, shared, now, 0, undefined);
+    },
+    starts: () => {
+      const now = clock.now();
+      const unknown = { concurrency: 0, requests_per_minute: 0 };
+      return [...gates.all()].flatMap(({ model, subscription, gate }) => {
+        const count = gate.starts(now);
+        const limits = gate.adoptedBy ?? unknown;
+        return count === 0 ? [] : [{ request: { subscription, model, limits }, count }];
+      });
     },
     gates: () => gates.size,
     stats: () => counters.stats(false, 1),

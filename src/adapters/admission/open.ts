@@ -8,7 +8,7 @@ import type { Rules } from './rules.ts';
 export interface AdmissionConfig {
   readonly redisUrl: string | undefined;
   readonly admission: {
-    /** During an outage of Redis: refuse with 503, or use limits of this process, divided by the number of replicas. */
+    /** During an outage of Redis: refuse with 503, or decide in each process within its portion of the limits. */
     readonly fallback: 'refuse' | 'local';
     /** Other rules than the usual ones; for tests, which cannot wait for minutes. */
     readonly rules?: Partial<Rules> & { readonly ttlMs?: number };

@@ -1,15 +1,16 @@
-/** Subscribes to a Redis channel on a connection of its own that reconnects by itself. */
+/** Subscribes to Redis channels on a connection of its own that reconnects by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { reconnectBackoff } from '../redis.ts';
 
 interface ChannelOptions {
   readonly url: string;
-  readonly channel: string;
+  readonly channels: readonly string[];
   readonly patience: number;
-  onMessage(text: string): void;
-  /** The connection was lost and is restored: messages may have been missed. */
-  onReconnect(): void;
+  onMessage(channel: string, text: string): void;
+  /** From here on no message is missed. `again`: some may have been since the connection was lost. */
+  onSubscribed(again: boolean): void;
+  onLost(): void;
 }
 
 export interface Channel {
@@ -18,7 +19,14 @@ export interface Channel {
   close(): void;
 }
 
-export const openChannel = ({ url, channel, patience, onMessage, onReconnect }: ChannelOptions): Channel => {
+export const openChannel = ({
+  url,
+  channels,
+  patience,
+  onMessage,
+  onSubscribed,
+  onLost,
+}: ChannelOptions): Channel => {
   const redis = new Redis(url, {
     maxRetriesPerRequest: null,
     connectTimeout: patience,
@@ -27,14 +35,21 @@ export const openChannel = ({ url, channel, patience, onMessage, onReconnect }: 
   });
   // The connection for decisions fails in the same way, and reports it.
   redis.on('error', () => undefined);
-  redis.on('message', (_channel, text) => onMessage(text));
+  redis.on('message', onMessage);
   let hasSubscribed = false;
   redis.on('ready', () => {
-    if (hasSubscribed) onReconnect();
+    // The library subscribes again by itself; what matters is when the server has done so.
+    if (hasSubscribed)
+      redis.subscribe(...channels).then(
+        () => onSubscribed(true),
+        () => undefined,
+      );
   });
-  const subscribed = redis.subscribe(channel).then(
+  redis.on('close', onLost);
+  const subscribed = redis.subscribe(...channels).then(
     () => {
       hasSubscribed = true;
+      onSubscribed(false);
     },
     // Closed before it was connected.
     () => undefined,

@@ -17,13 +17,16 @@ interface RedisGatesOptions {
   readonly patience: number;
   /** Virtual time instead of the server's clock. */
   readonly now?: (() => number) | undefined;
+  /** The connection broke: others may decide by themselves from here on. */
+  onLost(): void;
 }
 
 export type Decision =
   | { readonly kind: 'started' }
   | { readonly kind: 'waits'; readonly position: number }
   | { readonly kind: 'rateReached'; readonly waitMs: number; readonly limit: LimitKind }
-  | { readonly kind: 'queueFull'; readonly waitMs: number };
+  | { readonly kind: 'queueFull'; readonly waitMs: number }
+  | { readonly kind: 'lost' };
 
 /** A slot or queue position that is given back. */
 export interface Release {
@@ -37,8 +40,14 @@ export interface Heartbeat {
   /** Processes alive, this one included. */
   readonly processes: number;
   readonly reportedSince: number;
+  /** Those that start nothing which the server does not count. */
+  readonly settledSince: number;
+  /** Of this process among them, from 0. */
+  readonly rank: number;
   /** Of the server, in milliseconds. */
   readonly time: number;
+  /** The server has lost its data since the last heartbeat. */
+  readonly lost: boolean;
 }
 
 export type Standing = 'waits' | 'runs' | 'unknown';
@@ -48,6 +57,8 @@ export interface Holdings {
   readonly request: AdmissionRequest;
   /** Starts that the server does not know of. */
   starts: number;
+  /** All of its starts in the window; undefined: the server knows them. */
+  own?: number | undefined;
   readonly runners: string[];
   readonly waiters: string[];
 }
@@ -57,17 +68,25 @@ export class RedisGates {
   readonly #options: RedisGatesOptions;
   readonly #script: Script;
   readonly #prefix: string;
+  /** Of the server's data, as last seen. */
+  #epoch = '';
+  /** Of messages to this process. */
   readonly channel: string;
+  /** Of messages to all: how full windows are. */
+  readonly usageChannel: string;
 
   constructor(options: RedisGatesOptions) {
-    const { url, prefix, patience, process, rules, leaseMs } = options;
+    const { url, prefix, patience, process, rules, leaseMs, onLost } = options;
     const channels = `${prefix}admission:process:`;
     this.#options = options;
-    this.#connection = new RedisConnection(url, { patience });
+    this.#connection = new RedisConnection(url, { patience, onLost });
     this.#prefix = `${prefix}admission:`;
     this.channel = channels + process;
+    this.usageChannel = `${prefix}admission:usage`;
     this.#script = loadScript(new URL('./admission.lua', import.meta.url), {
       channels,
+      usage: this.usageChannel,
+      epochKey: `${prefix}admission:epoch`,
       windowUs: micro(rules.windowMs),
       leaseUs: micro(leaseMs),
       queueLength: rules.queueLength,
@@ -79,48 +98,63 @@ export class RedisGates {
     const { concurrency, requests_per_minute } = request.limits;
     const [kind, number, limit] = await this.#run<[Decision['kind'], number, LimitKind]>(
       'admit',
-      [this.#gate(request)],
+      [this.gate(request)],
       id,
       concurrency,
       requests_per_minute,
+      this.#epoch,
     );
-    if (kind === 'started') return { kind };
+    if (kind === 'started' || kind === 'lost') return { kind };
     if (kind === 'waits') return { kind, position: number };
     return { kind, waitMs: number / 1000, limit };
   }
 
   async release({ id, request, heldMs }: Release): Promise<void> {
-    await this.#run('release', [this.#gate(request)], id, micro(heldMs));
+    await this.#run('release', [this.gate(request)], id, micro(heldMs));
   }
 
   /** Ends a wait unless the request was started meanwhile. */
   async giveUp(id: string, request: AdmissionRequest): Promise<{ standing: Standing; waitMs: number }> {
-    const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [this.#gate(request)], id);
+    const [standing, wait = 0] = await this.#run<[Standing, number?]>('giveUp', [this.gate(request)], id);
     return { standing, waitMs: wait / 1000 };
   }
 
   /** Keeps all of it alive in one call; returns the standing of each waiter, in order. */
   async renew(holdings: readonly Holdings[]): Promise<Standing[]> {
-    const keys = holdings.map(({ request }) => this.#gate(request));
-    const values = holdings.flatMap(({ starts, runners, waiters }) => [
+    const keys = holdings.map(({ request }) => this.gate(request));
+    const values = holdings.flatMap(({ request, starts, own = -1, runners, waiters }) => [
       starts,
+      own,
+      request.limits.requests_per_minute,
       runners.length,
       waiters.length,
       ...runners,
       ...waiters,
     ]);
-    return await this.#run<Standing[]>('renew', keys, ...values);
+    return await this.#run<Standing[]>('renew', keys, this.#options.process, ...values);
   }
 
-  /** `since` is a time of the server, in milliseconds. */
-  async heartbeat(since: number): Promise<Heartbeat> {
-    const [processes, reportedSince, time] = await this.#run<[number, number, number]>(
+  /** `since` is a time of the server, in milliseconds; `settled`: it starts nothing that the server does not count. */
+  async heartbeat(since: number, settled: boolean): Promise<Heartbeat> {
+    const [processes, reportedSince, settledSince, rank, time, epoch] = await this.#run<
+      [number, number, number, number, number, string]
+    >(
       'heartbeat',
-      [this.#processes],
+      // In one slot of a cluster.
+      [this.#processes, `{${this.#processes}}:settled`],
       this.#options.process,
       micro(since),
+      settled ? 1 : 0,
+      this.#epoch,
     );
-    return { processes, reportedSince, time: time / 1000 };
+    const lost = this.#epoch !== '' && this.#epoch !== epoch;
+    this.#epoch = epoch;
+    return { processes, reportedSince, settledSince, rank, time: time / 1000, lost };
+  }
+
+  /** What all processes were told, oldest first. */
+  async usage(): Promise<readonly string[]> {
+    return await this.#connection.use((redis) => redis.zrange(this.usageChannel, 0, '-1'));
   }
 
   async depart(): Promise<void> {
@@ -150,7 +184,7 @@ export class RedisGates {
   }
 
   /** The subscription's length tells where it ends, whatever it is made of; the braces keep a gate on one node of a cluster. */
-  #gate({ subscription, model }: AdmissionRequest): string {
+  gate({ subscription, model }: AdmissionRequest): string {
     return `${this.#prefix}{${subscription.length}:${subscription}:${model}}:`;
   }
 }

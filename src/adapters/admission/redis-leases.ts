@@ -47,9 +47,8 @@ export class RedisLease implements Lease {
     this.#onRelease = onRelease;
   }
 
-  /** The same for all at one gate. */
   get gate(): string {
-    return `${this.request.subscription}\n${this.request.model}`;
+    return gateOf(this.request);
   }
 
   release(usage?: LeaseUsage): void {
@@ -178,3 +177,6 @@ export class RedisLeases {
     return `${this.#options.process}.${this.#lastId.toString(36)}`;
   }
 }
+
+/** The same for all requests at one gate. */
+export const gateOf = ({ subscription, model }: AdmissionRequest): string => `${subscription}\n${model}`;

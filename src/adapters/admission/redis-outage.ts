@@ -1,56 +1,96 @@
-/** Whether Redis is unavailable, and how many processes share it. */
+/** Whether Redis is unavailable, how many processes share it, and how they return to it together. */
 import type { Clock } from './clock.ts';
 import type { Heartbeat } from './redis-gates.ts';
+
+/**
+ * shared: Redis decides. local: it is unavailable, and this process decides. settling: it is available again, and this
+ * process starts nothing until all have reported what they started.
+ */
+export type OutagePhase = 'shared' | 'local' | 'settling';
+
+/** Part of a limit that is this process's own, together with all others never more than the whole. */
+export interface Portion {
+  /** Processes that share the limits, as far as is known. */
+  readonly replicas: number;
+  /** From 0; what cannot be divided goes to the first. */
+  readonly rank: number;
+  /** All others know of this process, and have made room for it. */
+  readonly established: boolean;
+}
+
+/** How far the clocks of processes and server may seem to differ from what was measured. */
+const clockError = 100;
 
 export class Outage {
   readonly #ttlMs: number;
   readonly #clock: Clock;
-  /** From a failed call until Redis knows again what all processes run. */
-  #active = false;
+  #phase: OutagePhase = 'shared';
   /** When a call last failed, by the server's clock; when Redis first responded after that, by ours. */
   #failedAt = 0;
   #respondedAt: number | undefined;
+  #settlingSince = 0;
+  /** By the server's clock. */
+  #joinedAt: number | undefined;
   /** The server's clock minus ours. */
   #clockOffset = 0;
-  #replicas = 1;
+  #portion: Portion = { replicas: 1, rank: 0, established: false };
 
   constructor(ttlMs: number, clock: Clock) {
     this.#ttlMs = ttlMs;
     this.#clock = clock;
   }
 
-  get active(): boolean {
-    return this.#active;
+  get phase(): OutagePhase {
+    return this.#phase;
   }
 
   /** Processes must have reported since then to count as reconnected; by the server's clock. */
   get since(): number {
-    return this.#failedAt;
+    return this.#phase === 'shared' ? (this.#joinedAt ?? 0) : this.#failedAt + clockError;
   }
 
-  get replicas(): number {
-    return this.#replicas;
+  get portion(): Portion {
+    return this.#portion;
   }
 
-  /** True when Redis was available until now. */
-  begin(): boolean {
+  /** A call has failed. Returns the phase that this ends. */
+  begin(): OutagePhase {
+    const before = this.#phase;
     this.#failedAt = this.#clock.now() + this.#clockOffset;
     this.#respondedAt = undefined;
-    const wasAvailable = !this.#active;
-    this.#active = true;
-    return wasAvailable;
+    this.#phase = 'local';
+    return before;
   }
 
-  /** True when this ends an outage: all processes have reported what they run, or have had the time to. */
-  endBy({ processes, reportedSince, time }: Heartbeat): boolean {
+  /** Returns the phase that this begins, if any. */
+  next(beat: Heartbeat): OutagePhase | undefined {
     const now = this.#clock.now();
-    this.#clockOffset = time - now;
+    this.#clockOffset = beat.time - now;
+    this.#joinedAt ??= beat.time;
     this.#respondedAt ??= now;
-    const recovered =
-      this.#active && (reportedSince >= this.#replicas || now - this.#respondedAt >= this.#ttlMs);
-    if (recovered) this.#active = false;
-    // During an outage fewer report than there are; their quotas must not be taken.
-    if (!this.#active) this.#replicas = Math.max(1, processes);
-    return recovered;
+    const phase = this.#phaseAfter(beat, now, this.#respondedAt);
+    // During an outage fewer report than there are; their portions must not be taken.
+    if (phase === 'shared') this.#count(beat);
+    if (phase === this.#phase) return undefined;
+    this.#phase = phase;
+    if (phase === 'settling') this.#settlingSince = now;
+    return phase;
+  }
+
+  /** All processes have reported what they run and started, or have had the time to; then all have settled. */
+  #phaseAfter(beat: Heartbeat, now: number, respondedAt: number): OutagePhase {
+    const late = (since: number): boolean => now - since >= this.#ttlMs;
+    if (this.#phase === 'local')
+      return beat.reportedSince >= this.#portion.replicas || late(respondedAt) ? 'settling' : 'local';
+    if (this.#phase === 'settling')
+      return beat.settledSince >= beat.processes || late(this.#settlingSince) ? 'shared' : 'settling';
+    return 'shared';
+  }
+
+  /** A new process has no portion until all others have reported, and so know of it. */
+  #count({ processes, reportedSince, rank }: Heartbeat): void {
+    const replicas = Math.max(1, processes);
+    const established = this.#portion.established || replicas === 1 || reportedSince >= replicas;
+    this.#portion = { replicas, rank, established };
   }
 }

@@ -6,17 +6,23 @@ import type { Fallback, UnreportedStarts } from './fallback.ts';
 import type { Holdings, RedisGates, Release, Standing } from './redis-gates.ts';
 import type { RedisLease, RedisLeases } from './redis-leases.ts';
 import { Outage } from './redis-outage.ts';
+import type { SharedUsage } from './shared-usage.ts';
 
 interface RedisSessionOptions {
   readonly gates: RedisGates;
   readonly leases: RedisLeases;
-  readonly fallback: Fallback | undefined;
+  readonly fallback: Fallback;
+  readonly usage: SharedUsage;
+  /** What requests get during an outage; for the log. */
+  readonly mode: 'refuse' | 'local';
   readonly ttlMs: number;
   readonly clock: Clock;
   readonly log: Logger | undefined;
   /** Where a waiter stands in the shared queue. */
   onStanding(id: string, standing: Standing | undefined): void;
   onOutage(): void;
+  /** Redis is available again; nothing may start until `onRecovery`. */
+  onSettling(): void;
   onRecovery(): void;
 }
 
@@ -41,7 +47,7 @@ export class RedisSession {
   /** Nobody waits for this; a release that fails is repeated at the next tick. */
   release(release: Release): void {
     if (this.#closed) return;
-    if (this.outage.active) this.releaseLater(release);
+    if (this.outage.phase !== 'shared') this.releaseLater(release);
     else this.#sendRelease(release);
   }
 
@@ -53,12 +59,17 @@ export class RedisSession {
 
   /** A call has failed. */
   failed(error: unknown): void {
-    if (!this.outage.begin() || this.#closed) return;
-    const { fallback, log, ttlMs, onOutage } = this.#options;
-    log?.warn(
-      { err: error, fallback: fallback === undefined ? 'refuse' : 'local', replicas: this.outage.replicas },
-      'Redis unavailable: admission is not shared',
-    );
+    const before = this.outage.begin();
+    if (before === 'local' || this.#closed) return;
+    const { fallback, usage, log, mode, ttlMs, onOutage } = this.#options;
+    if (before === 'shared') {
+      usage.outageBegan();
+      fallback.outageBegan();
+      log?.warn(
+        { err: error, fallback: mode, replicas: this.outage.portion.replicas },
+        'Redis unavailable: admission is not shared',
+      );
+    }
     this.tickIn(Math.random() * Math.min(ttlMs / 4, 500));
     onOutage();
   }
@@ -82,23 +93,39 @@ export class RedisSession {
   }
 
   async #tick(): Promise<void> {
-    const { gates, fallback, ttlMs } = this.#options;
+    const { gates, fallback, usage, clock } = this.#options;
     try {
+      // A start of this process alone is not in a renewal that is under way.
+      const settled = this.#settled;
       // Before the heartbeat: a process that reports has renewed what it runs.
       await this.#renew();
-      const beat = await gates.heartbeat(this.outage.since);
+      const beat = await gates.heartbeat(this.outage.since, settled && this.#settled);
+      usage.repliedAt = clock.now();
+      usage.prune();
+      if (beat.lost && this.outage.phase === 'shared') throw dataLost();
       if (!this.#closed) {
-        const recovered = this.outage.endBy(beat);
+        const begun = this.outage.next(beat);
+        if (begun === 'settling') this.#options.onSettling();
         this.#releaseOrphans();
-        if (recovered) this.#recovered();
+        if (begun === 'shared') this.#recovered();
       }
     } catch (error) {
-      fallback?.prune();
+      fallback.prune();
       this.failed(error);
     }
-    // With jitter: after an outage processes do not all reconnect at the same moment.
-    const quarter = ttlMs / 4;
-    this.tickIn((this.outage.active ? Math.min(quarter, 500) : quarter) * (0.75 + Math.random() / 4));
+    this.tickIn(this.#pause());
+  }
+
+  get #settled(): boolean {
+    return this.outage.phase !== 'local';
+  }
+
+  /** With jitter: after an outage processes do not all reconnect at the same moment. */
+  #pause(): number {
+    const quarter = this.#options.ttlMs / 4;
+    // Requests wait while processes settle.
+    const longest = { shared: quarter, local: 500, settling: 50 }[this.outage.phase];
+    return Math.min(quarter, longest) * (0.75 + Math.random() / 4);
   }
 
   #releaseOrphans(): void {
@@ -109,18 +136,20 @@ export class RedisSession {
   }
 
   #recovered(): void {
-    this.#options.log?.info('Redis recovered: admission is shared again');
-    // What was started since the last renewal is reported before anything is requested.
-    this.#renew().catch((error: unknown) => this.failed(error));
-    this.#options.onRecovery();
+    const { usage, log, onRecovery } = this.#options;
+    usage.outageEnded();
+    log?.info('Redis recovered: admission is shared again');
+    onRecovery();
   }
 
   async #renew(): Promise<void> {
     const { gates, leases, fallback, onStanding } = this.#options;
-    const starts = fallback?.takeStarts() ?? [];
+    const starts = fallback.takeStarts();
+    // Redis may have lost data, and with it starts that it had counted.
+    const own = this.outage.phase === 'shared' ? [] : fallback.ownStarts();
     try {
       await Promise.all(
-        batches(collect(leases.all(), starts)).map(async (batch) => {
+        batches(collect(leases.all(), starts, own)).map(async (batch) => {
           const waiters = batch.flatMap((holdings) => holdings.waiters);
           const standings = await gates.renew(batch);
           for (const [index, id] of waiters.entries()) onStanding(id, standings[index]);
@@ -131,13 +160,20 @@ export class RedisSession {
         }),
       );
     } catch (error) {
-      fallback?.restoreStarts(starts);
+      fallback.restoreStarts(starts);
       throw error;
     }
   }
 }
 
-const collect = (leases: Iterable<RedisLease>, starts: Iterable<UnreportedStarts>): Holdings[] => {
+/** An outage like any other: all processes report what they started before anything is decided. */
+export const dataLost = (): Error => new Error('Redis has lost its data');
+
+const collect = (
+  leases: Iterable<RedisLease>,
+  starts: Iterable<UnreportedStarts>,
+  own: ReturnType<Fallback['ownStarts']>,
+): Holdings[] => {
   const gates = new Map<string, Holdings>();
   const at = (gate: string, request: AdmissionRequest): Holdings => {
     let holdings = gates.get(gate);
@@ -148,6 +184,7 @@ const collect = (leases: Iterable<RedisLease>, starts: Iterable<UnreportedStarts
     return holdings;
   };
   for (const { gate, request, count } of starts) at(gate, request).starts += count;
+  for (const { gate, request, count } of own) at(gate, request).own = count;
   for (const { phase, gate, request, id } of leases) {
     if (phase === 'running') at(gate, request).runners.push(id);
     else if (phase === 'queued') at(gate, request).waiters.push(id);

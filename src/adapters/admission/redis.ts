@@ -6,19 +6,20 @@ import type { LimitKind } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import { Fallback } from './fallback.ts';
+import { Fallback, unavailable } from './fallback.ts';
 import { type Channel, openChannel } from './redis-channel.ts';
 import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
 import { type RedisLease, RedisLeases } from './redis-leases.ts';
-import { RedisSession } from './redis-session.ts';
+import { dataLost, RedisSession } from './redis-session.ts';
 import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
+import { SharedUsage } from './shared-usage.ts';
 
 export interface RedisAdmissionOptions extends Partial<Rules> {
   /** First part of every key and channel. */
   readonly prefix?: string;
   /** Milliseconds after which the slots and queue positions of a dead process are free again. */
   readonly ttlMs?: number;
-  /** During an outage of Redis: refuse with 503, or use limits of this process, divided by the number of replicas. */
+  /** During an outage of Redis: refuse with 503, or decide in each process within its portion of the limits. */
   readonly fallback?: 'refuse' | 'local';
   /** Milliseconds after which a decision counts as failed. */
   readonly patience?: number;
@@ -35,8 +36,12 @@ class RedisAdmission implements Admission {
   readonly #channel: Channel;
   readonly #leases: RedisLeases;
   readonly #session: RedisSession;
-  /** Counts along, and decides during an outage; undefined: requests are refused then. */
-  readonly #fallback: Fallback | undefined;
+  readonly #clock: Clock;
+  readonly #usage: SharedUsage;
+  /** Counts along, and decides during an outage. */
+  readonly #fallback: Fallback;
+  /** Nothing is decided during an outage. */
+  readonly #refuses: boolean;
   #closed = false;
 
   constructor(url: string, options: RedisAdmissionOptions) {
@@ -53,6 +58,10 @@ class RedisAdmission implements Admission {
       leaseMs: (ttlMs * 3) / 4,
       patience,
       now: options.clock === undefined ? undefined : () => clock.now(),
+      // Even if it is back in a moment: others may have used their portions meanwhile, and have yet to report it.
+      onLost: () => {
+        if (!this.#refuses) this.#session.failed(new Error('The connection to Redis was lost'));
+      },
     });
     this.#leases = new RedisLeases({
       process,
@@ -62,24 +71,44 @@ class RedisAdmission implements Admission {
       onRelease: ({ id, request, startedAt }, usage) =>
         this.#session.release({ id, request, heldMs: clock.now() - startedAt, usage }),
     });
-    if (fallback === 'local') this.#fallback = new Fallback(rules, clock);
+    this.#clock = clock;
+    this.#refuses = fallback === 'refuse';
+    this.#usage = new SharedUsage(rules.windowMs, clock);
+    this.#fallback = new Fallback({
+      rules,
+      clock,
+      // A heartbeat, and the time until it fails; with a wide margin.
+      noticeMs: ttlMs + 2 * patience,
+      mostStarted: (request) =>
+        this.#usage.mostStarted(this.#gates.gate(request), request.limits.requests_per_minute),
+    });
     this.#session = new RedisSession({
       gates: this.#gates,
       leases: this.#leases,
       fallback: this.#fallback,
+      usage: this.#usage,
+      mode: fallback,
       ttlMs,
       clock,
       log,
       onStanding: (id, standing) => this.#stands(id, standing),
       onOutage: () => this.#moveToLocal(),
+      onSettling: () => this.#holdLocal(),
       onRecovery: () => this.#moveToShared(),
     });
     this.#channel = openChannel({
       url,
-      channel: this.#gates.channel,
+      channels: [this.#gates.channel, this.#gates.usageChannel],
       patience,
-      onMessage: (text) => this.#notified(text),
-      onReconnect: () => this.#session.tickIn(Math.random() * 250),
+      onMessage: (channel, text) => {
+        if (channel === this.#gates.channel) this.#notified(text);
+        else this.#usage.heard(text);
+      },
+      onLost: () => this.#usage.lost(),
+      onSubscribed: (again) => {
+        void this.#usage.sync(() => this.#gates.usage());
+        if (again) this.#session.tickIn(Math.random() * 250);
+      },
     });
   }
 
@@ -92,13 +121,13 @@ class RedisAdmission implements Admission {
   }
 
   stats(): AdmissionStats {
-    const { active, replicas } = this.#session.outage;
-    const own = this.#leases.counters.stats(!active, replicas);
-    const local = this.#fallback?.stats();
+    const { phase, portion } = this.#session.outage;
+    const own = this.#leases.counters.stats(phase === 'shared', portion.replicas);
+    const local = this.#fallback.stats();
     return {
       ...own,
-      refusedByRate: own.refusedByRate + (local?.refusedByRate ?? 0),
-      refusedByQueue: own.refusedByQueue + (local?.refusedByQueue ?? 0),
+      refusedByRate: own.refusedByRate + local.refusedByRate,
+      refusedByQueue: own.refusedByQueue + local.refusedByQueue,
     };
   }
 
@@ -120,27 +149,29 @@ class RedisAdmission implements Admission {
     await Promise.allSettled(farewells);
     this.#channel.close();
     await this.#gates.close();
-    await this.#fallback?.close();
+    await this.#fallback.close();
   }
 
   #ask(lease: RedisLease): void {
-    if (this.#session.outage.active) {
+    if (this.#session.outage.phase !== 'shared') {
       this.#askLocal(lease);
       return;
     }
     const { id, request } = lease;
     lease.phase = 'asking';
-    this.#gates.admit(id, request).then(
-      (decision) => this.#decided(lease, id, decision),
-      (error: unknown) => {
-        this.#session.releaseLater({ id, request, heldMs: 0 });
-        this.#session.failed(error);
-        if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
-      },
-    );
+    const failed = (error: unknown): void => {
+      this.#session.releaseLater({ id, request, heldMs: 0 });
+      this.#session.failed(error);
+      if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
+    };
+    this.#gates.admit(id, request).then((decision) => {
+      this.#usage.repliedAt = this.#clock.now();
+      if (decision.kind === 'lost') failed(dataLost());
+      else this.#decided(lease, id, decision);
+    }, failed);
   }
 
-  #decided(lease: RedisLease, id: string, decision: Decision): void {
+  #decided(lease: RedisLease, id: string, decision: Exclude<Decision, { kind: 'lost' }>): void {
     const { request } = lease;
     if (lease.phase !== 'asking' || lease.id !== id) {
       // A message was quicker than this reply; or the client has cancelled, and what it got is released.
@@ -161,26 +192,28 @@ class RedisAdmission implements Admission {
 
   /** In the queue of this process, under a new id: what Redis has under the old one is released. */
   #askLocal(lease: RedisLease): void {
-    if (this.#fallback === undefined) {
+    if (this.#refuses) {
       this.#leases.refuse(lease, unavailable());
       return;
     }
     this.#leases.rename(lease);
     lease.phase = 'local';
-    lease.localWait = this.#fallback.admit(lease, this.#session.outage.replicas).subscribe({
-      next: (slot) => {
-        lease.localSlot = slot;
-        if (slot.position !== undefined) lease.position ??= slot.position;
-        this.#leases.grant(lease);
-      },
-      error: (error: ApiError) => this.#leases.refuse(lease, error),
-    });
+    const { phase, portion } = this.#session.outage;
+    if (phase === 'local')
+      lease.localWait = this.#fallback.admit(lease, portion).subscribe({
+        next: (slot) => {
+          lease.localSlot = slot;
+          if (slot.position !== undefined) lease.position ??= slot.position;
+          this.#leases.grant(lease);
+        },
+        error: (error: ApiError) => this.#leases.refuse(lease, error),
+      });
     if (lease.phase === 'local' && !this.#leases.beginWait(lease, undefined))
       this.#leases.refuseByQueue(lease, queueFull(lease.request.model), 0);
   }
 
   #grant(lease: RedisLease): void {
-    lease.localSlot ??= this.#fallback?.adopt(lease.request);
+    lease.localSlot ??= this.#fallback.adopt(lease.request);
     this.#leases.grant(lease);
   }
 
@@ -236,14 +269,23 @@ class RedisAdmission implements Admission {
     if (phase === 'queued') this.#session.release({ id, request, heldMs: 0 });
   }
 
-  /** Also those whose reply may yet come: all keep their order of arrival. */
+  /** Also those whose reply may yet come, and those that waited for Redis to return: all keep their order of arrival. */
   #moveToLocal(): void {
-    if (this.#fallback === undefined) return;
-    for (const lease of this.#leases.all())
-      if (lease.phase === 'asking' || lease.phase === 'queued') {
+    if (this.#refuses) return;
+    for (const lease of this.#leases.all()) {
+      if (lease.phase === 'asking' || lease.phase === 'queued')
         this.#session.releaseLater({ id: lease.id, request: lease.request, heldMs: 0 });
-        this.#askLocal(lease);
-      }
+      else if (lease.phase !== 'local' || lease.localWait !== undefined) continue;
+      this.#askLocal(lease);
+    }
+  }
+
+  #holdLocal(): void {
+    for (const lease of this.#leases.all()) {
+      if (lease.phase !== 'local') continue;
+      lease.localWait?.unsubscribe();
+      lease.localWait = undefined;
+    }
   }
 
   #moveToShared(): void {
@@ -254,8 +296,3 @@ class RedisAdmission implements Admission {
       }
   }
 }
-
-const unavailable = (): ApiError =>
-  fail('unavailable', 'Requests cannot be admitted at the moment', {
-    headers: { 'retry-after': '1' },
-  });

@@ -4,6 +4,12 @@ import { crc32 } from 'node:zlib';
 const checksumLength = 8;
 const space = 0x20;
 const newline = 0x0a;
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
 const digits = Buffer.from('0123456789abcdef');
 
 /** What has a JSON text in, its lines out, in a buffer that is used again: what it gives is good until the next call. */
@@ -48,4 +54,28 @@ export const decodeLine = (line: Buffer): string | undefined => {
   const json = line.subarray(checksumLength + 1);
   const checksum = crc32(json).toString(16).padStart(checksumLength, '0');
   return checksum === line.toString('latin1', 0, checksumLength) ? json.toString() : undefined;
+};
+
+/**
+ * Whether an interrupted write can have left these bytes at the end of a file: the first part of one line. What goes on
+ * after the object's end, or has bytes that JSON has nowhere, was something else once.
+ */
+export const isTornLine = (bytes: Buffer): boolean => {
+  const checksum = bytes.subarray(0, checksumLength);
+  if (!checksum.every((byte) => digits.includes(byte))) return false;
+  if (bytes.length > checksumLength && bytes[checksumLength] !== space) return false;
+  let depth = 0;
+  let quoted = false;
+  for (let at = checksumLength + 1; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < space || (depth === 0 && at > checksumLength + 1)) return false;
+    if (quoted) {
+      if (byte === backslash) at++;
+      else if (byte === quote) quoted = false;
+    } else if (byte === quote) quoted = true;
+    else if (byte === openBrace || byte === openBracket) depth++;
+    else if (byte === closeBrace || byte === closeBracket) depth--;
+    else if (depth === 0) return false;
+  }
+  return depth > 0 || bytes.length <= checksumLength + 1;
 };

@@ -1,5 +1,6 @@
 /** Reads the next batch of events from a journal; damaged lines are returned separately. */
 import { closeSync, openSync, readSync } from 'node:fs';
+import type { Fragment } from './damage.ts';
 import { decodeLine } from './line.ts';
 import { type Cursor, listSegments, segmentBytes, segmentPath } from './segments.ts';
 
@@ -7,8 +8,8 @@ interface JournalBatch {
   /** JSON texts in the order they were written. */
   readonly events: readonly string[];
   readonly next: Cursor;
-  /** Lines that did not read: their bytes, for whoever wants to look. */
-  readonly damaged: readonly Buffer[];
+  /** Lines that did not read. */
+  readonly damaged: readonly Fragment[];
 }
 
 const newline = 0x0a;
@@ -33,21 +34,21 @@ export const readBatch = (
   }
   const bytes = readRange(segmentPath(folder, segment), offset, Math.min(limit - offset, maxBytes));
   const events: string[] = [];
-  const damaged: Buffer[] = [];
+  const damaged: Fragment[] = [];
   let position = 0;
   for (;;) {
     const lineEnd = bytes.indexOf(newline, position);
     if (lineEnd < 0) break;
     const line = bytes.subarray(position, lineEnd);
     const json = decodeLine(line);
-    if (json === undefined) damaged.push(Buffer.from(line));
+    if (json === undefined) damaged.push({ segment, offset: offset + position, bytes: Buffer.from(line) });
     else events.push(json);
     position = lineEnd + 1;
   }
   if (position === 0) {
     // A line longer than the batch, or a tail without its newline in a closed segment.
     if (bytes.length < limit - offset) return readBatch(folder, from, end, maxBytes * 2);
-    damaged.push(bytes);
+    damaged.push({ segment, offset, bytes });
     position = bytes.length;
   }
   return { events, next: { segment, offset: offset + position }, damaged };

@@ -1,8 +1,8 @@
 /** The files of one journal folder: numbered segments, in order. */
-import { readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync, truncateSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Logger } from 'pino';
-import { decodeLine } from './line.ts';
+import type { Damage } from './damage.ts';
+import { decodeLine, isTornLine } from './line.ts';
 
 /** A place in the journal: everything before it has been handed on. */
 export interface Cursor {
@@ -31,18 +31,23 @@ export const segmentBytes = (folder: string, segment: number): number =>
 export const removeSegment = (folder: string, segment: number): void =>
   unlinkSync(segmentPath(folder, segment));
 
-/** Cuts a torn last line off a segment, as a crash in the middle of a write leaves it: its write was never acknowledged. */
-export const mendTail = (folder: string, segment: number, log: Logger): void => {
+/**
+ * Makes the end of a dead process's last segment readable. Events are acknowledged only when their whole write, newline
+ * included, has returned: a first part of a line was never acknowledged and is cut off. Anything else without a newline
+ * is damage. Lines that are complete stay, and those that do not read are set aside when they are shipped.
+ */
+export const mendTail = (folder: string, segment: number, damage: Damage): void => {
   const path = segmentPath(folder, segment);
   const bytes = readFileSync(path);
-  let end = bytes.length;
-  while (end > 0) {
-    const lineStart = bytes.lastIndexOf(newline, end - 2) + 1;
-    const whole = bytes[end - 1] === newline && decodeLine(bytes.subarray(lineStart, end - 1)) !== undefined;
-    if (whole) break;
-    end = lineStart;
+  const offset = bytes.lastIndexOf(newline) + 1;
+  const tail = bytes.subarray(offset);
+  if (tail.length === 0) return;
+  if (decodeLine(tail) !== undefined) {
+    appendFileSync(path, '\n');
+    return;
   }
-  if (end === bytes.length) return;
-  truncateSync(path, end);
-  log.warn({ path, bytes: bytes.length - end }, 'journal: torn last line removed');
+  const fragment = { segment, offset, bytes: tail };
+  if (isTornLine(tail)) damage.torn(folder, fragment);
+  else damage.damaged(folder, [fragment]);
+  truncateSync(path, offset);
 };

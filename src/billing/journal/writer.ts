@@ -3,6 +3,7 @@ import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, mkdirSync, openSync
 import type { Logger } from 'pino';
 import { Observable, type Subscriber } from 'rxjs';
 import { type ApiError, fail } from '../../errors.ts';
+import type { Damage } from './damage.ts';
 import { LineEncoder } from './line.ts';
 import type { Recent } from './recent.ts';
 import { createReserve } from './reserve.ts';
@@ -17,6 +18,7 @@ export type SyncPolicy = 'none' | 'always' | { readonly intervalMs: number };
 export interface JournalOptions<Entry> {
   readonly folder: string;
   readonly log: Logger;
+  readonly damage: Damage;
   readonly sync: SyncPolicy;
   /** The JSON of what is appended. */
   readonly json: (entry: Entry) => string;
@@ -68,7 +70,7 @@ export class JournalWriter<Entry> {
 
   constructor(options: JournalOptions<Entry>) {
     this.#options = options;
-    const { folder, log, sync } = options;
+    const { folder, damage, sync } = options;
     this.#maxBytes = options.maxBytes ?? 1024 * 1024 * 1024;
     // Far below the bound: the last segment stays when all is shipped, and must not fill it.
     this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
@@ -76,7 +78,7 @@ export class JournalWriter<Entry> {
     mkdirSync(folder, { recursive: true });
     const segments = listSegments(folder);
     const last = segments.at(-1);
-    if (last !== undefined) mendTail(folder, last, log);
+    if (last !== undefined) mendTail(folder, last, damage);
     this.#closedBytes = segments.reduce((sum, segment) => sum + segmentBytes(folder, segment), 0);
     this.#segment = (last ?? 0) + 1;
     this.#file = openSync(segmentPath(folder, this.#segment), 'a');

@@ -1,0 +1,83 @@
+/** How full the windows of all processes were when Redis was last reachable, as far as this process was told. */
+import type { Clock } from './clock.ts';
+
+interface Told {
+  /** No more had started in the window. */
+  readonly most: number;
+  readonly until: number;
+}
+
+/**
+ * The connections for messages and for decisions do not break at the very same moment. A decision that arrives so many
+ * milliseconds later was made before.
+ */
+const tolerance = 250;
+
+export class SharedUsage {
+  readonly #clock: Clock;
+  readonly #toldMs: number;
+  readonly #told = new Map<string, Told>();
+  /** All that was told before is known too. */
+  #synced = false;
+  #lostAt: number | undefined;
+  /** When Redis last replied to this process. */
+  repliedAt = Number.NEGATIVE_INFINITY;
+  /** During an outage: when it began, and whether everything was known then. */
+  #outage: { readonly began: number; readonly complete: boolean } | undefined;
+
+  constructor(windowMs: number, clock: Clock) {
+    this.#clock = clock;
+    // A start is told of at most a quarter of a window late, and counts for a window.
+    this.#toldMs = windowMs * 1.25;
+  }
+
+  /** A number and a gate, as the script publishes them. */
+  heard(text: string): void {
+    const space = text.indexOf(' ');
+    const most = Number(text.slice(0, space));
+    this.#told.set(text.slice(space + 1), { most, until: this.#clock.now() + this.#toldMs });
+  }
+
+  /** Messages are missed from here on. */
+  lost(): void {
+    this.#lostAt ??= this.#clock.now();
+  }
+
+  /** Messages arrive from here on; `earlier` reads those that were missed. */
+  async sync(earlier: () => Promise<readonly string[]>): Promise<void> {
+    this.#synced = false;
+    this.#lostAt = undefined;
+    try {
+      const texts = await earlier();
+      for (const text of texts) this.heard(text);
+      this.#synced = this.#lostAt === undefined;
+    } catch {
+      // Redis is unavailable again: the next subscription tries again, and until then nothing is taken for known.
+    }
+  }
+
+  outageBegan(): void {
+    const lost = this.#lostAt !== undefined && this.repliedAt > this.#lostAt + tolerance;
+    this.#outage = { began: this.#clock.now(), complete: this.#synced && !lost };
+  }
+
+  outageEnded(): void {
+    this.#outage = undefined;
+  }
+
+  /** The most that can have started in the window before the outage, by all processes. */
+  mostStarted(gate: string, limit: number): number {
+    const { began, complete } = this.#outage ?? { began: this.#clock.now(), complete: false };
+    if (!complete) return limit;
+    const told = this.#told.get(gate);
+    if (told !== undefined && told.until > began) return Math.min(limit, told.most);
+    // Nobody is told of a window that is less than half full.
+    return Math.ceil(limit / 2) - 1;
+  }
+
+  prune(): void {
+    if (this.#outage !== undefined) return;
+    const now = this.#clock.now();
+    for (const [gate, { until }] of this.#told) if (until <= now) this.#told.delete(gate);
+  }
+}

@@ -22,6 +22,7 @@ import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
+import { createTokenCounts } from './tokens/token-counts.ts';
 import { createTracing } from './tracing/tracing.ts';
 import { createVectorStores } from './vector-stores/vector-stores.ts';
 
@@ -76,6 +77,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ledger: accounts.ledger,
       media,
       offload,
+      tokenCounts: createTokenCounts(offload),
       pictures,
       vectors,
       vectorStores,

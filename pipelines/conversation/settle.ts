@@ -20,7 +20,8 @@ class Settled extends Forwarder<Parts, SettledParts> {
         throw part.error;
       }
     }
-    this.#last = parts[parts.length - 1]?.type ?? this.#last;
+    const last = parts[parts.length - 1];
+    if (last?.type !== 'usage' || last.soFar !== true) this.#last = last?.type ?? this.#last;
     this.receiver.next(parts as SettledParts);
   }
 

@@ -1,5 +1,5 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
-import type { Observable, Observer } from 'rxjs';
+import { concat, defer, type Observable, type Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
 import type { Breakable, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
@@ -104,7 +104,11 @@ class Recorder<Part> implements PartObserver<Part> {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.ended = true;
-    return this.#usage.record(this.metered.account.event(outcome, status));
+    const { account } = this.metered;
+    const record = (): Observable<void> => this.#usage.record(account.event(outcome, status));
+    // A client that left pays for what it was sent: the engine has not counted that.
+    const counted = outcome === 'cancelled' ? account.counted?.() : undefined;
+    return counted === undefined ? record() : concat(counted, defer(record));
   }
 }
 

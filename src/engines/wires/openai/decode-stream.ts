@@ -91,7 +91,7 @@ export class OpenAiStreamDecoder implements StreamDecoder {
       if (!this.#ending) this.#answer.failure = unreadable(new Error('An event is no JSON'));
       return;
     }
-    this.#answer.push(chunk);
+    this.#answer.push(chunk, true);
     const delta = this.#learns ? plainDelta(chunk) : undefined;
     const skeleton = delta === undefined ? undefined : learnSkeleton(json, delta);
     if (skeleton === undefined) return;

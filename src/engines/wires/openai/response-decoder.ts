@@ -72,9 +72,9 @@ export class ResponseDecoder {
   }
 
   /** A chunk or a whole answer, parsed. */
-  push(value: unknown): void {
+  push(value: unknown, isChunk = false): void {
     try {
-      this.#push(value);
+      this.#push(value, isChunk);
     } catch (thrown) {
       this.failure = asApiError(thrown);
     }
@@ -107,18 +107,22 @@ export class ResponseDecoder {
     if (this.#usage !== undefined) this.#emit({ type: 'usage', usage: this.#usage });
   }
 
-  #push(value: unknown): void {
+  #push(value: unknown, isChunk: boolean): void {
     if (!isObject(value)) throw wrongShape('A chunk is no object');
     this.failure = reportedError(value);
     if (this.failure !== undefined) return;
     // Counts are running totals where every chunk has them: the last one holds.
-    this.#usage = tokenUsage(value.usage) ?? this.#usage;
+    const usage = tokenUsage(value.usage);
+    this.#usage = usage ?? this.#usage;
     if (value.choices == null) return;
     if (!Array.isArray(value.choices)) throw wrongShape('The choices of a chunk are no list');
     for (const item of value.choices) {
       if (!isObject(item)) throw wrongShape('A choice is no object');
       this.#pushChoice(item);
     }
+    // With several choices, servers count the one that the chunk is about.
+    const isCounting = isChunk && this.#options.choices === 1 && this.#choices[0]?.finished === false;
+    if (isCounting && usage !== undefined) this.#emit({ type: 'usage', usage, soFar: true });
   }
 
   #pushChoice(item: Json): void {

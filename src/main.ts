@@ -23,6 +23,7 @@ import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
 import { openShared } from './shared-store.ts';
+import { createTokenCounts } from './tokens/token-counts.ts';
 import { createTracing } from './tracing/tracing.ts';
 import { createVectorStores } from './vector-stores/vector-stores.ts';
 
@@ -78,6 +79,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ledger: accounts.ledger,
       media,
       offload,
+      tokenCounts: createTokenCounts(offload),
       pictures,
       vectors,
       vectorStores,

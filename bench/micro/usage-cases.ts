@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
 import type { SettledParts } from '../../pipelines/conversation/settle.ts';
+import { tokenAccount } from '../../pipelines/conversation/token-account.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { createLocalAdmission } from '../../src/adapters/admission/local.ts';
 import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
@@ -11,6 +11,7 @@ import { tokenCost } from '../../src/billing/cost.ts';
 import { eventJson } from '../../src/billing/event-json.ts';
 import { LineEncoder } from '../../src/billing/journal/line.ts';
 import { leased } from '../../src/ports/admission.ts';
+import { createTokenCounts } from '../../src/tokens/token-counts.ts';
 import type { MicroCase } from './run.ts';
 import { call, caller, exchangeOf, model, requestBody, wholeParts } from './samples.ts';
 
@@ -25,7 +26,8 @@ const task = { model, call, promptTokens: undefined, hidesReasoning: false, fram
 const exchange = exchangeOf(requestBody(false));
 const usage = { prompt: 120, completion: 64, cached: 0, reasoning: 0 };
 
-const openAccount = tokenAccount('/chat/completions');
+const tokenCounts = createTokenCounts({ countTokens: () => Promise.resolve(0) });
+const openAccount = tokenAccount({ tokenCounts }, '/chat/completions');
 const newEvent = (): UsageEvent => {
   const account = openAccount({ exchange, caller, task, lease });
   account.add(wholeParts as SettledParts);

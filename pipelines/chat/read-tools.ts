@@ -3,8 +3,9 @@
 import type { ChatRequest } from '../../schemas/chat.ts';
 import type { AnswerFormat, Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { noTools, plainText } from '../conversation/chat-task.ts';
+import { readSchema } from '../conversation/read-schema.ts';
 import { invalid, required } from '../core/checks.ts';
-import { freeJson, type JsonObject } from '../core/parse-json.ts';
+import type { JsonObject } from '../core/parse-json.ts';
 import { checkStrict } from './strict-schema.ts';
 
 export const readTools = (tools: ChatRequest['tools']): readonly Tool[] => {
@@ -16,7 +17,7 @@ type FunctionFields = NonNullable<ChatRequest['tools']>[number]['function'];
 
 /** The function object at `path`, which the chat and responses formats share. */
 export const readTool = ({ name, description, parameters, strict }: FunctionFields, path: string): Tool => {
-  if (parameters !== undefined) freeJson(parameters);
+  if (parameters !== undefined) readSchema(parameters, `${path}.parameters`);
   if (strict === true && parameters !== undefined) checkStrict(parameters, `${path}.parameters`);
   return {
     name,
@@ -49,7 +50,7 @@ export const readFormat = (format: ChatRequest['response_format']): AnswerFormat
   if (format === undefined) return plainText;
   if (format.type !== 'json_schema') return { type: format.type };
   const given = required(format.json_schema, 'response_format.json_schema');
-  return schemaFormat(given, given.name, given.schema ?? {});
+  return schemaFormat(given, given.name, given.schema ?? {}, 'response_format.json_schema.schema');
 };
 
 interface FormatFields {
@@ -62,8 +63,9 @@ export const schemaFormat = (
   { description, strict }: FormatFields,
   name: string,
   schema: JsonObject,
+  path: string,
 ): AnswerFormat => {
-  freeJson(schema);
+  readSchema(schema, path);
   return {
     type: 'json_schema',
     name,

@@ -1,4 +1,5 @@
 /** What an admitted request has used, and the usage event made of it. */
+import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
@@ -33,6 +34,8 @@ export interface Account<Part> extends UsageSource {
 export interface UsageSource {
   /** What the lease is released with; undefined where nothing was counted in tokens. */
   tokens?(): LeaseUsage | undefined;
+  /** Completes when what no engine has counted is counted; undefined where it is known, or not worth it. */
+  counted?(): Observable<never> | undefined;
   event(outcome: Outcome, status: number): UsageEvent;
 }
 

@@ -1,7 +1,7 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
-import type { Observable, Observer } from 'rxjs';
+import { concat, defer, type Observable, type Observer } from 'rxjs';
 import { asApiError } from '../../src/errors.ts';
-import type { Head, Reply } from '../../src/ports/exchange.ts';
+import type { Breakable, Exchange, Head, Reply } from '../../src/ports/exchange.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import type { Account, Outcome, UsageSource } from './account.ts';
 import { type Reporter, reportThrow } from './link.ts';
@@ -31,13 +31,17 @@ export interface Metered {
   readonly account: UsageSource;
 }
 
+interface MeteredReply extends Metered {
+  readonly exchange: Reporter & Pick<Exchange, 'stream'>;
+}
+
 /**
  * Ends a metered route: holds the last reply until the usage event is durable; only `writePaced` may follow. One
  * event, however the request ends; what fails in any stage before this one is recorded as failed.
  */
 export const record = <Framed extends FramedReply = Reply>(
   usage: UsageLog,
-): Transform<Framed, Framed, Metered> =>
+): Transform<Framed, Framed, MeteredReply> =>
   transform((next, metered) => new ReplyRecorder(next as Observer<FramedReply>, usage, metered));
 
 /** The same for values that no client reads. */
@@ -52,7 +56,8 @@ class Recorder<Part> implements PartObserver<Part> {
   protected last: Part | undefined;
   readonly #usage: UsageLog;
   protected readonly metered: Metered;
-  #ended = false;
+  /** The event is made: what comes after it is not counted. */
+  protected ended = false;
 
   constructor(receiver: Observer<Part>, usage: UsageLog, metered: Metered) {
     this.receiver = receiver;
@@ -77,12 +82,15 @@ class Recorder<Part> implements PartObserver<Part> {
     this.#keep('failed', asApiError(error).status).subscribe({ complete: failed, error: failed });
   }
 
-  /** The client left. An event that is on its way stays as it is. */
+  /** The client left, or got an error that no stage has seen. An event that is on its way stays as it is. */
   onTeardown(): void {
-    if (this.#ended) return;
-    this.#keep('cancelled', clientClosed).subscribe({
-      error: (error) => this.metered.exchange.log.error({ err: error }, 'usage event not kept'),
-    });
+    if (this.ended) return;
+    const { failure, log } = this.metered.exchange;
+    const kept =
+      failure === undefined
+        ? this.#keep('cancelled', clientClosed)
+        : this.#keep('failed', asApiError(failure).status);
+    kept.subscribe({ error: (error) => log.error({ err: error }, 'usage event not kept') });
   }
 
   protected completed(): void {
@@ -95,24 +103,55 @@ class Recorder<Part> implements PartObserver<Part> {
   }
 
   #keep(outcome: Outcome, status: number): Observable<void> {
-    this.#ended = true;
-    return this.#usage.record(this.metered.account.event(outcome, status));
+    this.ended = true;
+    const { account } = this.metered;
+    const record = (): Observable<void> => this.#usage.record(account.event(outcome, status));
+    // A client that left pays for what it was sent: the engine has not counted that.
+    const counted = outcome === 'cancelled' ? account.counted?.() : undefined;
+    return counted === undefined ? record() : concat(counted, defer(record));
   }
 }
 
-class ReplyRecorder extends Recorder<FramedReply> {
+/** A stream whose head says how failures are reported inside can be ended from outside, too. */
+class ReplyRecorder extends Recorder<FramedReply> implements Breakable {
+  readonly #exchange: MeteredReply['exchange'];
   #failure: Head['failure'];
 
+  constructor(receiver: Observer<FramedReply>, usage: UsageLog, metered: MeteredReply) {
+    super(receiver, usage, metered);
+    this.#exchange = metered.exchange;
+  }
+
   override next(reply: FramedReply): void {
+    if (this.ended) return;
     if (isLast(reply)) this.last = reply;
     else {
-      if (reply.kind === 'head') this.#failure = reply.failure;
+      if (reply.kind === 'head') this.#started(reply);
       this.receiver.next(reply);
     }
   }
 
+  override complete(): void {
+    if (!this.ended) super.complete();
+  }
+
+  override error(error: unknown): void {
+    if (!this.ended) super.error(error);
+  }
+
+  #started({ failure }: Head): void {
+    this.#failure = failure;
+    if (failure !== undefined) this.#exchange.stream = this;
+  }
+
+  protected override completed(): void {
+    this.#exchange.stream = undefined;
+    super.completed();
+  }
+
   /** A stream that has begun can only report a failure inside. */
   protected override failed(error: unknown): void {
+    this.#exchange.stream = undefined;
     const report = this.#failure;
     if (report === undefined) {
       this.receiver.error(error);

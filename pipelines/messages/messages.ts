@@ -3,12 +3,23 @@ import { MessagesRequest } from '../../schemas/messages.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { openSigning } from '../../src/signatures/signing.ts';
-import { countTokens, tokenAccount } from '../conversation/count-tokens.ts';
+import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
+
+<<<<<<< HEAD
+
 import { admit, withAccount } from '../core/admit.ts';
+
+=======
+
+import { tokenAccount } from '../conversation/token-account.ts';
+import { admit } from '../core/admit.ts';
+
+>>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
+
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -32,6 +43,10 @@ export const messages = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
+<<<<<<< HEAD
+=======
+      tokenAccount(ports, '/messages'),
+>>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
       compose(
         loadMedia(ports), // 400 413 names the part
         fitContext(ports.offload), // 400 when the prompt alone fills the window

@@ -4,9 +4,19 @@ import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { plainText } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
+
+<<<<<<< HEAD
+
 import type { MediaCollector, PendingMedia } from '../conversation/media-parts.ts';
+
+=======
+
+import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
+import { readSchema } from '../conversation/read-schema.ts';
+
+>>>>>>> 65e6c22 (Schemas take limited work: bounded units on the simulator, bounded size on every route)
+
 import { invalid } from '../core/checks.ts';
-import { freeJson } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readMessagesThinking } from './read-thinking.ts';
 import { readMessagesToolChoice, readMessagesTools } from './read-tools.ts';
@@ -57,5 +67,6 @@ const readFormat = ({ output_config, output_format }: CountTokensRequest): Answe
   if (format === undefined) return plainText;
   if (output_config?.format !== undefined && output_format !== undefined)
     throw invalid('output_format must not be set beside output_config.format');
-  return { type: 'json_schema', name: 'answer', schema: freeJson(format.schema) };
+  const path = `${output_config?.format === undefined ? 'output_format' : 'output_config.format'}.schema`;
+  return { type: 'json_schema', name: 'answer', schema: readSchema(format.schema, path) };
 };

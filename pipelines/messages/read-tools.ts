@@ -2,6 +2,7 @@
 import type { CountTokensRequest } from '../../schemas/messages.ts';
 import type { Tool, ToolChoice } from '../../src/ports/chat.ts';
 import { noTools } from '../conversation/chat-task.ts';
+import { readSchema } from '../conversation/read-schema.ts';
 import { invalid } from '../core/checks.ts';
 import { freeJson } from '../core/parse-json.ts';
 
@@ -10,13 +11,13 @@ type InputTool = NonNullable<CountTokensRequest['tools']>[number];
 export const readMessagesTools = (tools: CountTokensRequest['tools']): readonly Tool[] =>
   tools === undefined ? noTools : tools.map(readTool);
 
-const readTool = (tool: InputTool): Tool => {
+const readTool = (tool: InputTool, at: number): Tool => {
   const { name, input_schema, strict } = tool;
   const description = describe(tool);
   return {
     name,
     ...(description !== undefined && { description }),
-    parameters: freeJson(input_schema),
+    parameters: readSchema(input_schema, `tools[${at}].input_schema`),
     ...(strict !== undefined && { strict }),
   };
 };

@@ -128,7 +128,8 @@ const readFormat = (format: TextFormat): AnswerFormat => {
   if (format === undefined) return plainText;
   if (format.type !== 'json_schema') return { type: format.type };
   const name = required(format.name, 'text.format.name');
-  return schemaFormat(format, name, required(format.schema, 'text.format.schema'));
+  const path = 'text.format.schema';
+  return schemaFormat(format, name, required(format.schema, path), path);
 };
 
 const readLogprobs = ({

@@ -1,5 +1,4 @@
 /** Makes chat and completion calls to an engine and emits the parts of its responses. */
-import type { Logger } from 'pino';
 import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
@@ -21,7 +20,6 @@ type PartsCall = ChatCall | CompletionCall;
 interface PartsSetting<Call> {
   readonly wire: PartsWire<Call>;
   readonly pool: ReplicaPool;
-  readonly log: Logger;
   readonly row: EngineRow;
   readonly headers: readonly string[];
   readonly readError: ReadError;
@@ -137,7 +135,6 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
     if (stream.failure !== undefined) this.#fail(stream.failure);
     else if (stream.done) {
       this.#head?.settle();
-      this.#report(stream);
       this.#subscriber.complete();
     }
   }
@@ -151,7 +148,6 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       this.#fail(broken ?? asApiError(thrown));
       return;
     }
-    this.#report(stream);
     this.#emit(parts);
     if (stream.failure !== undefined) this.#fail(broken ?? stream.failure);
     else this.#subscriber.complete();
@@ -211,12 +207,6 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
     // No prompt fits beside such a completion limit: that is what the client has to change.
     if (maximum < 1) return undefined;
     return contextFull({ prompt, maximum, window }, 'the prompt', { cause: error, param: null });
-  }
-
-  #report({ malformed }: StreamDecoder): void {
-    const { requestId } = this.#flow;
-    if (malformed > 0)
-      this.#setting.log.warn({ requestId, events: malformed }, 'engine sent malformed events');
   }
 }
 

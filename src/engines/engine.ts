@@ -74,7 +74,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     transcription,
     tokenizer,
   } = wire;
-  const setting = { pool, log, row, headers: headers.json, readError };
+  const setting = { pool, row, headers: headers.json, readError };
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
 
   return {

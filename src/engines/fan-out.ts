@@ -81,7 +81,7 @@ const asOneAnswer =
       let emitted = false;
       return source.subscribe({
         next: (parts) => {
-          for (const part of parts) if (part.type === 'usage') usages.push(part.usage);
+          for (const part of parts) if (part.type === 'usage' && part.soFar !== true) usages.push(part.usage);
           const kept = parts.filter((part) => part.type !== 'usage');
           if (kept.length === 0) return;
           emitted = true;

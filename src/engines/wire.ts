@@ -91,10 +91,8 @@ export interface StreamDecoder {
   end(): Parts;
   /** The response is complete, whatever the connection does next. */
   readonly done: boolean;
-  /** Why the response ended; comes after the parts of the same read. */
+  /** Why the response ended, an event that cannot be read included; comes after the parts of the same read. */
   readonly failure: ApiError | undefined;
-  /** Events that were skipped because they could not be read. */
-  readonly malformed: number;
 }
 
 // ── embeddings and decisions ───────────────────────────────────────────────────────────────────────

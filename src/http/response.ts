@@ -56,6 +56,7 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
       const error = asApiError(thrown);
       const { phase } = this;
       logFailure(this.exchange, error, thrown, phase === 'streaming');
+      this.#markFailed(thrown);
       if (phase === 'streaming') this.#cut('failed');
       else if (phase === 'waiting') this.whole(this.#errorReply(error));
     } catch (another) {
@@ -144,8 +145,10 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
     const { stream } = this.exchange;
     if (phase === 'waiting') this.error(shuttingDown());
     else if (phase === 'over') this.detach();
-    else if (phase === 'ended' || stream === undefined) this.#cut('shutdown');
-    else
+    else if (phase === 'ended' || stream === undefined) {
+      this.#markFailed(shuttingDown());
+      this.#cut('shutdown');
+    } else
       try {
         stream.error(shuttingDown());
       } catch (thrown) {
@@ -153,11 +156,17 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
       }
   }
 
+  /** Before the pipeline is unsubscribed from: what it has used is then that of a failure, not of a client that left. */
+  #markFailed(thrown: unknown): void {
+    this.exchange.failure ??= thrown;
+  }
+
   // ── the end ──────────────────────────────────────────────────────────────────────────────────────
 
   /** Not even an error can be sent. */
   #giveUp(thrown: unknown): void {
     this.#logError(thrown, 'request failed');
+    this.#markFailed(thrown);
     if (this.phase !== 'over') this.#cut('failed');
   }
 

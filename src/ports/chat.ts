@@ -192,7 +192,8 @@ export type Part =
       /** The stop sequence that matched; true when the engine does not say which. */
       readonly stopSequence?: string | true | undefined;
     }
-  | { readonly type: 'usage'; readonly usage: TokenUsage }
+  /** `soFar`: from engines that count along; more is to come. */
+  | { readonly type: 'usage'; readonly usage: TokenUsage; readonly soFar?: true }
   | { readonly type: 'failure'; readonly error: ApiError };
 
 export type Parts = readonly Part[];

@@ -25,9 +25,9 @@ export interface Exchange {
   readonly log: Logger;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;
-  /** Set by a pipeline whose stream can say why it ends early: asked to when the server cannot wait for its end. */
+  /** Set while a stream runs that can say why it ends early: asked to when the server cannot wait for its end. */
   stream?: Breakable | undefined;
-  /** The first thing that a stage threw: usage then counts as that of a failure. */
+  /** The first thing that a stage threw, or what the edge ended it with: usage then counts as that of a failure. */
   failure?: unknown;
 }
 

@@ -12,6 +12,7 @@ import type { Offload } from './offload.ts';
 import type { Pictures } from './pictures.ts';
 import type { Shared } from './shared.ts';
 import type { State } from './state.ts';
+import type { TokenCounts } from './token-counts.ts';
 import type { UsageLog } from './usage.ts';
 import type { VectorStores } from './vector-stores.ts';
 import type { Vectors } from './vectors.ts';
@@ -24,9 +25,16 @@ export interface Ports {
   readonly admission: Admission;
   readonly usage: UsageLog;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
+<<<<<<< HEAD
   readonly media: Shared<Media>;
   readonly offload: Shared<Offload>;
   readonly pictures: Shared<Pictures>;
+=======
+  readonly media: Media;
+  readonly offload: Offload;
+  readonly tokenCounts: TokenCounts;
+  readonly pictures: Pictures;
+>>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
   readonly vectors: Vectors;
   readonly vectorStores: VectorStores;
   readonly codec: Shared<Codec>;

@@ -26,18 +26,21 @@ const pieceLength = 1024;
 
 /** Where the piece that starts at `start` ends: together they have the tokens of the text, or as good as. */
 export const pieceEnd = (text: string, start: number): number => {
-  let run = start;
-  let inSpace = false;
+  // The last place where vocabularies split as well: before a blank, or before a mark of a script without blanks.
+  let safe = start;
+  let before = 0;
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    const space = code <= 32;
-    if (space !== inSpace) {
-      if (space && at - start >= pieceLength) return at;
-      inSpace = space;
-      run = at;
-    } else if (at - run >= longestRun && !isLowSurrogate(code)) return at;
+    if (at > start && (code <= 32 ? before > 32 : isMark(code) && isIdeograph(before))) {
+      if (at - start >= pieceLength) return at;
+      safe = at;
+    } else if (at - safe >= longestRun && !isLowSurrogate(code)) return safe > start ? safe : at;
+    before = code;
   }
   return text.length;
 };
 
+const isMark = (code: number): boolean =>
+  (code >= 0x3000 && code <= 0x303f) || (code >= 0xff01 && code <= 0xff1f);
+const isIdeograph = (code: number): boolean => code >= 0x3040 && code < 0xd800;
 const isLowSurrogate = (code: number): boolean => (code & 0xfc00) === 0xdc00;

@@ -328,6 +328,33 @@ t.test('transcription', async (t) => {
     answer = how;
     t.match(await refusalOf(await transcribe(sound, 'mp3', { model: 'hand/hear', stream })), says);
   }
+  const piece = '{"type":"transcript.text.delta","delta":"Hi"}';
+  const end = '{"type":"transcript.text.done","text":"Hi"}';
+  for (const hole of [
+    '{"type":',
+    '7',
+    '{"type":"transcript.text.delta"}',
+    '{"type":"transcript.text.delta","delta":7}',
+    '{"choices":{}}',
+    '{"choices":["Hi"]}',
+    '{"choices":[{"delta":"Hi"}]}',
+    '{"choices":[{"delta":{"content":7}}]}',
+  ]) {
+    answer = events(piece, hole, end);
+    const holed = await eventsOf(await transcribe(sound, 'mp3', { model: 'hand/hear', stream: true }));
+    t.match(
+      holed.at(-1),
+      {
+        event: 'transcript.text.error',
+        data: { error: { code: 502, message: 'The engine sent an answer that cannot be read' } },
+      },
+      hole,
+    );
+  }
+  answer = events(piece, '{"type":"transcript.text.segment","text":"Hi"}', '{"choices":[],"usage":{}}', end);
+  const whole = await eventsOf(await transcribe(sound, 'mp3', { model: 'hand/hear', stream: true }));
+  t.match(whole.at(-1)?.data, { text: 'Hi' }, 'events of other types are ignored');
+
   answer = events(chunk('Hel'));
   const early = await eventsOf(await transcribe(sound, 'mp3', { model: 'hand/hear', stream: true }));
   t.match(early.at(-1), {

@@ -16,8 +16,8 @@ import {
 } from 'rxjs';
 import { chatCompletions } from '../../pipelines/chat/completions.ts';
 import type { ChatTask } from '../../pipelines/conversation/chat-task.ts';
-import { type TokenAccount, tokenAccount } from '../../pipelines/conversation/count-tokens.ts';
 import { type SettledParts, settle } from '../../pipelines/conversation/settle.ts';
+import { type TokenAccount, tokenAccount } from '../../pipelines/conversation/token-account.ts';
 import type { Admitted } from '../../pipelines/core/account.ts';
 import { record } from '../../pipelines/core/meter.ts';
 import { lift, type RequestContext, type Transform } from '../../pipelines/core/stage.ts';
@@ -32,6 +32,7 @@ import type { Caller, Exchange, KeyedPipeline, Reply } from '../../src/ports/exc
 import type { Media } from '../../src/ports/media.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import type { TokenCounts } from '../../src/ports/token-counts.ts';
 import type { UsageLog } from '../../src/ports/usage.ts';
 import { sampleModel } from '../samples.ts';
 import { shared } from '../shared.ts';
@@ -120,13 +121,23 @@ const ended = (source: Observable<SettledParts>): Observable<SettledParts> =>
     ),
   );
 
+/** Four characters a token. */
+const countTokens = (texts: readonly string[]): number =>
+  texts.reduce((total, text) => total + Math.ceil(text.length / 4), 0);
+const tokenCounts: TokenCounts = {
+  count: (_model, { texts, pieces }) => of(Math.max(pieces, countTokens(texts))),
+  countTexts: (_model, texts) => of(countTokens(texts)),
+  learns: () => false,
+  learn: () => undefined,
+};
+
 /** A task under its lease, as the stages of its response see it. */
 export const admitted = <Framing>(
   task: ChatTask<Framing>,
   waited = 0,
 ): Admitted<ChatTask<Framing>, TokenAccount> => {
   const billed = { exchange: exchange(), caller, task, lease: lease(waited) };
-  return { ...billed, account: tokenAccount('/chat/completions')(billed) };
+  return { ...billed, account: tokenAccount({ tokenCounts }, '/chat/completions')(billed) };
 };
 
 export const lease = (waited = 0): Lease & { released: number } => ({
@@ -238,7 +249,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       parseJson: async (bytes) => JSON.parse(Buffer.from(bytes).toString()),
       countTokens: async (texts) => {
         counted.push(texts);
-        return texts.reduce((total, text) => total + Math.ceil(text.length / 4), 0);
+        return countTokens(texts);
       },
       cutTokens: async (texts, _tokenizer, limit) => texts.map((text) => text.slice(0, limit * 4)),
       documentText: async (document) => {
@@ -250,7 +261,12 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       textEncoding: unused,
       splitText: unused,
       ...closes,
+<<<<<<< HEAD
     }),
+=======
+    },
+    tokenCounts,
+>>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
     vectors: new Proxy(Object.create(null), { get: unused }),
     vectorStores: new Proxy(Object.create(null), { get: unused }),
     blobs: {

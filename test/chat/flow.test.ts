@@ -200,6 +200,13 @@ t.test('broken engines', async (t) => {
     ],
     ['an empty answer', 502, {}, (response) => json(response).end('{}')],
     ['a stream without events', 502, { stream: true }, (response) => stream(response).end()],
+    [
+      'an event that is no JSON',
+      502,
+      { stream: true },
+      (response) =>
+        stream(response).end(`data: {"choices":[{"delta":\n\n${sse.text('Hello')}${sse.finish}${sse.done}`),
+    ],
     ['a reset', 502, {}, (response) => response.destroy()],
     [
       'its own bad request',
@@ -233,6 +240,20 @@ t.test('broken engines', async (t) => {
       'an error among the events',
       (response) =>
         stream(response).end(`${sse.text('Hello')}data: {"error":{"message":"oops","code":500}}\n\n`),
+    ],
+    [
+      'an event that is no JSON',
+      (response) =>
+        stream(response).end(
+          `${sse.text('Hello')}data: {"choices":[{"delta":\n\n${sse.text(' you')}${sse.finish}${sse.usage}${sse.done}`,
+        ),
+    ],
+    [
+      'an event of another shape',
+      (response) =>
+        stream(response).end(
+          `${sse.text('Hello')}data: {"choices":[{"delta":{"content":[7]}}]}\n\n${sse.text(' you')}${sse.finish}${sse.usage}${sse.done}`,
+        ),
     ],
     [
       'a line of ten megabytes',

@@ -355,3 +355,61 @@ t.test('a model without reasoning keeps think tags in its text', async (t) => {
     { type: 'usage' },
   ]);
 });
+
+t.test('an event that cannot be read, or has another shape, fails the call', async (t) => {
+  const frame = (value: unknown): string =>
+    `data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`;
+  const start = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } };
+  const delta = (change: unknown) => ({ type: 'content_block_delta', index: 0, delta: change });
+  const words = (one: unknown) => delta({ type: 'text_delta', text: one });
+  const stop = [
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 3 } },
+    { type: 'message_stop' },
+  ];
+  const around = (between: string): Buffer =>
+    Buffer.from(
+      [start, words('one '), words('and ')].map(frame).join('') +
+        between +
+        [words('three'), ...stop].map(frame).join(''),
+    );
+  const holes: readonly unknown[] = [
+    '{"type":"content_block_del',
+    'ping',
+    '17',
+    '[]',
+    {},
+    { type: 7 },
+    delta(undefined),
+    delta('two'),
+    words(2),
+    words(undefined),
+    delta({ type: 'thinking_delta', thinking: ['two'] }),
+    delta({ type: 'input_json_delta', partial_json: {} }),
+    { type: 'content_block_start', index: 1, content_block: 'two' },
+    { type: 'content_block_start', index: 1, content_block: { type: 'text', text: 2 } },
+    { type: 'message_delta', delta: 'end_turn' },
+  ];
+  for (const hole of holes)
+    for (const skeletons of [true, false]) {
+      const { parts, failure } = read([around(frame(hole))], skeletons);
+      t.strictSame(joined(parts), [text('one and ')], JSON.stringify(hole));
+      t.equal(failure?.message, 'The engine sent an answer that cannot be read');
+    }
+  const harmless = [
+    ': comment\n\n',
+    frame({ type: 'ping' }),
+    'event: ping\ndata: not even JSON\n\n',
+    frame({ type: 'new_event', of: 'the future' }),
+    frame(delta({ type: 'citations_delta', citation: {} })),
+  ];
+  for (const line of harmless) {
+    const { parts, failure } = read([around(line)]);
+    t.strictSame([joined(parts)[0], failure], [text('one and three'), undefined], line);
+  }
+  const [stopped, finished] = stop;
+  const brokenOff = Buffer.from(
+    `${[start, words('one'), stopped, finished].map(frame).join('')}data: {"type":"mess`,
+  );
+  t.equal(read([brokenOff]).failure, undefined, 'what ended before the connection broke has ended');
+});

@@ -29,7 +29,6 @@ const thrown = (run: () => unknown): ApiError | undefined => {
 interface Reading {
   readonly parts: Parts;
   readonly failure: ApiError | undefined;
-  readonly malformed: number;
 }
 
 /** Call ids are counted up, so that two readings can be compared. */
@@ -43,13 +42,12 @@ const read = (pieces: readonly Buffer[], skeletons = true, choices = 1): Reading
   const parts: Part[] = [];
   for (const piece of borrowed(pieces)) parts.push(...decoder.push(piece));
   parts.push(...decoder.end());
-  return { parts, failure: decoder.failure, malformed: decoder.malformed };
+  return { parts, failure: decoder.failure };
 };
 
-const plain = ({ parts, failure, malformed }: Reading) => ({
+const plain = ({ parts, failure }: Reading) => ({
   parts: readable(parts),
   failure: failure && [failure.kind, failure.message],
-  malformed,
 });
 
 const text = (words: string, choice = 0) => ({ type: 'text', choice, text: words });
@@ -92,7 +90,6 @@ const likely = (word: string, logprob: number, other: string, otherLogprob: numb
 interface Expectation {
   readonly parts: readonly unknown[];
   readonly failure?: readonly [string, string];
-  readonly malformed?: number;
 }
 
 const streams: Record<string, Expectation> = {
@@ -338,7 +335,16 @@ const streams: Record<string, Expectation> = {
     parts: [reasoning('Hm…'), text('Yes, of course'), finish('stop', 'stop'), usage(7, 6, 4, 2)],
   },
   'sluice-failure.sse': { parts: [text('Half')], failure: ['unavailable', 'The model is busy, try again'] },
-  'odd-lines.sse': { parts: [text('äö€two lines'), finish('stop', 'stop')], malformed: 2 },
+  'odd-lines.sse': { parts: [text('äö€two lines'), finish('stop', 'stop')] },
+  'malformed.sse': {
+    parts: [text('one ')],
+    failure: ['engine_unreachable', 'The engine sent an answer that cannot be read'],
+  },
+  'no-object.sse': {
+    parts: [text('one ')],
+    failure: ['engine_unreachable', 'The engine sent an answer that cannot be read'],
+  },
+  'broken-off-usage.sse': { parts: [text('one three'), finish('stop', 'stop')] },
   'ended-early.sse': {
     parts: [text('Half a sen')],
     failure: ['engine_unreachable', 'The engine ended its answer early'],
@@ -357,8 +363,8 @@ t.test('every fixture, split at every byte, parsed and by skeletons', async (t) 
     const choices = name.includes('n2') ? 2 : 1;
     const whole = read([bytes], true, choices);
     t.strictSame(
-      { parts: joined(whole.parts), failure: plain(whole).failure, malformed: whole.malformed },
-      { parts: expected.parts, failure: expected.failure, malformed: expected.malformed ?? 0 },
+      { parts: joined(whole.parts), failure: plain(whole).failure },
+      { parts: expected.parts, failure: expected.failure },
       name,
     );
     const reference = JSON.stringify(plain(whole));
@@ -388,7 +394,7 @@ t.test('any text in any layout: skeletons and parsing agree', async (t) => {
     (words) => JSON.stringify(words),
     (words) => `"${[...words].map((unit) => escapeAll(unit)).join('')}"`,
     (words) => JSON.stringify(words).replaceAll('/', '\\/'),
-    // No JSON: the event is to be skipped by both.
+    // No JSON: a failure to both.
     (words) => `"${words}`,
     (words) => `"${words}\\"`,
     (words) => `"${words}\u0001"`,
@@ -510,16 +516,72 @@ t.test('garbage in place of a response', async (t) => {
       return true;
     }),
   );
-  const bad = read([Buffer.from('data: {\n\n'.repeat(40))]);
-  t.strictSame(plain(bad).failure, ['engine_unreachable', 'The engine sent an answer that cannot be read']);
-  const odd = read([
-    Buffer.from('data: {"choices":[{"index":7,"delta":{"content":"x"}},3]}\n\ndata: [DONE]\n\n'),
+  const extra = read([
+    Buffer.from('data: {"choices":[{"index":7,"delta":{"content":"x"}}]}\n\ndata: [DONE]\n\n'),
   ]);
-  t.strictSame(plain(odd), {
-    parts: [],
-    failure: ['engine_unreachable', 'The engine ended its answer early'],
-    malformed: 2,
-  });
+  t.strictSame(
+    plain(extra),
+    { parts: [], failure: ['engine_unreachable', 'The engine ended its answer early'] },
+    'a choice that nobody requested is ignored',
+  );
+});
+
+t.test('an event that cannot be read, or has another shape, fails the call', async (t) => {
+  const before = event('{"choices":[{"index":0,"delta":{"content":"one "}}]}');
+  const after = event('{"choices":[{"index":0,"delta":{"content":"three"},"finish_reason":"stop"}]}');
+  const choice = (json: string): string => `{"choices":[{"index":0,${json}}]}`;
+  const holes = [
+    '{',
+    'ping',
+    '17',
+    '"text"',
+    '[]',
+    'null',
+    '{"choices":{}}',
+    '{"choices":["two"]}',
+    '{"choices":[null]}',
+    '{"choices":[{"index":"0","delta":{"content":"two"}}]}',
+    '{"choices":[{"index":-1,"delta":{"content":"two"}}]}',
+    choice('"delta":"two"'),
+    choice('"delta":[{"content":"two"}]'),
+    choice('"delta":{"content":2}'),
+    choice('"delta":{"content":{"text":"two"}}'),
+    choice('"delta":{"content":[{"type":"text","text":"two"}]}'),
+    choice('"delta":{"reasoning":{"text":"two"}}'),
+    choice('"delta":{"reasoning_content":2}'),
+    choice('"delta":{"refusal":true}'),
+    choice('"text":2'),
+    choice('"delta":{},"finish_reason":{"type":"stop"}'),
+    choice('"delta":{"tool_calls":["two"]}'),
+    choice('"delta":{"tool_calls":[{"index":0,"function":"two"}]}'),
+    choice('"delta":{"tool_calls":[{"index":0,"function":{"name":"f","arguments":[2]}}]}'),
+    choice('"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]}'),
+    choice('"delta":{"function_call":"two"}'),
+  ];
+  for (const hole of holes)
+    for (const skeletons of [true, false])
+      t.strictSame(
+        plain(read([Buffer.from(`${before}${event(hole)}${after}data: [DONE]\n\n`)], skeletons)),
+        {
+          parts: [text('one ')],
+          failure: ['engine_unreachable', 'The engine sent an answer that cannot be read'],
+        },
+        hole,
+      );
+  const harmless = [
+    ': comment',
+    'event: ping',
+    'retry: 10',
+    'data: ',
+    'data: {"type":"ping"}',
+    'data: {"choices":[],"usage":null}',
+    'data: {"choices":null,"id":"1"}',
+    'data: {"choices":[{"delta":{"content":null,"tool_calls":null,"unknown":7},"finish_reason":null}]}',
+  ];
+  for (const line of harmless) {
+    const { parts, failure } = read([Buffer.from(`${before}${line}\n\n${after}`)]);
+    t.strictSame([joined(parts), failure], [[text('one three'), finish('stop', 'stop')], undefined], line);
+  }
 });
 
 t.test('bounds: calls, held arguments, a line', async (t) => {

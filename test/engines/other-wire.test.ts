@@ -33,7 +33,6 @@ const partsOf = ({ output, stopped, counts }: Message): Parts => {
 class LineDecoder implements StreamDecoder {
   done = false;
   failure: StreamDecoder['failure'];
-  readonly malformed = 0;
   #rest = '';
 
   push(bytes: Buffer): Parts {

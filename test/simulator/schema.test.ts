@@ -3,13 +3,14 @@ import fc from 'fast-check';
 import t from 'tap';
 import { Check } from 'typebox/schema';
 import { Random } from '../../src/simulator/random.ts';
-import { SchemaProblem } from '../../src/simulator/schema/budget.ts';
+import { Allowance, SchemaProblem } from '../../src/simulator/schema/budget.ts';
 import { schemaInstance } from '../../src/simulator/schema/instance.ts';
 
 fc.configureGlobal({ seed: 20260101 });
 
 const words = { topics: ['tides', 'harbour'], hints: ['Paris', '7', 'New York'] };
-const make = (schema: unknown, seed: number): unknown => schemaInstance(schema, new Random(seed), words);
+const make = (schema: unknown, seed: number): unknown =>
+  schemaInstance(schema, new Random(seed), words, new Allowance());
 const isValid = (schema: Record<string, unknown> | boolean, value: unknown): boolean => Check(schema, value);
 
 const tree = {
@@ -293,8 +294,8 @@ t.test('unsatisfiable schemas are refused with a reason', async (t) => {
       /patternProperties/,
     ],
     [{ allOf: [{ pattern: 'a' }, { pattern: 'b' }] }, /two values of "pattern"/],
-    [{ $defs: doubling, $ref: '#/$defs/d0' }, /too large/],
-    [{ $defs: doubling, not: { $ref: '#/$defs/d0' } }, /too large|no value/],
+    [{ $defs: doubling, $ref: '#/$defs/d0' }, /too complex/],
+    [{ $defs: doubling, not: { $ref: '#/$defs/d0' } }, /too complex|no value/],
     [{ not: {} }, /no value/],
   ];
   for (const [schema, reason] of cases) {

@@ -5,6 +5,7 @@ import { fixedTokens, type Prompt, promptTexts } from '../../tokens/prompt.ts';
 import { countTokens } from '../../tokens/simulator.ts';
 import type { Directives } from '../directives.ts';
 import { hashText } from '../random.ts';
+import { Allowance } from '../schema/budget.ts';
 import { findQuestion } from './question.ts';
 
 export interface Conversation {
@@ -23,6 +24,8 @@ export interface Conversation {
   readonly begun: string;
   /** The same for the same conversation; directives and the begun answer do not change it. */
   readonly hash: number;
+  /** For the schemas of all its answers and tool calls together. */
+  readonly schemaWork: Allowance;
 }
 
 /** Only the start of a long question is searched for words. */
@@ -49,6 +52,7 @@ export function readConversation(call: ChatCall): Conversation {
     results: resultsAfter(call.messages, asked),
     begun: call.continueFinal ? textOf(call.messages.at(-1)?.content ?? []) : '',
     hash: hashConversation(call, asked, question),
+    schemaWork: new Allowance(),
   };
 }
 

@@ -75,7 +75,7 @@ function wholeText(call: ChatCall, conversation: Conversation, random: Random): 
 
 function instanceOf(schema: unknown, conversation: Conversation, random: Random): unknown {
   try {
-    return schemaInstance(schema, random, conversation);
+    return schemaInstance(schema, random, conversation, conversation.schemaWork);
   } catch (thrown) {
     if (!(thrown instanceof SchemaProblem)) throw thrown;
     throw fail('invalid_request', `response_format.json_schema.schema ${thrown.message}`, { cause: thrown });

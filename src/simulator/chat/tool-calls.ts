@@ -26,7 +26,12 @@ export function makeToolCalls(
       name: tool.name,
       arguments:
         conversation.directives.arguments ??
-        JSON.stringify(makeArguments(tool, call.tools.indexOf(tool), own, offered)),
+        JSON.stringify(
+          makeArguments(tool, call.tools.indexOf(tool), own, {
+            ...offered,
+            schemaWork: conversation.schemaWork,
+          }),
+        ),
     };
   });
 }
@@ -85,12 +90,12 @@ function makeArguments(
   tool: Tool,
   index: number,
   random: Random,
-  offered: { readonly topics: readonly string[]; readonly hints: readonly string[] },
+  offered: Pick<Conversation, 'topics' | 'hints' | 'schemaWork'>,
 ): unknown {
   try {
     return tool.parameters === undefined
       ? {}
-      : schemaInstance({ type: 'object', ...tool.parameters }, random, offered);
+      : schemaInstance({ type: 'object', ...tool.parameters }, random, offered, offered.schemaWork);
   } catch (thrown) {
     if (!(thrown instanceof SchemaProblem)) throw thrown;
     throw fail('invalid_request', `tools[${index}].function.parameters ${thrown.message}`, { cause: thrown });

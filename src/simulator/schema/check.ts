@@ -1,6 +1,6 @@
 /** Checks that a value certainly fits a schema, within a budget and without foreign patterns. */
 import { hasType, isObject } from '../../json-schema.ts';
-import type { Budget } from './budget.ts';
+import { type Budget, charactersPerUnit } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { isFormatted } from './formats.ts';
 import { type Keywords, mapOf, readKeywords, type SchemaObject } from './keywords.ts';
@@ -33,7 +33,7 @@ export function fitsKeywords(keywords: Keywords, value: unknown, check: Check): 
 function judge(schema: unknown, value: unknown, check: Check): Verdict {
   if (!isObject(schema)) return schema === false ? no : yes;
   return check.budget.step(() => {
-    const own = judgeKeywords(readKeywords(schema), value, check);
+    const own = judgeKeywords(readKeywords(schema, check.budget), value, check);
     return own === no ? no : allOf([own, ...judgeBranches(schema, value, check)]);
   });
 }
@@ -41,13 +41,15 @@ function judge(schema: unknown, value: unknown, check: Check): Verdict {
 function judgeBranches(schema: SchemaObject, value: unknown, check: Check): readonly Verdict[] {
   const verdicts: Verdict[] = [];
   const one = (branch: unknown) => judge(branch, value, check);
-  if (typeof schema.$ref === 'string') verdicts.push(one(resolveReference(check.root, schema.$ref)));
+  if (typeof schema.$ref === 'string')
+    verdicts.push(one(resolveReference(check.root, schema.$ref, check.budget)));
   if (Array.isArray(schema.allOf)) verdicts.push(...schema.allOf.map(one));
   if (Array.isArray(schema.anyOf)) verdicts.push(anyOf(schema.anyOf.map(one)));
   if (Array.isArray(schema.oneOf)) verdicts.push(judgeOneOf(schema.oneOf, value, check));
   if ('not' in schema) verdicts.push(yes - one(schema.not));
   if ('if' in schema) verdicts.push(judgeCondition(schema, value, check));
   for (const [name, dependent] of mapOf(schema.dependentSchemas) ?? []) {
+    check.budget.spend(1);
     if (isObject(value) && Object.hasOwn(value, name)) verdicts.push(one(dependent));
   }
   return verdicts;
@@ -71,14 +73,19 @@ function judgeCondition(schema: SchemaObject, value: unknown, check: Check): Ver
 
 function judgeKeywords(keywords: Keywords, value: unknown, check: Check): Verdict {
   if (keywords.types !== undefined && !keywords.types.some((type) => hasType({ type }, value))) return no;
-  if (keywords.values !== undefined) {
-    const text = canonical(value);
-    if (!keywords.values.some((one) => canonical(one) === text)) return no;
-  }
+  if (keywords.values !== undefined && !isAmong(keywords.values, value, check.budget)) return no;
   if (typeof value === 'number') return fitsNumber(keywords, value) ? yes : no;
-  if (typeof value === 'string') return judgeString(keywords, value);
+  if (typeof value === 'string') return judgeString(keywords, value, check.budget);
   if (Array.isArray(value)) return judgeArray(keywords, value, check);
   return isObject(value) ? judgeObject(keywords, value, check) : yes;
+}
+
+function isAmong(values: readonly unknown[], value: unknown, budget: Budget): boolean {
+  budget.spend(values.length / 4);
+  if (values.includes(value)) return true;
+  if (typeof value !== 'object' || value === null) return false;
+  const text = canonical(value, budget);
+  return values.some((one) => typeof one === 'object' && canonical(one, budget) === text);
 }
 
 function fitsNumber(keywords: Keywords, value: number): boolean {
@@ -92,12 +99,13 @@ function fitsNumber(keywords: Keywords, value: number): boolean {
   return Math.abs(times - Math.round(times)) < 1e-9;
 }
 
-function judgeString(keywords: Keywords, value: string): Verdict {
+function judgeString(keywords: Keywords, value: string, budget: Budget): Verdict {
+  budget.spend(value.length / charactersPerUnit);
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, format } = keywords;
   const length = minLength > 0 || maxLength < value.length ? [...value].length : value.length;
   if (length < minLength || length > maxLength) return no;
   const isCertain =
-    (pattern === undefined || matches(pattern, value)) &&
+    (pattern === undefined || matches(pattern, value, budget)) &&
     (format === undefined || isFormatted(format, value));
   return isCertain ? yes : maybe;
 }
@@ -105,7 +113,9 @@ function judgeString(keywords: Keywords, value: string): Verdict {
 function judgeArray(keywords: Keywords, value: readonly unknown[], check: Check): Verdict {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, prefix = [], items, contains } = keywords;
   if (value.length < minItems || value.length > maxItems) return no;
-  if (keywords.unique && new Set(value.map(canonical)).size < value.length) return no;
+  check.budget.spend(value.length);
+  if (keywords.unique && new Set(value.map((item) => canonical(item, check.budget))).size < value.length)
+    return no;
   const verdicts = value.map((item, index) =>
     judge(index < prefix.length ? prefix[index] : (items ?? true), item, check),
   );
@@ -117,9 +127,11 @@ function judgeObject(keywords: Keywords, value: SchemaObject, check: Check): Ver
   const { properties, required = [], additional, names: namesSchema, dependent } = keywords;
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = keywords;
   const names = Object.keys(value);
+  check.budget.spend(names.length + required.length);
   if (names.length < minProperties || names.length > maxProperties) return no;
   if (!required.every((name) => Object.hasOwn(value, name))) return no;
   for (const [name, needed] of dependent ?? []) {
+    check.budget.spend(1 + needed.length);
     if (Object.hasOwn(value, name) && !needed.every((other) => Object.hasOwn(value, other))) return no;
   }
   const verdicts: Verdict[] = keywords.patterned && names.length > 0 ? [maybe] : [];

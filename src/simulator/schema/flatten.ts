@@ -27,11 +27,11 @@ export function flatten(schema: unknown, maker: Maker, shallow: boolean): Keywor
   if (schema === false) throw new Contradiction('allows no value at all');
   if (!isObject(schema)) return {};
   return maker.budget.step(() => {
-    let keywords = readKeywords(schema);
+    let keywords = readKeywords(schema, maker.budget);
     const join = (other: unknown) => {
-      keywords = mergeKeywords(keywords, flatten(other, maker, shallow));
+      keywords = mergeKeywords(keywords, flatten(other, maker, shallow), maker.budget);
     };
-    if (typeof schema.$ref === 'string') join(resolveReference(maker.root, schema.$ref));
+    if (typeof schema.$ref === 'string') join(resolveReference(maker.root, schema.$ref, maker.budget));
     for (const one of listOf(schema.allOf)) join(one);
     for (const branches of choicesOf(schema)) keywords = choose(keywords, branches, maker, shallow);
     return keywords;
@@ -49,7 +49,7 @@ function choose(keywords: Keywords, branches: readonly unknown[], maker: Maker, 
   let contradiction = new Contradiction('leaves no branch to take');
   for (const branch of ordered(branches, maker, shallow)) {
     try {
-      return mergeKeywords(keywords, flatten(branch, maker, shallow));
+      return mergeKeywords(keywords, flatten(branch, maker, shallow), maker.budget);
     } catch (thrown) {
       if (!(thrown instanceof Contradiction)) throw thrown;
       contradiction = thrown;
@@ -59,6 +59,7 @@ function choose(keywords: Keywords, branches: readonly unknown[], maker: Maker, 
 }
 
 function ordered(branches: readonly unknown[], maker: Maker, shallow: boolean): readonly unknown[] {
+  maker.budget.spend(branches.length);
   const start = maker.random.integer(0, branches.length - 1);
   const turned = [...branches.slice(start), ...branches.slice(0, start)];
   if (!shallow) return turned.sort((one, other) => Number(isNull(one)) - Number(isNull(other)));

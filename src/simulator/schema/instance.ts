@@ -2,7 +2,7 @@
 
 import { isObject } from '../../json-schema.ts';
 import type { Random } from '../random.ts';
-import { Budget, Contradiction, SchemaProblem } from './budget.ts';
+import { type Allowance, Budget, Contradiction, SchemaProblem, tooDeep } from './budget.ts';
 import { canonical } from './canonical.ts';
 import { fits, fitsKeywords } from './check.ts';
 import { flatten, type Maker } from './flatten.ts';
@@ -14,15 +14,23 @@ import { makeString } from './strings.ts';
 const usualDepth = 3;
 const attempts = 12;
 const itemLimit = 2000;
+/** Of the schema as JSON: twice as deep as its instances may be, as every property is under a name. */
+const jsonDepth = 200;
 
 /**
  * Makes values and checks them until one fits: `oneOf`, `not` and the like are met by trying again, first with all
  * that is optional, then without. Throws a SchemaProblem that says why the schema cannot be met.
  */
-export function schemaInstance(schema: unknown, random: Random, offered: Offer): unknown {
-  const full = tryOften(schema, random.fork('full'), offered, usualDepth);
+export function schemaInstance(
+  schema: unknown,
+  random: Random,
+  offered: Offer,
+  allowance: Allowance,
+): unknown {
+  checkSize(schema, new Budget(allowance));
+  const full = tryOften(schema, random.fork('full'), offered, new Budget(allowance, 1 / 2), usualDepth);
   if (!(full instanceof SchemaProblem)) return full;
-  const bare = tryOften(schema, random.fork('bare'), { ...offered, hints: [] }, 0);
+  const bare = tryOften(schema, random.fork('bare'), { ...offered, hints: [] }, new Budget(allowance), 0);
   if (!(bare instanceof SchemaProblem)) return bare;
   throw full;
 }
@@ -32,9 +40,23 @@ interface Offer {
   readonly hints: readonly string[];
 }
 
-function tryOften(schema: unknown, random: Random, offered: Offer, fullDepth: number): unknown {
+/** Before anything is copied: what is larger than all work allows is not looked into. */
+function checkSize(schema: unknown, budget: Budget, depth = 0): void {
+  if (typeof schema !== 'object' || schema === null) return;
+  if (depth > jsonDepth) throw tooDeep();
+  const values = Object.values(schema);
+  budget.spend(values.length);
+  for (const value of values) checkSize(value, budget, depth + 1);
+}
+
+function tryOften(
+  schema: unknown,
+  random: Random,
+  offered: Offer,
+  budget: Budget,
+  fullDepth: number,
+): unknown {
   let problem = new SchemaProblem('has no value that the simulator could find');
-  const budget = new Budget();
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const words = { topics: offered.topics, hints: [...offered.hints] };
     try {
@@ -74,7 +96,10 @@ function make(maker: Maker, schema: unknown, name: string, depth: number): unkno
 }
 
 function pickValue(maker: Maker, keywords: Keywords, values: readonly unknown[]): unknown {
-  const fitting = values.filter((value) => fitsKeywords(keywords, value, maker));
+  // They are among the values: looking for each of them would take the square of their number.
+  const { values: _, ...others } = keywords;
+  maker.budget.spend(values.length);
+  const fitting = values.filter((value) => fitsKeywords(others, value, maker));
   if (fitting.length === 0) throw new Contradiction('has no enum value that meets the rest of it');
   return fitting[maker.random.integer(0, fitting.length - 1)];
 }
@@ -116,7 +141,7 @@ function makeArray(maker: Maker, keywords: Keywords, name: string, depth: number
     const schema = index < prefix.length ? prefix[index] : keywords.items;
     const wanted = contains !== undefined && index === prefix.length ? both(schema, contains) : schema;
     const item = make(maker, wanted ?? true, name, depth + 1);
-    const key = keywords.unique ? canonical(item) : '';
+    const key = keywords.unique ? canonical(item, maker.budget) : '';
     if (keywords.unique && seen.has(key)) continue;
     seen.add(key);
     items.push(item);
@@ -145,23 +170,29 @@ function chooseNames(maker: Maker, keywords: Keywords, depth: number): readonly 
   const { properties = new Map<string, unknown>(), required = [], dependent, minProperties = 0 } = keywords;
   const wanted = new Set(required);
   const high = Math.max(keywords.maxProperties ?? Number.POSITIVE_INFINITY, wanted.size);
+  maker.budget.spend(properties.size + wanted.size);
   for (const [name, schema] of properties) {
     const isRoom = wanted.size < high && (depth < maker.fullDepth || wanted.size < minProperties);
     if (isRoom && schema !== false && Number.isFinite(heightOf(schema, maker))) wanted.add(name);
   }
-  for (const name of wanted) for (const other of dependent?.get(name) ?? []) wanted.add(other);
-  for (const name of inventNames(maker, keywords)) if (wanted.size < minProperties) wanted.add(name);
+  for (const name of wanted) {
+    const others = dependent?.get(name) ?? [];
+    maker.budget.spend(others.length);
+    for (const other of others) wanted.add(other);
+  }
+  for (const name of inventNames(maker, keywords)) {
+    if (wanted.size >= minProperties) break;
+    wanted.add(name);
+  }
   if (wanted.size < minProperties) throw new Contradiction('asks for more properties than it allows');
   const named = [...properties.keys()].filter((name) => wanted.has(name));
   return [...new Set([...named, ...wanted])];
 }
 
-function inventNames(maker: Maker, { additional, names, minProperties = 0 }: Keywords): readonly string[] {
-  if (additional === false || minProperties === 0) return [];
+function* inventNames(maker: Maker, { additional, names, minProperties = 0 }: Keywords): Generator<string> {
+  if (additional === false || minProperties === 0) return;
   if (minProperties > itemLimit) throw new SchemaProblem(`asks for more than ${itemLimit} properties`);
-  return Array.from({ length: minProperties * 2 }, (_, index) =>
-    isObject(names)
-      ? String(make(maker, { allOf: [{ type: 'string' }, names] }, '', 0))
-      : `property${index + 1}`,
-  );
+  const schema = isObject(names) ? { allOf: [{ type: 'string' }, names] } : undefined;
+  for (let index = 1; index <= minProperties * 2; index += 1)
+    yield schema === undefined ? `property${index}` : String(make(maker, schema, '', 0));
 }

@@ -1,6 +1,6 @@
 /** Reads the known keywords of a JSON Schema, typed, and merges two sets of them. */
 import { isObject } from '../../json-schema.ts';
-import { Contradiction, SchemaProblem } from './budget.ts';
+import { type Budget, Contradiction, SchemaProblem } from './budget.ts';
 import { canonical } from './canonical.ts';
 
 const jsonTypes = ['null', 'boolean', 'integer', 'number', 'string', 'array', 'object'] as const;
@@ -16,7 +16,7 @@ interface Rule<T> {
   /** What has the wrong type is read as absent. */
   read(schema: SchemaObject): T | undefined;
   /** Throws when the two contradict each other. */
-  merge(one: T, other: T): T;
+  merge(one: T, other: T, budget: Budget): T;
 }
 
 const rule = <T>(read: Rule<T>['read'], merge: Rule<T>['merge']): Rule<T> => ({ read, merge });
@@ -27,23 +27,25 @@ const textual = (name: string) =>
 const nested = (read: Rule<unknown>['read']) => rule(read, both);
 const flag = (read: (schema: SchemaObject) => boolean) =>
   rule<boolean>((schema) => read(schema) || undefined, first);
+const most = (one: number, other: number): number => Math.max(one, other);
+const least = (one: number, other: number): number => Math.min(one, other);
 /** Both sides say the same, or `mergeKeywords` has a rule of its own. */
 const first = <T>(one: T): T => one;
 
 const rules = {
   types: rule(({ type }) => typesOf(type), mergeTypes),
   values: rule((schema) => ('const' in schema ? [schema.const] : arrayOf(schema.enum)), mergeValues),
-  minimum: numeric('minimum', Math.max),
-  maximum: numeric('maximum', Math.min),
-  exclusiveMinimum: rule((schema) => exclusive(schema.exclusiveMinimum, schema.minimum), Math.max),
-  exclusiveMaximum: rule((schema) => exclusive(schema.exclusiveMaximum, schema.maximum), Math.min),
+  minimum: numeric('minimum', most),
+  maximum: numeric('maximum', least),
+  exclusiveMinimum: rule((schema) => exclusive(schema.exclusiveMinimum, schema.minimum), most),
+  exclusiveMaximum: rule((schema) => exclusive(schema.exclusiveMaximum, schema.maximum), least),
   multipleOf: numeric('multipleOf', mergeMultiples),
-  minLength: numeric('minLength', Math.max),
-  maxLength: numeric('maxLength', Math.min),
+  minLength: numeric('minLength', most),
+  maxLength: numeric('maxLength', least),
   pattern: textual('pattern'),
   format: textual('format'),
-  minItems: numeric('minItems', Math.max),
-  maxItems: numeric('maxItems', Math.min),
+  minItems: numeric('minItems', most),
+  maxItems: numeric('maxItems', least),
   unique: flag(({ uniqueItems }) => uniqueItems === true),
   prefix: rule(({ items, prefixItems }) => arrayOf(items) ?? arrayOf(prefixItems), first),
   items: nested(({ items, additionalItems }) => (Array.isArray(items) ? additionalItems : items)),
@@ -54,8 +56,8 @@ const rules = {
   /** `patternProperties` says something about names. */
   patterned: flag(({ patternProperties }) => (mapOf(patternProperties)?.size ?? 0) > 0),
   names: nested(({ propertyNames }) => propertyNames),
-  minProperties: numeric('minProperties', Math.max),
-  maxProperties: numeric('maxProperties', Math.min),
+  minProperties: numeric('minProperties', most),
+  maxProperties: numeric('maxProperties', least),
   dependent: rule(
     ({ dependentRequired, dependencies }) => dependentOf(dependentRequired ?? dependencies),
     mergeDependent,
@@ -67,10 +69,45 @@ export type Keywords = {
   readonly [Key in keyof typeof rules]?: Exclude<ReturnType<(typeof rules)[Key]['read']>, undefined>;
 };
 
-export const readKeywords = (schema: SchemaObject): Keywords => present((key) => rules[key].read(schema));
+/** Schemas are not changed, and each is read many times. */
+const known = new WeakMap<SchemaObject, Keywords>();
+
+export function readKeywords(schema: SchemaObject, budget: Budget): Keywords {
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  budget.spend(readUnits + membersOf(schema));
+  const keywords = present((key) => rules[key].read(schema));
+  known.set(schema, keywords);
+  return keywords;
+}
+
+const readUnits = 20;
+const mergeUnits = 30;
+
+/** Members of the lists and maps that are copied when it is read. */
+function membersOf(schema: SchemaObject): number {
+  let members = 0;
+  for (const value of Object.values(schema)) {
+    members += Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 1;
+  }
+  return members;
+}
+
+const isEmpty = (keywords: Keywords): boolean => Object.keys(keywords).length === 0;
+
+/** Members of what is copied when it is merged. */
+const mergedMembers = ({ properties, prefix, required, values, dependent }: Keywords): number =>
+  2 * (properties?.size ?? 0) +
+  (prefix?.length ?? 0) +
+  (required?.length ?? 0) +
+  (values?.length ?? 0) +
+  (dependent?.size ?? 0);
 
 /** Both sets at once. Throws when they contradict each other. */
-export function mergeKeywords(one: Keywords, other: Keywords): Keywords {
+export function mergeKeywords(one: Keywords, other: Keywords, budget: Budget): Keywords {
+  if (isEmpty(one)) return other;
+  if (isEmpty(other)) return one;
+  budget.spend(mergeUnits + mergedMembers(one) + mergedMembers(other));
   return present((key) => {
     // These depend on what the other side says of items and additional properties.
     if (key === 'prefix') return mergePrefix(one, other);
@@ -78,7 +115,7 @@ export function mergeKeywords(one: Keywords, other: Keywords): Keywords {
     const { merge } = rules[key] as Rule<unknown>;
     const [left, right] = [one[key], other[key]];
     if (merge !== both && (left === undefined || right === undefined)) return left ?? right;
-    return merge(left, right);
+    return merge(left, right, budget);
   });
 }
 
@@ -126,9 +163,9 @@ function mergeTypes(one: readonly JsonType[], other: readonly JsonType[]): reado
   return types;
 }
 
-function mergeValues(one: readonly unknown[], other: readonly unknown[]): readonly unknown[] {
-  const known = new Set(other.map(canonical));
-  const values = one.filter((value) => known.has(canonical(value)));
+function mergeValues(one: readonly unknown[], other: readonly unknown[], budget: Budget): readonly unknown[] {
+  const texts = new Set(other.map((value) => canonical(value, budget)));
+  const values = one.filter((value) => texts.has(canonical(value, budget)));
   if (values.length === 0) throw new Contradiction('has no value that all of its enums allow');
   return values;
 }
@@ -150,9 +187,12 @@ function union(one: readonly string[], other: readonly string[]): readonly strin
 
 type Dependent = ReadonlyMap<string, readonly string[]>;
 
-function mergeDependent(one: Dependent, other: Dependent): Dependent {
+function mergeDependent(one: Dependent, other: Dependent, budget: Budget): Dependent {
   const merged = new Map(one);
-  for (const [name, names] of other) merged.set(name, union(merged.get(name) ?? [], names));
+  for (const [name, names] of other) {
+    budget.spend(names.length + (merged.get(name)?.length ?? 0));
+    merged.set(name, union(merged.get(name) ?? [], names));
+  }
   return merged;
 }
 

@@ -1,6 +1,6 @@
 /** Makes a number that meets the keywords of a schema. */
 import type { Random } from '../random.ts';
-import { Contradiction } from './budget.ts';
+import { type Budget, Contradiction } from './budget.ts';
 import type { Maker } from './flatten.ts';
 import type { Keywords } from './keywords.ts';
 import { isNumeric } from './strings.ts';
@@ -14,9 +14,9 @@ interface Range {
   contains(value: number): boolean;
 }
 
-export function makeNumber(keywords: Keywords, whole: boolean, { words, random }: Maker): number {
+export function makeNumber(keywords: Keywords, whole: boolean, { words, random, budget }: Maker): number {
   const range = rangeOf(keywords);
-  const step = stepOf(keywords.multipleOf, whole);
+  const step = stepOf(keywords.multipleOf, whole, budget);
   const hint = words.hints.findIndex(
     (one) => isNumeric(one) && range.contains(Number(one)) && Number.isInteger(Number(one) / step),
   );
@@ -42,10 +42,11 @@ function rangeOf(keywords: Keywords): Range {
 }
 
 /** Halves by default; for whole numbers the smallest whole multiple of the step. */
-function stepOf(multipleOf: number | undefined, whole: boolean): number {
+function stepOf(multipleOf: number | undefined, whole: boolean, budget: Budget): number {
   const step = multipleOf !== undefined && multipleOf > 0 ? multipleOf : whole ? 1 : 0.5;
   if (!whole || Number.isInteger(step)) return step;
   for (let times = 2; times <= 1000; times += 1) {
+    budget.spend(2);
     if (Number.isInteger(tidy(step * times))) return tidy(step * times);
   }
   throw new Contradiction('leaves no whole number among its multiples');

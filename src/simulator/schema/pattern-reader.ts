@@ -1,5 +1,6 @@
 /** Parses regular expressions as far as strings can be generated for them. */
-import { SchemaProblem } from './budget.ts';
+import { remembered } from '../../remembered.ts';
+import { type Budget, SchemaProblem } from './budget.ts';
 
 type Characters = readonly [string, ...string[]];
 
@@ -26,11 +27,20 @@ const escapes = new Map<string, readonly string[]>(Object.entries({ ...controls,
 const scripts = { L: small, Letter: small, Ll: small, Lu: capital, N: digits, Nd: digits };
 const properties = new Map(Object.entries(scripts));
 
+/** Of one set; more of a script than a text needs to choose from. */
+const setLimit = 1024;
+
+export class UnsupportedPattern extends SchemaProblem {}
+
 /** Throws for look-around, back references, word borders and anchors in odd places. */
-export function readPattern(pattern: string): PatternNode {
-  if (pattern.length > lengthLimit) throw new SchemaProblem('has a "pattern" that is too long');
-  return new PatternReader(pattern).read();
+export function readPattern(pattern: string, budget: Budget): PatternNode {
+  if (pattern.length > lengthLimit) throw new UnsupportedPattern('has a "pattern" that is too long');
+  budget.spend(1 + pattern.length / 4);
+  return understood(pattern);
 }
+
+/** Each is read for every text that is made or checked. */
+const understood = remembered(64, (pattern: string): PatternNode => new PatternReader(pattern).read());
 
 /** Recursive descent: alternatives of sequences of repeated atoms. */
 class PatternReader {
@@ -122,6 +132,7 @@ class PatternReader {
       const isRange = low.length === 1 && this.#peek() === '-' && this.#pattern[this.#at + 1] !== ']';
       if (isRange) this.#at += 1;
       characters.push(...(isRange ? this.#range(low, this.#member()) : low));
+      if (characters.length > setLimit) throw this.#unsupported();
     }
     return this.#oneOf(negated ? without(characters) : characters);
   }
@@ -184,8 +195,10 @@ class PatternReader {
     return match;
   }
 
-  #unsupported(): SchemaProblem {
-    return new SchemaProblem(`has a "pattern" (${this.#pattern.slice(0, 80)}) the simulator cannot follow`);
+  #unsupported(): UnsupportedPattern {
+    return new UnsupportedPattern(
+      `has a "pattern" (${this.#pattern.slice(0, 80)}) the simulator cannot follow`,
+    );
   }
 }
 

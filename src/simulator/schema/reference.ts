@@ -1,11 +1,12 @@
 /** Resolves references within a schema, and measures how deep they lead. */
 
 import { isObject } from '../../json-schema.ts';
-import { type Budget, SchemaProblem } from './budget.ts';
+import { type Budget, charactersPerUnit, SchemaProblem } from './budget.ts';
 import { readKeywords } from './keywords.ts';
 
 /** References within the schema only: `#`, or `#/` and a JSON pointer. */
-export function resolveReference(root: unknown, reference: string): unknown {
+export function resolveReference(root: unknown, reference: string, budget: Budget): unknown {
+  budget.spend(8 + reference.length / charactersPerUnit);
   if (reference === '#') return root;
   if (!reference.startsWith('#/')) throw unresolved(reference);
   let target = root;
@@ -47,7 +48,8 @@ function measure(schema: unknown, tools: Measure & { readonly open: Set<string> 
       Math.max(0, ...schemas.map((one) => measure(one, tools)));
     const shallowest = (schemas: unknown) =>
       Array.isArray(schemas) ? Math.min(...schemas.map((one) => measure(one, tools))) : 0;
-    const keywords = readKeywords(schema);
+    const keywords = readKeywords(schema, tools.budget);
+    tools.budget.spend(keywords.required?.length ?? 0);
     const inside = (keywords.required ?? []).map((name) => keywords.properties?.get(name));
     if ((keywords.minItems ?? 0) > 0) inside.push(...(keywords.prefix ?? []), keywords.items);
     return Math.max(
@@ -64,7 +66,7 @@ function referenceHeight(reference: string, tools: Measure & { readonly open: Se
   if (tools.open.has(reference)) return Number.POSITIVE_INFINITY;
   tools.open.add(reference);
   try {
-    return measure(resolveReference(tools.root, reference), tools);
+    return measure(resolveReference(tools.root, reference, tools.budget), tools);
   } finally {
     tools.open.delete(reference);
   }

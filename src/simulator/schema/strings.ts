@@ -1,7 +1,7 @@
 /** Makes a string that meets the keywords of a schema, from the conversation where possible. */
 import { noun, statement } from '../chat/prose.ts';
 import type { Random } from '../random.ts';
-import { SchemaProblem } from './budget.ts';
+import { type Budget, SchemaProblem } from './budget.ts';
 import type { Maker, Words } from './flatten.ts';
 import { makeFormatted } from './formats.ts';
 import type { Keywords } from './keywords.ts';
@@ -17,18 +17,18 @@ export function makeString(keywords: Keywords, name: string, { words, random, bu
   if (low > high) throw new SchemaProblem('asks for a string longer than its own "maxLength"');
   budget.text(low);
   const text =
-    formattedText(keywords, random) ??
+    formattedText(keywords, random, budget) ??
     (keywords.pattern === undefined
       ? fitLength(freeText(name, words, random, high), low, high, random)
-      : matchingText(keywords.pattern, random, low, high));
+      : matchingText(keywords.pattern, { random, budget }, low, high));
   budget.text(text.length);
   return text;
 }
 
 /** Beside a format a pattern only says it again, or says no. */
-function formattedText({ format, pattern }: Keywords, random: Random): string | undefined {
+function formattedText({ format, pattern }: Keywords, random: Random, budget: Budget): string | undefined {
   const text = format === undefined ? undefined : makeFormatted(format, random);
-  return text === undefined || pattern === undefined || matches(pattern, text) ? text : undefined;
+  return text === undefined || pattern === undefined || matches(pattern, text, budget) ? text : undefined;
 }
 
 function freeText(name: string, words: Words, random: Random, high: number): string {

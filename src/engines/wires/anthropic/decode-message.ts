@@ -62,10 +62,12 @@ export class MessageDecoder {
     return parts;
   }
 
-  /** An event, parsed. Unknown ones are ignored, as the format wants it. */
+  /** An event, parsed. Unknown types are ignored, as the format wants it; one of the wrong shape is a failure. */
   push(event: Json): void {
     try {
       this.failure = event.type === 'error' ? errorOf(event) : reportedError(event);
+      if (this.failure === undefined && typeof event.type !== 'string')
+        throw unreadable(new Error('An event has no type'));
       if (this.failure === undefined) this.#push(event);
     } catch (thrown) {
       this.failure = asApiError(thrown);
@@ -109,7 +111,7 @@ export class MessageDecoder {
   #push(event: Json): void {
     if (event.type === 'message_delta') {
       this.#usage.add(event.usage, true);
-      if (isObject(event.delta)) this.#finish(event.delta);
+      if (event.delta != null) this.#finish(objectOf(event.delta));
     } else if (!this.#finished) this.#pushContent(event);
   }
 
@@ -122,7 +124,7 @@ export class MessageDecoder {
         this.#start(event.index, event.content_block);
         break;
       case 'content_block_delta':
-        if (isObject(event.delta)) this.#delta(event.index, event.delta);
+        this.#delta(event.index, objectOf(event.delta));
         break;
       case 'content_block_stop':
         this.#close();
@@ -130,18 +132,18 @@ export class MessageDecoder {
   }
 
   /** What a block has from the beginning: all of it in a whole message, mostly nothing in a stream. */
-  #start(index: unknown, content: unknown): void {
+  #start(index: unknown, block: unknown): void {
     this.#close();
-    if (!isObject(content)) return;
+    const content = objectOf(block);
     switch (content.type) {
       case 'text':
         this.#open(index, 'text');
-        this.#delta(index, { type: 'text_delta', text: content.text });
+        this.#delta(index, { type: 'text_delta', text: content.text ?? '' });
         break;
       case 'thinking':
         this.#open(index, 'thinking');
-        this.#delta(index, { type: 'thinking_delta', thinking: content.thinking });
-        this.#delta(index, { type: 'signature_delta', signature: content.signature });
+        this.#delta(index, { type: 'thinking_delta', thinking: content.thinking ?? '' });
+        this.#delta(index, { type: 'signature_delta', signature: content.signature ?? '' });
         break;
       case 'tool_use':
         this.#call(content);
@@ -161,17 +163,17 @@ export class MessageDecoder {
   #delta(index: unknown, delta: Json): void {
     switch (delta.type) {
       case 'text_delta':
-        if (typeof delta.text === 'string') this.grow('text', toJsonText(delta.text));
+        this.grow('text', toJsonText(textOf(delta.text)));
         break;
       case 'thinking_delta':
-        if (typeof delta.thinking === 'string') this.grow('thinking', toJsonText(delta.thinking));
+        this.grow('thinking', toJsonText(textOf(delta.thinking)));
         break;
       case 'input_json_delta':
         if (this.#block?.index !== index) throw outOfOrder();
-        if (typeof delta.partial_json === 'string') this.grow('partial_json', toJsonText(delta.partial_json));
+        this.grow('partial_json', toJsonText(textOf(delta.partial_json)));
         break;
       case 'signature_delta':
-        if (typeof delta.signature === 'string') this.#sign(delta.signature);
+        this.#sign(textOf(delta.signature));
     }
   }
 
@@ -258,6 +260,17 @@ export const decodeWhole = (body: Buffer, thinks: boolean): Parts => {
   decoder.end();
   if (decoder.failure !== undefined) throw decoder.failure;
   return decoder.take();
+};
+
+/** What is there and has another shape would be missing from the response. */
+const objectOf = (value: unknown): Json => {
+  if (!isObject(value)) throw unreadable(new Error('An event has no object where it must'));
+  return value;
+};
+
+const textOf = (value: unknown): string => {
+  if (typeof value !== 'string') throw unreadable(new Error('A delta has no text'));
+  return value;
 };
 
 const isEmpty = (input: Json | undefined): boolean => input !== undefined && Object.keys(input).length === 0;

@@ -27,14 +27,14 @@ const quote = 34;
 const brace = 125;
 
 export class MessageStreamDecoder implements StreamDecoder {
-  /** Events that cannot be read are failures: what they carried would be missing. */
-  readonly malformed = 0;
   readonly #events: SseDecoder;
   readonly #message: MessageDecoder;
   /** Of the open block. */
   #skeleton: Skeleton | undefined;
   #useless = 0;
   #done = false;
+  /** No more bytes come. */
+  #ending = false;
 
   /** `skeletons` is false in tests that compare the two ways to read a delta. */
   constructor(thinks: boolean, skeletons = true) {
@@ -57,6 +57,7 @@ export class MessageStreamDecoder implements StreamDecoder {
   }
 
   end(): Parts {
+    this.#ending = true;
     this.#events.end();
     this.#end();
     return this.#message.take();
@@ -82,7 +83,9 @@ export class MessageStreamDecoder implements StreamDecoder {
     if (!isObject(event)) {
       // Some servers end with it, as in their other API.
       if (json.trim() === '[DONE]') this.#end();
-      else this.#message.failure = unreadable(new Error('An event is no JSON object'));
+      // What it carried would be missing. One that the connection broke off counts for nothing: what ended before it did.
+      else if (event !== undefined || !this.#ending)
+        this.#message.failure = unreadable(new Error('An event is no JSON object'));
       return;
     }
     this.#message.push(event);

@@ -1,6 +1,7 @@
 /** Decodes a streamed chat response: one array of parts per read. */
-import { type ApiError, fail } from '../../../errors.ts';
+import type { ApiError } from '../../../errors.ts';
 import type { Parts } from '../../../ports/chat.ts';
+import { unreadable } from '../../json-picker.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
@@ -11,8 +12,6 @@ import { tryParse } from './words.ts';
 const SKELETON_LIMIT = 8;
 /** Skeletons learnt in a row that never matched: this server changes something in every chunk, so learning does not pay. */
 const USELESS_LIMIT = 16;
-/** A stream with more malformed events fails. */
-const MALFORMED_LIMIT = 32;
 
 interface StreamOptions extends AnswerOptions {
   /** False: every chunk is parsed. For tests that compare the two ways. */
@@ -26,8 +25,9 @@ export class OpenAiStreamDecoder implements StreamDecoder {
   readonly #skeletons: Skeleton[] = [];
   #learns: boolean;
   #useless = 0;
-  #malformed = 0;
   #done = false;
+  /** No more bytes come. */
+  #ending = false;
 
   constructor(options: StreamOptions) {
     this.#answer = new ResponseDecoder(options);
@@ -43,16 +43,13 @@ export class OpenAiStreamDecoder implements StreamDecoder {
     return this.#answer.failure;
   }
 
-  get malformed(): number {
-    return this.#malformed + this.#answer.strange;
-  }
-
   push(bytes: Buffer): Parts {
     this.#events.push(bytes);
     return this.#answer.take();
   }
 
   end(): Parts {
+    this.#ending = true;
     this.#events.end();
     if (!this.#done) this.#answer.end(false);
     this.#done = true;
@@ -90,12 +87,11 @@ export class OpenAiStreamDecoder implements StreamDecoder {
   #parse(json: string): void {
     const chunk = tryParse(json);
     if (chunk === undefined) {
-      if (++this.#malformed > MALFORMED_LIMIT) {
-        this.#answer.failure = fail('engine_unreachable', 'The engine sent an answer that cannot be read');
-      }
+      // What it carried would be missing. One that the connection broke off counts for nothing: what ended before it did.
+      if (!this.#ending) this.#answer.failure = unreadable(new Error('An event is no JSON'));
       return;
     }
-    this.#answer.push(chunk);
+    this.#answer.push(chunk, true);
     const delta = this.#learns ? plainDelta(chunk) : undefined;
     const skeleton = delta === undefined ? undefined : learnSkeleton(json, delta);
     if (skeleton === undefined) return;

@@ -9,6 +9,7 @@ import {
   type TokenUsage,
   toJsonText,
 } from '../../../ports/chat.ts';
+import { unreadable } from '../../json-picker.ts';
 import { ThinkTags } from './think-tags.ts';
 import { ToolCalls } from './tool-calls.ts';
 import {
@@ -45,8 +46,6 @@ const nothing: Parts = [];
 export class ResponseDecoder {
   /** The engine's own failure; nothing after it counts. */
   failure: ApiError | undefined;
-  /** Objects that were no chunks of an answer. */
-  strange = 0;
   readonly #options: AnswerOptions;
   readonly #asJsonText: (text: string) => JsonText;
   readonly #choices: Choice[] = [];
@@ -73,9 +72,9 @@ export class ResponseDecoder {
   }
 
   /** A chunk or a whole answer, parsed. */
-  push(value: unknown): void {
+  push(value: unknown, isChunk = false): void {
     try {
-      this.#push(value);
+      this.#push(value, isChunk);
     } catch (thrown) {
       this.failure = asApiError(thrown);
     }
@@ -84,7 +83,6 @@ export class ResponseDecoder {
   /** A piece of a choice's text; an empty one only announces the choice. */
   text(index: number, text: JsonText): void {
     const choice = this.#choice(index);
-    if (choice === undefined) this.strange++;
     if (choice === undefined || choice.finished || text === '') return;
     if (choice.think === undefined) this.#emitText(choice, text);
     else choice.think.push(text);
@@ -92,7 +90,6 @@ export class ResponseDecoder {
 
   reasoning(index: number, text: JsonText): void {
     const choice = this.#choice(index);
-    if (choice === undefined) this.strange++;
     if (choice === undefined || choice.finished || text === '') return;
     choice.think?.stop();
     this.#emitReasoning(choice, text);
@@ -110,49 +107,52 @@ export class ResponseDecoder {
     if (this.#usage !== undefined) this.#emit({ type: 'usage', usage: this.#usage });
   }
 
-  #push(value: unknown): void {
-    if (!isObject(value)) {
-      this.strange++;
-      return;
-    }
+  #push(value: unknown, isChunk: boolean): void {
+    if (!isObject(value)) throw wrongShape('A chunk is no object');
     this.failure = reportedError(value);
     if (this.failure !== undefined) return;
     // Counts are running totals where every chunk has them: the last one holds.
-    this.#usage = tokenUsage(value.usage) ?? this.#usage;
-    if (!Array.isArray(value.choices)) return;
+    const usage = tokenUsage(value.usage);
+    this.#usage = usage ?? this.#usage;
+    if (value.choices == null) return;
+    if (!Array.isArray(value.choices)) throw wrongShape('The choices of a chunk are no list');
     for (const item of value.choices) {
-      if (isObject(item)) this.#pushChoice(item);
-      else this.strange++;
+      if (!isObject(item)) throw wrongShape('A choice is no object');
+      this.#pushChoice(item);
     }
+    // With several choices, servers count the one that the chunk is about.
+    const isCounting = isChunk && this.#options.choices === 1 && this.#choices[0]?.finished === false;
+    if (isCounting && usage !== undefined) this.#emit({ type: 'usage', usage, soFar: true });
   }
 
   #pushChoice(item: Json): void {
-    const choice = this.#choice(item.index ?? 0);
-    if (choice === undefined) {
-      this.strange++;
-      return;
-    }
-    if (choice.finished) return;
+    const index = item.index ?? 0;
+    if (!Number.isSafeInteger(index) || (index as number) < 0) throw wrongShape('A choice has no number');
+    const choice = this.#choice(index as number);
+    if (choice === undefined || choice.finished) return;
     this.#whole = item.delta === undefined;
     const delta = item.delta ?? item.message;
     choice.logprobs = joined(choice.logprobs, logprobs(item.logprobs));
     if (isObject(delta)) this.#pushDelta(choice, delta);
-    // Of a text completion, streamed or whole.
-    else if (typeof item.text === 'string') this.text(choice.index, this.#asJsonText(item.text));
-    if (typeof item.finish_reason === 'string' && item.finish_reason !== '') {
-      this.#finish(choice, item.finish_reason, stopSequence(item));
+    else if (delta != null) throw wrongShape('The delta of a choice is no object');
+    else {
+      // Of a text completion, streamed or whole.
+      const words = textOf(item, 'text');
+      if (words !== undefined) this.text(choice.index, this.#asJsonText(words));
     }
+    const reason = textOf(item, 'finish_reason');
+    if (reason !== undefined) this.#finish(choice, reason, stopSequence(item));
   }
 
   #pushDelta(choice: Choice, delta: Json): void {
     // Where a server sends the same thought under both names, it counts once.
-    const thought = nonEmpty(delta.reasoning) ?? nonEmpty(delta.reasoning_content);
+    const thought = textOf(delta, 'reasoning') ?? textOf(delta, 'reasoning_content');
     if (thought !== undefined) this.reasoning(choice.index, this.#asJsonText(thought));
-    for (const words of [nonEmpty(delta.content), nonEmpty(delta.refusal)]) {
+    for (const words of [textOf(delta, 'content'), textOf(delta, 'refusal')]) {
       if (words !== undefined) this.text(choice.index, this.#asJsonText(words));
     }
     if (delta.tool_calls != null) this.#callTools(choice, delta.tool_calls);
-    if (isObject(delta.function_call)) {
+    if (delta.function_call != null) {
       this.#callTools(choice, { index: 0, function: delta.function_call });
     }
   }
@@ -208,13 +208,12 @@ export class ResponseDecoder {
   }
 
   /** Undefined for one that was not requested. */
-  #choice(index: unknown): Choice | undefined {
-    if (typeof index !== 'number') return undefined;
+  #choice(index: number): Choice | undefined {
     return this.#choices[index] ?? this.#addChoice(index);
   }
 
   #addChoice(index: number): Choice | undefined {
-    if (!Number.isInteger(index) || index < 0 || index >= this.#options.choices) return undefined;
+    if (index >= this.#options.choices) return undefined;
     const think = this.#options.thinks
       ? new ThinkTags({
           text: (text) => this.#emitText(choice, text),
@@ -227,8 +226,16 @@ export class ResponseDecoder {
   }
 }
 
-const nonEmpty = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined;
+/** Undefined for none; what is there and is no text would be missing from the response. */
+const textOf = (holder: Json, field: string): string | undefined => {
+  const value = holder[field];
+  if (value == null || value === '') return undefined;
+  if (typeof value !== 'string') throw wrongShape(`${field} is no text`);
+  return value;
+};
+
+/** A hole in the response, not something to leave out. */
+const wrongShape = (what: string): ApiError => unreadable(new Error(what));
 
 const joined = (
   earlier: readonly Logprob[] | undefined,

@@ -1,6 +1,7 @@
 /** Reorders tool call deltas so that each call is complete before the next starts. */
 import { fail } from '../../../errors.ts';
 import { type Part, toJsonText } from '../../../ports/chat.ts';
+import { unreadable } from '../../json-picker.ts';
 import { isObject } from './words.ts';
 
 const CALL_LIMIT = 128;
@@ -41,7 +42,8 @@ export class ToolCalls {
   /** One `tool_calls` value: a list of deltas, or TGI's single delta outside a list. */
   push(deltas: unknown): void {
     for (const delta of Array.isArray(deltas) ? deltas : [deltas]) {
-      if (isObject(delta)) this.#delta(delta);
+      if (!isObject(delta)) throw unreadable(new Error('A tool call is no object'));
+      this.#delta(delta);
     }
   }
 
@@ -54,15 +56,19 @@ export class ToolCalls {
   }
 
   #delta(delta: Readonly<Record<string, unknown>>): void {
-    const called = isObject(delta.function) ? delta.function : {};
+    const called = delta.function ?? {};
+    if (!isObject(called)) throw unreadable(new Error('The function of a tool call is no object'));
     const name = typeof called.name === 'string' ? called.name : '';
     const id = typeof delta.id === 'string' && delta.id !== '' ? delta.id : undefined;
+    const words = argumentsOf(called.arguments);
     const call = this.#find(delta.index, id, name);
-    if (call === undefined) return;
+    if (call === undefined) {
+      if (words !== '') throw unreadable(new Error('Arguments belong to no tool call'));
+      return;
+    }
     call.engineId ??= id;
     if (call.name === '') call.name = name;
-    const words = isObject(called.arguments) ? JSON.stringify(called.arguments) : called.arguments;
-    if (typeof words === 'string' && words !== '') this.#take(call, words);
+    if (words !== '') this.#take(call, words);
     this.#advance();
   }
 
@@ -149,6 +155,14 @@ export class ToolCalls {
     return id;
   }
 }
+
+/** Text, or the object itself where a server does not write it as text. */
+const argumentsOf = (value: unknown): string => {
+  if (value == null) return '';
+  if (typeof value === 'string') return value;
+  if (isObject(value)) return JSON.stringify(value);
+  throw unreadable(new Error('The arguments of a tool call are no text'));
+};
 
 /** Notices where a JSON object or array that comes in pieces ends. */
 class JsonEnd {

@@ -66,31 +66,40 @@ class TranscriptEvents implements TranscriptDecoder {
       this.done = true;
       return;
     }
-    let event: Json;
     try {
-      event = parseObject(data);
+      const event = parseObject(data);
+      this.failure = reportedError(event);
+      if (this.failure === undefined) this.#push(event);
     } catch (thrown) {
       this.failure = asApiError(thrown);
-      return;
     }
-    this.failure = reportedError(event);
-    if (this.failure !== undefined) return;
+  }
+
+  /** Events of other types are ignored; text that is no text would be missing. */
+  #push(event: Json): void {
     if (event.type === 'transcript.text.done') {
       // A server without deltas sends all of it at the end.
       if (!this.#any) this.#add(event.text);
       this.done = true;
-    } else this.#add(event.type === 'transcript.text.delta' ? event.delta : chunkText(event));
+    } else if (event.type === 'transcript.text.delta') this.#add(event.delta);
+    else if (event.choices != null) this.#add(chunkText(event.choices));
   }
 
   #add(text: unknown): void {
-    if (typeof text !== 'string' || text === '') return;
+    if (typeof text !== 'string') throw unreadable(new Error('An event has no text'));
+    if (text === '') return;
     this.#any = true;
     this.#pieces += text;
   }
 }
 
-const chunkText = ({ choices }: Json): unknown => {
-  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
-  if (!isObject(choice) || !isObject(choice.delta)) return undefined;
-  return choice.delta.content;
+/** The last chunk may have no choice, and one that ends it no text. */
+const chunkText = (choices: unknown): unknown => {
+  if (!Array.isArray(choices)) throw unreadable(new Error('The choices of a chunk are no list'));
+  const [choice] = choices as unknown[];
+  if (choice === undefined) return '';
+  if (!isObject(choice)) throw unreadable(new Error('A choice is no object'));
+  const delta = choice.delta ?? {};
+  if (!isObject(delta)) throw unreadable(new Error('The delta of a choice is no object'));
+  return delta.content ?? '';
 };

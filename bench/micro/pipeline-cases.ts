@@ -7,11 +7,8 @@ import type { Parts } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
-<<<<<<< HEAD
-import { shared } from '../../test/shared.ts';
-=======
 import { createTokenCounts } from '../../src/tokens/token-counts.ts';
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
+import { shared } from '../../test/shared.ts';
 import type { MicroCase } from './run.ts';
 import { caller, exchangeOf, model, requestBody, tokenParts, wholeParts } from './samples.ts';
 
@@ -52,12 +49,8 @@ export const portsFor = (
     textEncoding: absent,
     splitText: absent,
     close: () => Promise.resolve(),
-<<<<<<< HEAD
   }),
-=======
-  },
   tokenCounts: createTokenCounts({ countTokens: absent }),
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
   vectorStores: new Proxy(Object.create(null), { get: absent }),
   codec: shared({
     probe: absent,

@@ -4,6 +4,7 @@ import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { settle } from '../conversation/settle.ts';
+<<<<<<< HEAD
 
 <<<<<<< HEAD
 
@@ -16,6 +17,10 @@ import { admit } from '../core/admit.ts';
 
 >>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
 
+=======
+import { tokenAccount } from '../conversation/token-account.ts';
+import { admit, withAccount } from '../core/admit.ts';
+>>>>>>> h/delivery
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -38,14 +43,10 @@ export const completions = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-<<<<<<< HEAD
-=======
-      tokenAccount(ports, '/completions'),
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
       compose(
         fitPrompts(ports.offload), // 400 when a prompt alone fills the window
         withAccount(
-          tokenAccount('/completions'),
+          tokenAccount(ports, '/completions'),
           compose(
             callEngine(ports, 'complete'), // 502 503 504 before the first token
             settle, // an end that comes too early is a failure

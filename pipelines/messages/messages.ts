@@ -8,6 +8,7 @@ import { fitContext } from '../conversation/fit-context.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
+<<<<<<< HEAD
 
 <<<<<<< HEAD
 
@@ -20,6 +21,10 @@ import { admit } from '../core/admit.ts';
 
 >>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
 
+=======
+import { tokenAccount } from '../conversation/token-account.ts';
+import { admit, withAccount } from '../core/admit.ts';
+>>>>>>> h/delivery
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -43,15 +48,11 @@ export const messages = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-<<<<<<< HEAD
-=======
-      tokenAccount(ports, '/messages'),
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
       compose(
         loadMedia(ports), // 400 413 names the part
         fitContext(ports.offload), // 400 when the prompt alone fills the window
         withAccount(
-          tokenAccount('/messages'),
+          tokenAccount(ports, '/messages'),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token
             orderParts, // one block after the other, or a failure

@@ -9,6 +9,7 @@ import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
+<<<<<<< HEAD
 
 <<<<<<< HEAD
 
@@ -21,6 +22,10 @@ import { admit } from '../core/admit.ts';
 
 >>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
 
+=======
+import { tokenAccount } from '../conversation/token-account.ts';
+import { admit, withAccount } from '../core/admit.ts';
+>>>>>>> h/delivery
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';
@@ -43,16 +48,12 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
-<<<<<<< HEAD
-=======
-      tokenAccount(ports, route),
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
       compose(
         loadMedia(ports), // 400 413 names the part
         addContext(ports, route), // 429, and 502 503 when the question cannot be embedded
         fitContext(ports.offload), // 400 when the prompt alone fills the window
         withAccount(
-          tokenAccount(route),
+          tokenAccount(ports, route),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token
             settle, // an end that comes too early is a failure

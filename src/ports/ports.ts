@@ -25,16 +25,10 @@ export interface Ports {
   readonly admission: Admission;
   readonly usage: UsageLog;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
-<<<<<<< HEAD
   readonly media: Shared<Media>;
   readonly offload: Shared<Offload>;
-  readonly pictures: Shared<Pictures>;
-=======
-  readonly media: Media;
-  readonly offload: Offload;
   readonly tokenCounts: TokenCounts;
-  readonly pictures: Pictures;
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
+  readonly pictures: Shared<Pictures>;
   readonly vectors: Vectors;
   readonly vectorStores: VectorStores;
   readonly codec: Shared<Codec>;

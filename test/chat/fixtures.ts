@@ -261,12 +261,8 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       textEncoding: unused,
       splitText: unused,
       ...closes,
-<<<<<<< HEAD
     }),
-=======
-    },
     tokenCounts,
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
     vectors: new Proxy(Object.create(null), { get: unused }),
     vectorStores: new Proxy(Object.create(null), { get: unused }),
     blobs: {

@@ -6,23 +6,8 @@ import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
-<<<<<<< HEAD
-
-<<<<<<< HEAD
-
-import { admit, withAccount } from '../core/admit.ts';
-
-=======
-
-import { tokenAccount } from '../conversation/token-account.ts';
-import { admit } from '../core/admit.ts';
-
->>>>>>> f4c79be (Clients that leave a stream pay for the tokens of what they were sent)
-
-=======
 import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
->>>>>>> h/delivery
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { record } from '../core/meter.ts';

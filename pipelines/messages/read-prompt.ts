@@ -4,23 +4,8 @@ import type { AnswerFormat, ChatCall } from '../../src/ports/chat.ts';
 import type { ThinkingSettings } from '../conversation/chat-task.ts';
 import { plainText } from '../conversation/chat-task.ts';
 import { type Conversation, continueFinal } from '../conversation/continue-final.ts';
-<<<<<<< HEAD
-
-<<<<<<< HEAD
-
-import type { MediaCollector, PendingMedia } from '../conversation/media-parts.ts';
-
-=======
-
-import type { MediaCollector, PendingMedia } from '../conversation/read-media.ts';
-import { readSchema } from '../conversation/read-schema.ts';
-
->>>>>>> 65e6c22 (Schemas take limited work: bounded units on the simulator, bounded size on every route)
-
-=======
 import type { MediaCollector, PendingMedia } from '../conversation/media-parts.ts';
 import { readSchema } from '../conversation/read-schema.ts';
->>>>>>> h/delivery
 import { invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
 import { readMessagesThinking } from './read-thinking.ts';

@@ -128,6 +128,32 @@ t.test('another replica is tried before the first byte, and only then', async (t
 /** The second replica streams whatever was asked: what matters is that it was reached. */
 const early = ['engine_unreachable', 'The engine sent an answer that cannot be read'];
 
+t.test('a call whose replica cannot be reached waits for one that is only busy', async (t) => {
+  const [busy, dead] = (await start(2)) as [ScriptedEngine, ScriptedEngine];
+  busy.script = () => undefined;
+  const subject = engineOn(urls([busy, dead]), { concurrency: 1 });
+  const held = new Collected(subject);
+  await eventually(() => busy.requests.length === 1);
+  await dead.close();
+  const waiting = Array.from({ length: 3 }, () => ask(subject));
+  busy.script = (request) => request.answer('later');
+  held.subscription.unsubscribe();
+  t.strictSame(await Promise.all(waiting), [said('later'), said('later'), said('later')]);
+
+  busy.script = () => undefined;
+  const last = new Collected(subject);
+  await eventually(() => busy.requests.length === 5);
+  const refused = ask(subject);
+  await busy.close();
+  t.equal((await last.ended)?.kind, 'engine_unreachable');
+  t.match(
+    await refused,
+    { parts: [], error: [/^(unavailable|engine_unreachable)$/] },
+    'not when none is left',
+  );
+  await subject.close();
+});
+
 t.test('a stale connection is replaced, on the same replica too', async (t) => {
   const engine = await startScriptedEngine((request) =>
     request.number === 1 ? request.reset() : request.answer(),

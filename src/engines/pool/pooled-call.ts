@@ -36,6 +36,10 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     this.#reader = reader;
   }
 
+  get tried(): readonly Replica[] {
+    return this.#tried;
+  }
+
   get subscription(): string {
     return this.#flow.subscription;
   }
@@ -95,7 +99,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   error(error: EngineError): void {
     const replica = this.#release(error);
     if (replica !== undefined) this.#pool.failed(replica, error);
-    if (!this.#mayRetry(error, replica) || !this.start()) this.#reader.error(error);
+    if (!this.#mayRetry(error, replica) || !(this.start() || this.#waitsAfter(error)))
+      this.#reader.error(error);
     this.#pool.startWaiters();
   }
 
@@ -116,6 +121,11 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     // A stale connection says nothing about its replica, which may be picked again.
     if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
     return true;
+  }
+
+  /** A replica that cannot be reached is not the client's concern; what one responds is passed on at once. */
+  #waitsAfter({ fault }: EngineError): boolean {
+    return fault === 'connection' && this.#pool.requeue(this);
   }
 
   #releaseAnswered(): void {

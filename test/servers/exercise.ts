@@ -53,7 +53,7 @@ export const exercise = async (options: ExerciseOptions): Promise<readonly Check
       writers.push(await start(server.oneProcess === true ? server.models : ['writer']));
     const search = server.oneProcess === true ? writers[0] : await start(['search']);
     if (search === undefined) throw new Error('no replica');
-    if (recording) await record(slug, server, writers[0] ?? search, search);
+    if (recording) await record(slug, server, { writer: writers[0] ?? search, search });
     const gateway = await startBuiltGateway({
       config: configOf(server, {
         writer: writers.map(({ origin }) => origin),
@@ -84,6 +84,7 @@ export const exercise = async (options: ExerciseOptions): Promise<readonly Check
 const writeToys = (folder: string, window: number): string => {
   const toys = join(folder, 'toys');
   writeHuggingFace(join(toys, 'toy'), window);
-  writeFileSync(join(toys, 'toy.gguf'), ggufFile(window));
+  for (const role of ['writer', 'search'] as const)
+    writeFileSync(join(toys, `${role}.gguf`), ggufFile(window, role));
   return toys;
 };

@@ -15,7 +15,7 @@ export default {
   models: ['writer', 'search'],
   start: ({ installed, toys, port, key, models: [model = 'writer'], window }) => ({
     program: join(installed, 'bin', 'python'),
-    args: [script, join(toys, 'toy.gguf'), model, String(port), key, String(window)],
+    args: [script, join(toys, `${model}.gguf`), model, String(port), key, String(window)],
     env: { PYTHONDONTWRITEBYTECODE: '1' },
   }),
   readyPath: '/health',

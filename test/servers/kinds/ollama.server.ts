@@ -9,7 +9,7 @@ import { ollama as template } from '../toys/template.ts';
 const packages = { 'github.com/ollama/ollama': '0.17.4', 'llama-cpp-python': '0.3.17' };
 const headers = ['miniaudio', 'nlohmann', 'stb'];
 
-const modelfile = (toys: string): string => `FROM ${join(toys, 'toy.gguf')}
+const modelfile = (model: string): string => `FROM ${model}
 TEMPLATE """${template}"""
 PARAMETER stop "${endToken}"
 `;
@@ -48,11 +48,12 @@ export default {
   }),
   async prepare(_origin, { installed, toys, folder, models, port }, run) {
     const file = join(folder, 'Modelfile');
-    writeFileSync(file, modelfile(toys));
-    for (const model of models)
+    for (const model of models) {
+      writeFileSync(file, modelfile(join(toys, `${model}.gguf`)));
       await run(join(installed, 'bin', 'ollama'), ['create', model, '-f', file], {
         OLLAMA_HOST: `127.0.0.1:${port}`,
       });
+    }
   },
   readyPath: '/api/version',
   startSeconds: 120,

@@ -1,4 +1,5 @@
 /** Writes the toy model as a GGUF file, version 3. */
+import type { ModelRole } from '../server.ts';
 import { endToken, idOf, merge, type Token, vocabulary } from './bigram.ts';
 import { jinja } from './template.ts';
 import { shape, tensors } from './tensors.ts';
@@ -44,7 +45,7 @@ const encoded = (value: Value): Buffer => {
 
 const tokenTypes: Readonly<Record<Token['kind'], number>> = { byte: 1, piece: 1, control: 3, added: 4 };
 
-const metadata = (context: number): Readonly<Record<string, Value>> => ({
+const metadata = (context: number, role: ModelRole): Readonly<Record<string, Value>> => ({
   'general.architecture': { string: 'llama' },
   'general.name': { string: 'toy' },
   'general.file_type': { uint32: 0 },
@@ -66,13 +67,15 @@ const metadata = (context: number): Readonly<Record<string, Value>> => ({
   'tokenizer.ggml.eos_token_id': { uint32: idOf(endToken) },
   'tokenizer.ggml.add_bos_token': { bool: false },
   'tokenizer.chat_template': { string: jinja },
+  // 1 is the mean. Ollama takes a model with this key for one of embeddings only.
+  ...(role === 'search' && { 'llama.pooling_type': { uint32: 1 } }),
 });
 
 const padding = (length: number): Buffer => Buffer.alloc((alignment - (length % alignment)) % alignment);
 
-export const ggufFile = (context: number): Buffer => {
+export const ggufFile = (context: number, role: ModelRole): Buffer => {
   const all = tensors();
-  const values = Object.entries(metadata(context));
+  const values = Object.entries(metadata(context, role));
   let offset = 0;
   const descriptions = all.map(({ names: [name], dimensions, values }) => {
     const description = Buffer.concat([

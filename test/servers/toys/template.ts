@@ -37,8 +37,8 @@ A call is a JSON object in <tool_call></tool_call>:
 </tool_call><|end|>{{ end }}
 {{- range $index, $message := .Messages }}
 {{- $last := eq (len (slice $.Messages $index)) 1 }}<|{{ .Role }}|>{{ .Content }}
-{{- range .ToolCalls }}<tool_call>
+{{- if .ToolCalls }}{{ range .ToolCalls }}<tool_call>
 {"name": "{{ .Function.Name }}", "arguments": {{ .Function.Arguments }}}
-</tool_call>{{ end }}
+</tool_call>{{ end }}{{ end }}
 {{- if not $last }}<|end|>{{ end }}
 {{- end }}`;

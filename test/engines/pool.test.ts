@@ -174,6 +174,26 @@ t.test('a stale connection is replaced, on the same replica too', async (t) => {
   await stopAll(subject, [engine]);
 });
 
+t.test('of many stale connections a call meets one', async (t) => {
+  const seen = new Set<unknown>();
+  let held: (() => void)[] = [];
+  // As llama.cpp's server: it closes connections after a response, though it did not announce it.
+  const engine = await startScriptedEngine((request) => {
+    if (seen.has(request.socket)) request.reset();
+    else if (seen.add(request.socket).size <= 4) held.push(() => request.answer('first'));
+    else request.answer('fresh');
+  });
+  const subject = engineOn([engine.url]);
+  const first = Array.from({ length: 4 }, () => ask(subject));
+  await eventually(() => held.length === 4);
+  for (const answer of held) answer();
+  held = [];
+  t.strictSame(await Promise.all(first), Array(4).fill(said('first')));
+  t.strictSame(await ask(subject), said('fresh'));
+  t.equal(engine.requests.length, 6, 'one on a stale connection, one on a new one');
+  await stopAll(subject, [engine]);
+});
+
 t.test('a replica that fails is ejected, and recovers', async (t) => {
   const lines: string[] = [];
   const log = pino(new Writable({ write: (line, _, done) => done(void lines.push(String(line))) }));

@@ -19,6 +19,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   readonly #reader: EngineReader;
   #attempts = 0;
   #tried: readonly Replica[] = none;
+  /** Some servers close connections after a response without saying so: the next idle one may be stale as well. */
+  #metStale = false;
   /** Where it runs now. */
   #replica: Replica | undefined;
   #startedAt = 0;
@@ -73,7 +75,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     this.#attempts++;
     replica.busy++;
     this.#replica = replica;
-    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines);
+    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines, this.#metStale);
     return true;
   }
 
@@ -119,6 +121,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   #mayRetry(error: EngineError, replica: Replica | undefined): boolean {
     if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
     // A stale connection says nothing about its replica, which may be picked again.
+    this.#metStale = error.retry === 'anywhere';
     if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
     return true;
   }

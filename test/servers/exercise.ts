@@ -83,8 +83,9 @@ export const exercise = async (options: ExerciseOptions): Promise<readonly Check
 
 const writeToys = (folder: string, window: number): string => {
   const toys = join(folder, 'toys');
-  writeHuggingFace(join(toys, 'toy'), window);
-  for (const role of ['writer', 'search'] as const)
+  for (const role of ['writer', 'search'] as const) {
+    writeHuggingFace(join(toys, role), window, role);
     writeFileSync(join(toys, `${role}.gguf`), ggufFile(window, role));
+  }
   return toys;
 };

@@ -60,7 +60,7 @@ export interface Traits {
 export interface StartPlace {
   /** Where it is installed. */
   readonly installed: string;
-  /** With the toy models: `writer.gguf`, `search.gguf` and the folder `toy`. */
+  /** With the toy models by their role: `writer.gguf`, and the folder `writer`. */
   readonly toys: string;
   /** An empty folder of this process. */
   readonly folder: string;

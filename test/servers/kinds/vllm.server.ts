@@ -27,7 +27,7 @@ export default {
   start: ({ installed, toys, folder, port, key, models: [model = 'writer'], window }) => ({
     program: join(installed, 'bin', 'python'),
     args: [
-      ...['-m', 'vllm.entrypoints.openai.api_server', '--model', join(toys, 'toy')],
+      ...['-m', 'vllm.entrypoints.openai.api_server', '--model', join(toys, model)],
       ...['--served-model-name', model, '--host', '127.0.0.1', '--port', String(port), '--api-key', key],
       ...['--dtype', 'float32', '--enforce-eager', '--max-num-seqs', '16'],
       ...(model === 'search'

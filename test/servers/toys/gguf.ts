@@ -74,7 +74,7 @@ const metadata = (context: number, role: ModelRole): Readonly<Record<string, Val
 const padding = (length: number): Buffer => Buffer.alloc((alignment - (length % alignment)) % alignment);
 
 export const ggufFile = (context: number, role: ModelRole): Buffer => {
-  const all = tensors();
+  const all = tensors(role);
   const values = Object.entries(metadata(context, role));
   let offset = 0;
   const descriptions = all.map(({ names: [name], dimensions, values }) => {

@@ -1,11 +1,12 @@
 /** Writes the toy model as a folder that the Transformers library reads: configuration, weights, tokenizer. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ModelRole } from '../server.ts';
 import { endToken, idOf, merge, vocabulary } from './bigram.ts';
 import { jinja } from './template.ts';
 import { shape, tensors } from './tensors.ts';
 
-export const writeHuggingFace = (folder: string, context: number): void => {
+export const writeHuggingFace = (folder: string, context: number, role: ModelRole): void => {
   mkdirSync(folder, { recursive: true });
   const end = idOf(endToken);
   const json = (name: string, value: object) => writeFileSync(join(folder, name), JSON.stringify(value));
@@ -39,7 +40,7 @@ export const writeHuggingFace = (folder: string, context: number): void => {
     chat_template: jinja,
   });
   json('tokenizer.json', tokenizer());
-  writeFileSync(join(folder, 'model.safetensors'), safetensors());
+  writeFileSync(join(folder, 'model.safetensors'), safetensors(role));
 };
 
 const tokenizer = (): object => {
@@ -79,8 +80,8 @@ const tokenizer = (): object => {
 };
 
 /** Length of the header, the header, the values. */
-const safetensors = (): Buffer => {
-  const all = tensors();
+const safetensors = (role: ModelRole): Buffer => {
+  const all = tensors(role);
   let offset = 0;
   const header = Object.fromEntries(
     all.map(({ names: [, name], dimensions, values }) => {

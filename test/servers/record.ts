@@ -35,6 +35,10 @@ export const record = async (
     const { origin, key } = replicas[model];
     const response = await request(`${origin}${path}`, wrongKey ? 'sk-wrong' : key, body);
     const bytes = Buffer.from(await response.arrayBuffer());
+    // Some answer under any name, for example.
+    if (kind === 'error' && response.ok) continue;
+    if (kind !== 'error' && !response.ok)
+      throw new Error(`${path} responded ${response.status} to ${name}: ${bytes.toString().slice(0, 300)}`);
     const streams = body.stream === true && response.ok;
     const file = `${name}.${streams ? 'sse' : 'json'}`;
     writeFileSync(join(folder, file), bytes);

@@ -1,6 +1,6 @@
-/** Starts the built gateway as a user would: embedded defaults, the simulator, a free port. */
+/** Starts the built gateway as a user would: embedded defaults, a free port, the simulator or a given configuration. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,13 @@ export interface Gateway {
 
 const program = fileURLToPath(new URL('../../bin/sluice.mjs', import.meta.url));
 
-export const startBuiltGateway = async (): Promise<Gateway> => {
+export interface GatewaySettings {
+  /** Text of its `sluice.yaml`. */
+  readonly config?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export const startBuiltGateway = async ({ config, env: more }: GatewaySettings = {}): Promise<Gateway> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-clients-'));
   const origin = `http://127.0.0.1:${await freePort()}`;
   const key = `sk-clients-${randomBytes(18).toString('hex')}`;
@@ -32,7 +38,10 @@ export const startBuiltGateway = async (): Promise<Gateway> => {
     SLUICE_DATA: join(folder, 'data'),
     SLUICE_BOOTSTRAP_KEY: key,
     LOG_LEVEL: 'error',
+    ...(config === undefined ? {} : { SLUICE_CONFIG: join(folder, 'sluice.yaml') }),
+    ...more,
   };
+  if (config !== undefined) writeFileSync(join(folder, 'sluice.yaml'), config);
   const child = await launch(process.execPath, ['--enable-source-maps', program, 'serve'], responds, env);
   return {
     origin,

@@ -221,4 +221,11 @@ t.test('reasoning is encoded as the model needs it', async (t) => {
   const untilTold = reasoning({ off_field: 'reasoning_effort' });
   t.strictSame(said(untilTold, 'none'), { reasoning_effort: 'none' });
   t.strictSame(said(untilTold, 'medium'), {}, 'thinks unless told, and knows no levels');
+  const offByDefault = (wire: object) =>
+    sampleModel({ reasoning: { mandatory: false, default_enabled: false, wire } });
+  const kwargs = offByDefault({ enabled_field: 'chat_template_kwargs.enable_thinking' });
+  t.strictSame(said(kwargs, undefined), { chat_template_kwargs: { enable_thinking: false } });
+  t.strictSame(said(kwargs, 'low'), { chat_template_kwargs: { enable_thinking: true } });
+  t.strictSame(said(offByDefault({ off_field: 'think' }), undefined), { think: 'none' });
+  t.strictSame(said(offByDefault({ effort_field: 'effort' }), undefined), {}, 'no switch');
 });

@@ -128,6 +128,32 @@ t.test('another replica is tried before the first byte, and only then', async (t
 /** The second replica streams whatever was asked: what matters is that it was reached. */
 const early = ['engine_unreachable', 'The engine sent an answer that cannot be read'];
 
+t.test('a call whose replica cannot be reached waits for one that is only busy', async (t) => {
+  const [busy, dead] = (await start(2)) as [ScriptedEngine, ScriptedEngine];
+  busy.script = () => undefined;
+  const subject = engineOn(urls([busy, dead]), { concurrency: 1 });
+  const held = new Collected(subject);
+  await eventually(() => busy.requests.length === 1);
+  await dead.close();
+  const waiting = Array.from({ length: 3 }, () => ask(subject));
+  busy.script = (request) => request.answer('later');
+  held.subscription.unsubscribe();
+  t.strictSame(await Promise.all(waiting), [said('later'), said('later'), said('later')]);
+
+  busy.script = () => undefined;
+  const last = new Collected(subject);
+  await eventually(() => busy.requests.length === 5);
+  const refused = ask(subject);
+  await busy.close();
+  t.equal((await last.ended)?.kind, 'engine_unreachable');
+  t.match(
+    await refused,
+    { parts: [], error: [/^(unavailable|engine_unreachable)$/] },
+    'not when none is left',
+  );
+  await subject.close();
+});
+
 t.test('a stale connection is replaced, on the same replica too', async (t) => {
   const engine = await startScriptedEngine((request) =>
     request.number === 1 ? request.reset() : request.answer(),
@@ -145,6 +171,26 @@ t.test('a stale connection is replaced, on the same replica too', async (t) => {
   };
   t.strictSame(await ask(subject), said('Hello'), 'closed by the peer after the answer');
   t.strictSame(await ask(subject), said('Hello'));
+  await stopAll(subject, [engine]);
+});
+
+t.test('of many stale connections a call meets one', async (t) => {
+  const seen = new Set<unknown>();
+  let held: (() => void)[] = [];
+  // As llama.cpp's server: it closes connections after a response, though it did not announce it.
+  const engine = await startScriptedEngine((request) => {
+    if (seen.has(request.socket)) request.reset();
+    else if (seen.add(request.socket).size <= 4) held.push(() => request.answer('first'));
+    else request.answer('fresh');
+  });
+  const subject = engineOn([engine.url]);
+  const first = Array.from({ length: 4 }, () => ask(subject));
+  await eventually(() => held.length === 4);
+  for (const answer of held) answer();
+  held = [];
+  t.strictSame(await Promise.all(first), Array(4).fill(said('first')));
+  t.strictSame(await ask(subject), said('fresh'));
+  t.equal(engine.requests.length, 6, 'one on a stale connection, one on a new one');
   await stopAll(subject, [engine]);
 });
 

@@ -32,14 +32,14 @@ export class Connections implements Owner {
     this.#connectLimit = connectLimit;
   }
 
-  /** The connection that carries the request; none once this is closing. */
-  send(request: Outgoing, handler: ResponseHandler): Connection | undefined {
+  /** The connection that carries the request, a new one where `fresh`; none once this is closing. */
+  send(request: Outgoing, handler: ResponseHandler, fresh = false): Connection | undefined {
     if (this.#closing) {
       const error = Object.assign(new Error('The connections were closed'), { code: CLOSED });
       process.nextTick(() => handler.failed(error, false));
       return undefined;
     }
-    const free = this.#takeIdle();
+    const free = fresh ? undefined : this.#takeIdle();
     if (free !== undefined) {
       free.send(request, handler);
       return free;

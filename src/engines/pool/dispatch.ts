@@ -55,8 +55,14 @@ export class Dispatch {
     this.#connections = new Connections(url, { connectLimit: limits.connect, ca });
   }
 
-  /** The reader is called only after this returns. */
-  send(request: EngineRequest, flow: Flow, reader: EngineReader, traceLines = flow.trace?.lines): EngineCall {
+  /** The reader is called only after this returns. `fresh`: on a connection of its own. */
+  send(
+    request: EngineRequest,
+    flow: Flow,
+    reader: EngineReader,
+    traceLines = flow.trace?.lines,
+    fresh = false,
+  ): EngineCall {
     const { method, body, streams, readError } = request;
     const call = streams
       ? new HttpCall(this.#streams, reader, flow.backpressure, readError)
@@ -64,9 +70,8 @@ export class Dispatch {
     try {
       // Only a GET without a body has no content length.
       const sent = body === null && method === 'GET' ? undefined : body;
-      call.runOn(
-        this.#connections.send(outgoing(this.#start(request), flow.requestId, traceLines, sent), call),
-      );
+      const bytes = outgoing(this.#start(request), flow.requestId, traceLines, sent);
+      call.runOn(this.#connections.send(bytes, call, fresh));
     } catch (thrown) {
       call.failed(thrown instanceof Error ? thrown : new Error(String(thrown)), false);
     }

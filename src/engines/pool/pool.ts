@@ -103,13 +103,24 @@ export class ReplicaPool {
     this.#queue.remove(call);
   }
 
+  /** A call whose replica failed waits for another that is only busy. False when there is none, or the queue is full. */
+  requeue(call: PooledCall): boolean {
+    if (!this.#hasReplicaFor(call) || !this.#queue.enqueue(call)) return false;
+    call.wait();
+    return true;
+  }
+
+  #hasReplicaFor({ tried }: PooledCall): boolean {
+    return this.replicas.some((replica) => !replica.ejected && !tried.includes(replica));
+  }
+
   /** Starts waiters while replicas are free. A call that ends inside this loop is noticed by it. */
   startWaiters(): void {
     if (this.#startingWaiters || this.#queue.size === 0) return;
     this.#startingWaiters = true;
     for (let call = this.#queue.first(); call !== undefined; call = this.#queue.first()) {
       if (call.start()) this.#queue.dequeue(call);
-      else if (this.health() === 'ok') break;
+      else if (this.#hasReplicaFor(call)) break;
       else {
         this.#queue.remove(call);
         call.rejected();

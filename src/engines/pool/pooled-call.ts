@@ -19,6 +19,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   readonly #reader: EngineReader;
   #attempts = 0;
   #tried: readonly Replica[] = none;
+  /** Some servers close connections after a response without saying so: the next idle one may be stale as well. */
+  #metStale = false;
   /** Where it runs now. */
   #replica: Replica | undefined;
   #startedAt = 0;
@@ -34,6 +36,10 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     this.#request = request;
     this.#flow = flow;
     this.#reader = reader;
+  }
+
+  get tried(): readonly Replica[] {
+    return this.#tried;
   }
 
   get subscription(): string {
@@ -69,7 +75,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     this.#attempts++;
     replica.busy++;
     this.#replica = replica;
-    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines);
+    this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines, this.#metStale);
     return true;
   }
 
@@ -95,7 +101,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   error(error: EngineError): void {
     const replica = this.#release(error);
     if (replica !== undefined) this.#pool.failed(replica, error);
-    if (!this.#mayRetry(error, replica) || !this.start()) this.#reader.error(error);
+    if (!this.#mayRetry(error, replica) || !(this.start() || this.#waitsAfter(error)))
+      this.#reader.error(error);
     this.#pool.startWaiters();
   }
 
@@ -114,8 +121,14 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   #mayRetry(error: EngineError, replica: Replica | undefined): boolean {
     if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
     // A stale connection says nothing about its replica, which may be picked again.
+    this.#metStale = error.retry === 'anywhere';
     if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
     return true;
+  }
+
+  /** A replica that cannot be reached is not the client's concern; what one responds is passed on at once. */
+  #waitsAfter({ fault }: EngineError): boolean {
+    return fault === 'connection' && this.#pool.requeue(this);
   }
 
   #releaseAnswered(): void {

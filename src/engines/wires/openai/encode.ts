@@ -124,6 +124,7 @@ export const addThinking = (body: Body, model: Model, { effort, budget }: Thinki
   if (reasoning === undefined) return;
   const wire = reasoning.wire ?? { effort_field: 'reasoning_effort' };
   const off = effort === 'none';
+  if (effort === undefined && reasoning.default_enabled === false) addSwitchedOff(body, wire);
   if (effort !== undefined) {
     if (wire.enabled_field !== undefined) setField(body, wire.enabled_field, !off);
     if (wire.off_field !== undefined && off) setField(body, wire.off_field, effort);
@@ -134,6 +135,23 @@ export const addThinking = (body: Body, model: Model, { effort, budget }: Thinki
   const budgetField =
     wire.budget_field ?? (reasoning.supports_max_tokens === true ? 'reasoning.max_tokens' : undefined);
   if (budgetField !== undefined) setField(body, budgetField, budget);
+};
+
+/** A server may think by default where the model's row says it does not; what the client forwards to it stays. */
+const addSwitchedOff = (body: Body, { enabled_field, off_field }: ReasoningWire): void => {
+  if (enabled_field !== undefined && !hasField(body, enabled_field)) setField(body, enabled_field, false);
+  if (off_field !== undefined && !hasField(body, off_field)) setField(body, off_field, 'none');
+};
+
+type ReasoningWire = NonNullable<NonNullable<Model['reasoning']>['wire']>;
+
+const hasField = (body: Body, path: string): boolean => {
+  let target: unknown = body;
+  for (const name of path.split('.')) {
+    if (typeof target !== 'object' || target === null || !Object.hasOwn(target, name)) return false;
+    target = (target as Body)[name];
+  }
+  return true;
 };
 
 /** `chat_template_kwargs.enable_thinking` sets a field of an inner object, created where missing. */

@@ -1,0 +1,152 @@
+/** Checks of what goes wrong: clients that leave, prompts that are too long, keys, replicas that die. */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { APIError } from 'openai';
+import { eventually } from '../../eventually.ts';
+import type { Bench } from '../check.ts';
+import { modelIds } from '../config.ts';
+import { readJson, request } from '../read-json.ts';
+import { answers, endless } from '../toys/bigram.ts';
+import { asked, collected, user } from './chat.ts';
+
+const plain = answers.plain.join('');
+/** The time in which a server has to notice that nobody reads any more, under load. */
+const noticeSeconds = 10;
+
+export const checkFailures = async (bench: Bench): Promise<void> => {
+  const { check, client, gateway, server, writers } = bench;
+  const endlessly = { ...asked(endless.trigger), max_tokens: server.window - 512 };
+  const running = async () => {
+    const counts = await Promise.all(writers.map((replica) => server.running(replica)));
+    return counts.reduce((sum, count) => sum + count, 0);
+  };
+  const isIdle = () =>
+    eventually(
+      async () => {
+        if (server.pollSeconds !== undefined) await delay(server.pollSeconds * 1000);
+        return (await running()) === 0;
+      },
+      'the server is idle',
+      noticeSeconds,
+    );
+  const isBusy = () => eventually(async () => (await running()) > 0, 'the server is busy', noticeSeconds);
+
+  await check('a client leaves a stream', async () => {
+    await isIdle();
+    const stream = await client.chat.completions.create({ ...endlessly, stream: true });
+    let chunks = 0;
+    for await (const { choices } of stream) {
+      assert.equal(choices[0]?.finish_reason ?? null, null, 'it did not end by itself');
+      if (++chunks > 20) break;
+    }
+    stream.controller.abort();
+    await isIdle();
+  });
+
+  await check('a client leaves before the answer', async () => {
+    const left = new AbortController();
+    const answer = request(`${gateway.origin}/v1/chat/completions`, gateway.key, endlessly, left.signal);
+    const ended = answer.then(
+      () => 'answered',
+      () => 'left',
+    );
+    await isBusy();
+    left.abort();
+    assert.equal(await ended, 'left');
+    await isIdle();
+  });
+
+  if (server.traits.refusesLongPrompts)
+    for (const stream of [false, true])
+      await check(`an overlong prompt${stream ? ', streamed' : ''}`, async () => {
+        // More bytes than the server's window has tokens, and a row that promises more: the server refuses.
+        const content = 'x y z '.repeat(server.window / 5);
+        const body = { ...asked(content), model: modelIds.wide, stream };
+        const error = await refusal(client.chat.completions.create(body));
+        assert.equal(error.status, 400);
+        assert.match(error.message, /prompt is too long: \d+ tokens > \d+ maximum/);
+      });
+
+  await check('a request that the server refuses', async () => {
+    const schema = { type: 'object', properties: { mood: { type: 'nonsense' } } };
+    const body = {
+      ...asked('Hi'),
+      response_format: { type: 'json_schema' as const, json_schema: { name: 'sea', schema } },
+    };
+    const error = await refusal(client.chat.completions.create(body));
+    assert.equal(error.status, 400, error.message);
+    const again = await client.chat.completions.create(asked('Hi'));
+    assert.equal(again.choices[0]?.message.content, plain, 'the replicas are not ejected for it');
+  });
+
+  if (server.traits.keys)
+    await check('a wrong key of the engine', async () => {
+      const error = await refusal(client.chat.completions.create({ ...asked('Hi'), model: modelIds.locked }));
+      assert.equal(error.status, 502);
+    });
+};
+
+/** The last checks: afterwards no replica is left. */
+export const checkFailover = async ({ check, client, gateway, server, writers }: Bench): Promise<void> => {
+  const endlessly = { ...asked(endless.trigger), max_tokens: server.window - 512 };
+
+  await check('a replica is killed between requests', async () => {
+    await writers[1]?.kill();
+    for (let number = 0; number < 8; number++) {
+      const { choices } = await client.chat.completions.create(asked('Hi'));
+      assert.equal(choices[0]?.message.content, plain);
+    }
+    const texts = await Promise.all(
+      Array.from({ length: 8 }, async () =>
+        collected(await client.chat.completions.create({ ...asked('[count]'), stream: true })),
+      ),
+    );
+    for (const { text } of texts) assert.equal(text, answers['[count]'].join(''));
+  });
+
+  await check('the other is killed in the middle of a stream', async () => {
+    const response = await request(`${gateway.origin}/v1/chat/completions`, gateway.key, {
+      ...endlessly,
+      messages: [user(endless.trigger)],
+      stream: true,
+    });
+    assert.equal(response.status, 200);
+    const id = response.headers.get('x-request-id') ?? '';
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const bytes of response.body ?? []) {
+      text += decoder.decode(bytes as Uint8Array, { stream: true });
+      if (text.split('\n\n').length > 20 && !text.includes('"error"')) await writers[0]?.kill();
+    }
+    const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
+    const failure = JSON.parse(events.find((event) => event.includes('"error"'))?.slice(6) ?? '{}') as {
+      error?: { code: unknown; message: string };
+      choices?: readonly { finish_reason: string }[];
+    };
+    assert.equal(failure.error?.code, 502, text.slice(-500));
+    assert.equal(failure.choices?.[0]?.finish_reason, 'error');
+    assert.equal(events.at(-1), 'data: [DONE]');
+    const billed = await eventually(async () => {
+      const { data } = await readJson<{
+        data: readonly { request_id: string; outcome: string; cost: string }[];
+      }>(`${gateway.origin}/v1/usage?group_by=request&limit=1000`, gateway.key);
+      return data.find(({ request_id }) => request_id === id);
+    }, 'the usage event');
+    assert.deepEqual([billed.outcome, billed.cost], ['failed', '0']);
+  });
+
+  await check('no replica is left', async () => {
+    const error = await refusal(client.chat.completions.create(asked('Hi')));
+    assert.ok(error.status === 502 || error.status === 503, `${error.status}`);
+  });
+};
+
+const refusal = async (answer: PromiseLike<unknown>): Promise<APIError> => {
+  try {
+    await answer;
+  } catch (error) {
+    if (error instanceof APIError) return error;
+    throw error;
+  }
+  throw new Error('it was answered');
+};

@@ -53,11 +53,12 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     context: RunContext,
     reading: { readonly options: (container: string) => readonly string[]; readonly timeoutMs: number },
   ) => {
-    const { arguments: named, bytes, container = '' } = await open(source, {}, context);
+    const { arguments: named, file, bytes, container = '' } = await open(source, {}, context);
     const counting = countingArguments(maxProbeSeconds);
     let progress = '';
     const task = {
       arguments: [...common, ...reading.options(container), ...named, ...counting, '-'],
+      files: { input: file, output: undefined },
       input: bytes,
       inputBackpressure: undefined,
       backpressure: new Backpressure(),
@@ -129,6 +130,7 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
               ...conversion.arguments,
               ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
             ],
+            files: { input: opened.file, output: seekableOutput ? target : undefined },
             input: opened.bytes,
             inputBackpressure,
             backpressure: seekableOutput ? new Backpressure() : backpressure,

@@ -26,7 +26,8 @@ export const readFacts = (container: string, log: string, progress: string): Cou
   const counted = lastTime(progress);
   const input = log.slice(log.indexOf('\nInput #0') + 1, endOfInput(log));
   const declared = declaredSeconds(input);
-  const streams = input.match(/^ {4}Stream #0:.*$/gm) ?? [];
+  // Names of tags, which are anybody's text, are further to the right.
+  const streams = input.match(/^ {2}Stream #0:.*$/gm) ?? [];
   const audio = streams.find((line) => line.includes(': Audio: '));
   const video = streams.find((line) => line.includes(': Video: ') && !line.includes('(attached pic)'));
   const rate = /, (\d+) Hz, ([^,]+)/.exec(audio ?? '');

@@ -15,7 +15,8 @@ declare const WebAssembly: {
 };
 
 interface WasmInstance {
-  readonly exports: object;
+  /** By the names that this version of the package has. */
+  readonly exports: { readonly Da: () => number; readonly Ea: (top: number) => void };
 }
 
 interface Stream {
@@ -48,6 +49,7 @@ interface MemoryFiles {
 
 interface Core {
   readonly FS: MemoryFiles;
+  _malloc(length: number): number;
   /** Returns the exit code. */
   exec(...words: readonly string[]): number;
 }
@@ -121,6 +123,16 @@ const openFile = (files: MemoryFiles, path: string, flags: 'r' | 'w+'): void => 
   };
 };
 
+/** Its own stack has 64 KiB, in which the encoder of Opus does not fit. */
+const stackBytes = 8 * 1024 * 1024;
+let moveStack: WasmInstance['exports'] | undefined;
+
+const giveStack = ({ _malloc }: Core): void => {
+  const top = (_malloc(stackBytes) + stackBytes) & ~15;
+  moveStack?.Ea(top);
+  if (moveStack?.Da() !== top) throw new Error('@ffmpeg/core is not the version that it should be');
+};
+
 // The module was built for workers of browsers.
 Object.assign(globalThis, { self: { location: { href: '' } }, WebSocket: undefined });
 const require = createRequire(import.meta.url);
@@ -130,10 +142,12 @@ const core = await createCore({
   instantiateWasm: (imports, done) => {
     const bytes = readFileSync(require.resolve('@ffmpeg/core/wasm'));
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
+    moveStack = instance.exports;
     done(instance);
     return instance.exports;
   },
 });
+giveStack(core);
 openPipes(core.FS);
 if (input !== '') openFile(core.FS, input, 'r');
 if (output !== '') openFile(core.FS, output, 'w+');

@@ -1,7 +1,6 @@
 /** Finds the ffmpeg that reads clients' files: the system's where it can be confined, else one in WebAssembly. */
 import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -120,7 +119,7 @@ const flags = [
 
 const packaged = async (memoryMegabytes: number, notes: readonly string[]): Promise<Provider> => {
   try {
-    createRequire(import.meta.url).resolve('@ffmpeg/core/wasm');
+    import.meta.resolve('@ffmpeg/core/wasm');
   } catch (cause) {
     throw missing([...notes, '@ffmpeg/core is not installed'].join('; '), cause);
   }

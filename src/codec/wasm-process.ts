@@ -5,8 +5,8 @@
  * network and no other process. Reads and writes block, as they do in a native program.
  */
 import { fstatSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** The types of Node.js do not have it. */
 declare const WebAssembly: {
@@ -135,12 +135,11 @@ const giveStack = ({ _malloc }: Core): void => {
 
 // The module was built for workers of browsers.
 Object.assign(globalThis, { self: { location: { href: '' } }, WebSocket: undefined });
-const require = createRequire(import.meta.url);
 const { default: createCore } = (await import('@ffmpeg/core' as string)) as { default: CreateCore };
 const core = await createCore({
   locateFile: (name) => name,
   instantiateWasm: (imports, done) => {
-    const bytes = readFileSync(require.resolve('@ffmpeg/core/wasm'));
+    const bytes = readFileSync(fileURLToPath(import.meta.resolve('@ffmpeg/core/wasm')));
     const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes), imports);
     moveStack = instance.exports;
     done(instance);

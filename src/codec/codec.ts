@@ -89,8 +89,12 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     // All pictures are counted, but only key frames decoded.
     probe: (bytes, signal = new AbortController().signal) =>
       runCounting(bytes, { subscription, signal }, async (context) => {
-        const reading = { options: () => ['-skip_frame', 'nokey'], timeoutMs: probeTimeoutMs };
-        return (await count(bytes, context, reading)).facts;
+        const reading = { options: keyFramesOnly, timeoutMs: probeTimeoutMs };
+        const counted = count(bytes, context, reading).catch((error: unknown) => {
+          if (!(error instanceof ProcessFailure && hasNoPictures.test(error.message))) throw error;
+          return count(bytes, context, { ...reading, options: () => [] });
+        });
+        return (await counted).facts;
       }),
 
     verify: (media, signal = new AbortController().signal) => {
@@ -166,6 +170,15 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     },
   };
 };
+
+/** Containers of sound alone. */
+const soundOnly = new Set(['wav', 'mp3', 'flac', 'ogg', 'aac', 'm4a']);
+
+const keyFramesOnly = (container: string): readonly string[] =>
+  soundOnly.has(container) ? [] : ['-skip_frame', 'nokey'];
+
+/** Since version 7 an option for pictures is an error in a file that has none. */
+const hasNoPictures = /Codec AVOption skip_frame .* is not a decoding option/;
 
 /** A sample cannot be wrong, and the header of a stream says more of them than come. */
 const exitOnError = (container: string): readonly string[] => (container === 'wav' ? [] : ['-xerror']);

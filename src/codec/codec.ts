@@ -6,7 +6,7 @@ import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec, Conversion, MediaFile } from '../ports/codec.ts';
 import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
-import { countingArguments, readFacts } from './facts.ts';
+import { countingArguments, FrameLines, readFacts } from './facts.ts';
 import { fileEnd } from './file-end.ts';
 import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput } from './input.ts';
 import { ProcessFailure, readOutputFile, runProcess } from './process.ts';
@@ -27,10 +27,8 @@ const common = [
   ...['-hide_banner', '-nostdin', '-nostats'],
   ...['-max_alloc', String(512 * mebibyte), '-threads', '1'],
 ];
-/** Five hours of counting print less than this. */
-const maxProgressBytes = 4 * mebibyte;
-/** Enough for the last report. */
-const progressTail = 2048;
+/** Five hours of sixty pictures a second print less than this. */
+const maxProgressBytes = 256 * mebibyte;
 
 /** No process runs before the first call. */
 export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> => {
@@ -55,7 +53,7 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
   ) => {
     const { arguments: named, file, bytes, container = '' } = await open(source, {}, context);
     const counting = countingArguments(maxProbeSeconds);
-    let progress = '';
+    const lines = new FrameLines();
     const task = {
       arguments: [...common, ...reading.options(container), ...named, ...counting, '-'],
       files: { input: file, output: undefined },
@@ -65,10 +63,8 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
       maxBytes: maxProgressBytes,
       timeoutMs: reading.timeoutMs,
     };
-    const log = await runProcess(context, task, (text) => {
-      progress = (progress + text.toString('latin1')).slice(-progressTail);
-    });
-    const found = readFacts(container, log, progress);
+    const log = await runProcess(context, task, (text) => lines.add(text));
+    const found = readFacts(container, log, lines);
     if (found === undefined) throw fail('invalid_request', 'holds neither sound nor pictures');
     return { ...found, log };
   };

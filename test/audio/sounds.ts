@@ -145,8 +145,8 @@ const descendants = (of: number): readonly RunningProcess[] => {
   return below(of);
 };
 
-const conversions = (of = process.pid) =>
-  descendants(of).filter(({ name }) => name === 'ffmpeg' || name === 'prlimit');
+/** Programs before it in the chain have other names. */
+const conversions = (of = process.pid) => descendants(of).filter(({ name }) => name === 'ffmpeg');
 
 /** Processes of ffmpeg among them, … */
 export const ffmpegs = (): readonly number[] => conversions().map(({ id }) => id);

@@ -1,14 +1,13 @@
 /** Tests that hostile media files are refused or read harmlessly, in bounded time. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { lastValueFrom, Observable, toArray } from 'rxjs';
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
+import { codec, film, tone } from '../audio/sounds.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {
   attachment,
@@ -20,13 +19,9 @@ import {
   soundTrack,
   subtitleTrack,
 } from './hostile-boxes.ts';
-import { codec, film, tone } from './sounds.ts';
+import './own-folder.ts';
 
-process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'sluice-test-'));
-t.teardown(async () => {
-  await codec.close();
-  rmSync(tmpdir(), { recursive: true });
-});
+t.teardown(() => codec.close());
 
 const bounds = { maxBytes: 16 * 1024 * 1024, timeoutMs: 60_000 };
 /** Seconds; a machine under load included. */

@@ -19,8 +19,8 @@ import { findProvider } from '../../src/codec/provider.ts';
 import { confinement } from '../../src/codec/sandbox.ts';
 import { seccompFilter } from '../../src/codec/seccomp-filter.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
+import { ffmpegs } from '../audio/sounds.ts';
 import { eventually } from '../eventually.ts';
-import { ffmpegs } from './sounds.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'sluice-test-'));
 const secret = join(home, 'secret');

@@ -12,8 +12,6 @@ import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { eventually } from '../eventually.ts';
-import { thrownBy } from '../thrown-by.ts';
 import {
   codec,
   containers,
@@ -27,14 +25,12 @@ import {
   spawners,
   tone,
   wave,
-} from './sounds.ts';
+} from '../audio/sounds.ts';
+import { eventually } from '../eventually.ts';
+import { thrownBy } from '../thrown-by.ts';
+import './own-folder.ts';
 
-// Of this test alone, so that what is left in it is ours.
-process.env.TMPDIR = mkdtempSync(join(tmpdir(), 'sluice-test-'));
-t.teardown(async () => {
-  await codec.close();
-  rmSync(tmpdir(), { recursive: true });
-});
+t.teardown(() => codec.close());
 
 const homes = (parent: string) => readdirSync(parent).filter((name) => name.startsWith('sluice-codec-'));
 const folders = () =>
@@ -374,7 +370,7 @@ t.test('a killed conversion leaves nothing behind', async (t) => {
   await own.close();
 
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
-  const gateway = fork(fileURLToPath(import.meta.url).replace('codec.test', 'endless'), {
+  const gateway = fork(fileURLToPath(import.meta.url).replace('port.test', 'endless'), {
     env: { ...process.env, TMPDIR: folder },
   });
   // It looks at its ffmpeg first, which is no conversion yet.

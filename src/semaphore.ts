@@ -12,6 +12,7 @@ interface SemaphoreOptions {
 }
 
 interface PermitWaiter extends Waiter {
+  readonly permits: number;
   acquired(): void;
 }
 
@@ -27,13 +28,17 @@ export class Semaphore {
     this.#waiters = new FairQueue(maxWaiters);
   }
 
-  /** The signal ends the wait for a permit; work that runs already has to listen to it by itself. */
-  async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
-    await this.#acquire(turn);
+  /**
+   * The signal ends the wait for a permit; work that runs already has to listen to it by itself. Large work may take
+   * several permits, up to all that one subscription may have.
+   */
+  async run<T>(turn: Turn, work: () => Promise<T>, wanted = 1): Promise<T> {
+    const permits = Math.min(wanted, this.#shares.largest);
+    await this.#acquire(turn, permits);
     try {
       return await work();
     } finally {
-      this.#shares.give(turn.subscription);
+      this.#shares.give(turn.subscription, permits);
       this.#startNext();
     }
   }
@@ -42,11 +47,11 @@ export class Semaphore {
     return { running: this.#shares.total, waiting: this.#waiters.size, refused: this.#refused };
   }
 
-  #acquire({ subscription, signal }: Turn): Promise<void> {
+  #acquire({ subscription, signal }: Turn, permits: number): Promise<void> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
-      if (this.#shares.hasRoom(subscription)) {
-        this.#shares.take(subscription);
+      if (this.#shares.hasRoom(subscription, permits)) {
+        this.#shares.take(subscription, permits);
         resolve();
         return;
       }
@@ -56,6 +61,7 @@ export class Semaphore {
       };
       const waiter: PermitWaiter = {
         subscription,
+        permits,
         acquired: () => {
           signal.removeEventListener('abort', abort);
           resolve();
@@ -72,10 +78,13 @@ export class Semaphore {
   }
 
   #startNext(): void {
-    const next = this.#waiters.find(({ subscription }) => this.#shares.hasRoom(subscription));
+    const next = this.#waiters.find(({ subscription, permits }) =>
+      this.#shares.hasRoom(subscription, permits),
+    );
     if (next === undefined) return;
     this.#waiters.dequeue(next);
-    this.#shares.take(next.subscription);
+    this.#shares.take(next.subscription, next.permits);
     next.acquired();
+    this.#startNext();
   }
 }

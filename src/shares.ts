@@ -5,13 +5,14 @@ const keptForOthers = 1 / 4;
 
 export class Shares {
   readonly #capacity: number;
-  readonly #largest: number;
+  /** What one subscription may hold. */
+  readonly largest: number;
   readonly #held = new Map<string, number>();
   #total = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
-    this.#largest = Math.max(1, capacity - Math.max(1, Math.floor(capacity * keptForOthers)));
+    this.largest = Math.max(1, capacity - Math.max(1, Math.floor(capacity * keptForOthers)));
   }
 
   get total(): number {
@@ -20,7 +21,7 @@ export class Shares {
 
   hasRoom(subscription: string, amount = 1): boolean {
     return (
-      this.#total + amount <= this.#capacity && (this.#held.get(subscription) ?? 0) + amount <= this.#largest
+      this.#total + amount <= this.#capacity && (this.#held.get(subscription) ?? 0) + amount <= this.largest
     );
   }
 

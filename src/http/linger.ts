@@ -2,6 +2,8 @@
 import type { Channel, ChannelOwner } from './channel.ts';
 
 const lingerBytes = 1024 * 1024;
+/** Each chunk costs at least what so many bytes cost, however small it is. */
+const leastChunk = 64;
 
 /** A connection closed while its client still sends is reset, and the response may be lost: so it is read for a while. */
 export class Linger implements ChannelOwner {
@@ -15,7 +17,7 @@ export class Linger implements ChannelOwner {
   }
 
   data(chunk: Uint8Array): void {
-    this.#received += chunk.byteLength;
+    this.#received += Math.max(chunk.byteLength, leastChunk);
     if (this.#received > lingerBytes) this.#channel.pauseBody();
   }
 

@@ -8,11 +8,12 @@ import type { PictureSize, Pictures } from '../ports/pictures.ts';
 import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
 import { type HeifPicture, readHeif } from './heif.ts';
+import { pictureHead } from './picture-head.ts';
 
 interface PicturesOptions {
   /** Decodes HEVC, which sharp does not; without it no HEIC can be verified. */
   readonly codec?: Pick<Shared<Codec>, 'for'>;
-  /** Pictures decoded at once: the threads are the same that write files. */
+  /** Small pictures decoded at once: the threads are the same that write files. Large ones count for several. */
   readonly atOnce?: number;
   readonly maxWaiting?: number;
 }
@@ -25,6 +26,11 @@ const small = 8;
 /** Their alpha is held at once, a byte each, and compared on the event loop. */
 const mostComparedPixels = 2 ** 22;
 const opaque = 255;
+/** An interlaced picture is in memory as a whole, four bytes a pixel: one with more than this counts for several. */
+const pixelsOfPermit = 2 ** 24;
+
+const permitsOf = (size: PictureSize | undefined): number =>
+  Math.max(1, Math.ceil(((size?.width ?? 0) * (size?.height ?? 0)) / pixelsOfPermit));
 
 export const createPictures = ({
   codec,
@@ -37,8 +43,8 @@ export const createPictures = ({
     limitInputPixels: number,
     turn: Turn,
     see: (picture: Sharp) => Promise<T>,
-  ): Promise<T> =>
-    semaphore.run(turn, async () => {
+  ): Promise<T> => {
+    const work = async (): Promise<T> => {
       const { default: sharp } = await import('sharp');
       const options: SharpOptions = { limitInputPixels, failOn: 'error', sequentialRead: true };
       try {
@@ -47,15 +53,18 @@ export const createPictures = ({
         const isLarge = cause instanceof Error && cause.message.includes('pixel limit');
         throw isLarge ? tooLarge(limitInputPixels, cause) : damaged(cause);
       }
-    });
+    };
+    return semaphore.run(turn, work, permitsOf(pictureHead(bytes)));
+  };
 
   const verifyHeif = (picture: HeifPicture, maxPixels: number, turn: Turn): Promise<PictureSize> => {
     const { width, height } = picture;
     if (width * height > maxPixels) throw tooLarge(maxPixels);
-    return semaphore.run(turn, async () => {
+    const work = async (): Promise<PictureSize> => {
       await decodeTiles(codec?.for(turn.subscription), picture, turn.signal);
       return { width, height };
-    });
+    };
+    return semaphore.run(turn, work, permitsOf(picture));
   };
 
   const picturesFor = (subscription: string): Pictures => ({

@@ -79,6 +79,24 @@ t.test('never more than the permits, nor one subscription all of them; everybody
   );
 });
 
+t.test('large work takes several permits, never more than one subscription may have', async (t) => {
+  const semaphore = new Semaphore({ permits: 4, maxWaiters: 100, busy });
+  let finish = () => {};
+  const large = semaphore.run(
+    { subscription: 'a', signal },
+    () => new Promise<void>((resolve) => (finish = resolve)),
+    9,
+  );
+  t.equal(semaphore.stats().running, 3);
+  const next = semaphore.run({ subscription: 'a', signal }, async () => 'next', 2);
+  t.equal(await semaphore.run({ subscription: 'b', signal }, async () => 'small'), 'small');
+  t.same(semaphore.stats(), { running: 3, waiting: 1, refused: 0 });
+  finish();
+  await large;
+  t.equal(await next, 'next');
+  t.same(semaphore.stats(), { running: 0, waiting: 0, refused: 0 });
+});
+
 t.test('a newcomer is served before the rest of a long queue', async (t) => {
   const semaphore = new Semaphore({ permits: 1, maxWaiters: 100, busy });
   const order: string[] = [];

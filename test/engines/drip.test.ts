@@ -11,8 +11,6 @@ import { eventually, patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { memoryInUse } from '../memory-in-use.ts';
 
-t.setTimeout(patiently(120_000));
-
 interface ChatAnswer {
   readonly choices: readonly { readonly message: { readonly content: string } }[];
 }

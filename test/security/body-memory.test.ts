@@ -21,11 +21,8 @@ const pour = async (client: RawClient, piece: Buffer, times: number): Promise<bo
   return !client.closed;
 };
 
-t.jobs = 2;
-t.setTimeout(patiently(240_000));
-
 for (const { name, skip } of servers)
-  t.test(name, { buffered: true, skip, timeout: patiently(200_000) }, async (t) => {
+  t.test(name, { skip, timeout: patiently(200_000) }, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
     const gateway = await startProcess(folder, ['--expose-gc'], {
       SLUICE_EDGE: name,
@@ -86,8 +83,14 @@ for (const { name, skip } of servers)
       const grown = (await gateway.memory()).peak.resident / megabyte - idle;
       t.equal(whole, 1, 'the others wait in their sockets');
       t.ok(grown < 350, `they take ${grown.toFixed()} MB`);
-      const refused = await Promise.race(attackers.map((client) => client.response()));
-      t.equal(refused.status, 429);
+      // The one that was read gets a 400 for its silence, at about the same time.
+      const refused = await Promise.any(
+        attackers.map(async (client) => {
+          const response = await client.response();
+          if (response.status !== 429) throw new Error(String(response.status));
+          return response;
+        }),
+      );
       t.equal(refused.headers['retry-after'], '10');
     });
   });

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 import { eventually } from '../eventually.ts';
 
 const program = fileURLToPath(new URL('./faulty-sluice.mjs', import.meta.url));
-const watchdogSeconds = 6;
+const watchdogSeconds = 4;
 /** A start on a busy machine, behind the silence and the backoff. */
 const seconds = 90;
 

@@ -152,7 +152,7 @@ export class RedisGates {
     return { processes, reportedSince, settledSince, rank, time: time / 1000, lost };
   }
 
-  /** What all processes were told, oldest first. */
+  /** What was reported to all processes, oldest first. */
   async usage(): Promise<readonly string[]> {
     return await this.#connection.use((redis) => redis.zrange(this.usageChannel, 0, '-1'));
   }

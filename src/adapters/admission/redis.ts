@@ -269,7 +269,7 @@ class RedisAdmission implements Admission {
     if (phase === 'queued') this.#session.release({ id, request, heldMs: 0 });
   }
 
-  /** Also those whose reply may yet come, and those that waited for Redis to return: all keep their order of arrival. */
+  /** Also those whose reply may still arrive, and those that waited for Redis to return: all keep their order of arrival. */
   #moveToLocal(): void {
     if (this.#refuses) return;
     for (const lease of this.#leases.all()) {

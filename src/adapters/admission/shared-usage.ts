@@ -1,7 +1,7 @@
-/** How full the windows of all processes were when Redis was last reachable, as far as this process was told. */
+/** How full the windows of all processes were when Redis was last reachable, as far as it was reported to this process. */
 import type { Clock } from './clock.ts';
 
-interface Told {
+interface Reported {
   /** No more had started in the window. */
   readonly most: number;
   readonly until: number;
@@ -15,9 +15,9 @@ const tolerance = 250;
 
 export class SharedUsage {
   readonly #clock: Clock;
-  readonly #toldMs: number;
-  readonly #told = new Map<string, Told>();
-  /** All that was told before is known too. */
+  readonly #reportedMs: number;
+  readonly #reported = new Map<string, Reported>();
+  /** Reports from before are known too. */
   #synced = false;
   #lostAt: number | undefined;
   /** When Redis last replied to this process. */
@@ -27,15 +27,15 @@ export class SharedUsage {
 
   constructor(windowMs: number, clock: Clock) {
     this.#clock = clock;
-    // A start is told of at most a quarter of a window late, and counts for a window.
-    this.#toldMs = windowMs * 1.25;
+    // A start is reported at most a quarter of a window late, and counts for a window.
+    this.#reportedMs = windowMs * 1.25;
   }
 
   /** A number and a gate, as the script publishes them. */
   heard(text: string): void {
     const space = text.indexOf(' ');
     const most = Number(text.slice(0, space));
-    this.#told.set(text.slice(space + 1), { most, until: this.#clock.now() + this.#toldMs });
+    this.#reported.set(text.slice(space + 1), { most, until: this.#clock.now() + this.#reportedMs });
   }
 
   /** Messages are missed from here on. */
@@ -69,15 +69,15 @@ export class SharedUsage {
   mostStarted(gate: string, limit: number): number {
     const { began, complete } = this.#outage ?? { began: this.#clock.now(), complete: false };
     if (!complete) return limit;
-    const told = this.#told.get(gate);
-    if (told !== undefined && told.until > began) return Math.min(limit, told.most);
-    // Nobody is told of a window that is less than half full.
+    const reported = this.#reported.get(gate);
+    if (reported !== undefined && reported.until > began) return Math.min(limit, reported.most);
+    // A window that is less than half full is not reported.
     return Math.ceil(limit / 2) - 1;
   }
 
   prune(): void {
     if (this.#outage !== undefined) return;
     const now = this.#clock.now();
-    for (const [gate, { until }] of this.#told) if (until <= now) this.#told.delete(gate);
+    for (const [gate, { until }] of this.#reported) if (until <= now) this.#reported.delete(gate);
   }
 }

@@ -24,7 +24,7 @@ interface Entry {
 export interface Damage {
   /** Lines that were acknowledged, or may have been: an operator decides what becomes of them. */
   damaged(folder: string, fragments: readonly Fragment[]): void;
-  /** The start of a line whose write a crash interrupted: nobody was told that it is kept. */
+  /** The start of a line whose write a crash interrupted: it was never acknowledged. */
   torn(folder: string, fragment: Fragment): void;
   stats(): DamageStats;
 }

@@ -49,7 +49,7 @@ export class JournalWriter<Entry> {
   readonly #reserve: ReturnType<typeof createReserve>;
   readonly #lines = new LineEncoder();
   readonly #writeBytes: NonNullable<JournalOptions<Entry>['write']>;
-  readonly #syncTimer: NodeJS.Timeout | undefined;
+  #syncTimer: NodeJS.Timeout | undefined;
   #file: number;
   #segment: number;
   #offset = 0;
@@ -70,7 +70,7 @@ export class JournalWriter<Entry> {
 
   constructor(options: JournalOptions<Entry>) {
     this.#options = options;
-    const { folder, damage, sync } = options;
+    const { folder, damage } = options;
     this.#maxBytes = options.maxBytes ?? 1024 * 1024 * 1024;
     // Far below the bound: the last segment stays when all is shipped, and must not fill it.
     this.#segmentLimit = Math.min(options.segmentBytes ?? 16 * 1024 * 1024, this.#maxBytes / 8);
@@ -88,7 +88,6 @@ export class JournalWriter<Entry> {
     } catch (error) {
       this.#troubled(error);
     }
-    if (typeof sync === 'object') this.#syncTimer = setInterval(() => this.#sync(), sync.intervalMs).unref();
   }
 
   /** Everything before this place is written and may be shipped. */
@@ -130,9 +129,9 @@ export class JournalWriter<Entry> {
   /** Everything appended before is written and synced first. */
   close(): void {
     if (this.#closed) return;
-    clearInterval(this.#syncTimer);
     this.#flush();
     this.#closed = true;
+    clearTimeout(this.#syncTimer);
     if (this.#options.sync !== 'none') fdatasyncSync(this.#file);
     for (const waiting of this.#unsynced.splice(0)) kept(waiting);
     // A sync that still runs closes the file at its end.
@@ -160,7 +159,7 @@ export class JournalWriter<Entry> {
     if (this.#options.sync === 'none') {
       const full = this.#nextSegment();
       if (full !== undefined) closeSync(full);
-    }
+    } else this.#syncSoon();
   };
 
   /** What is running may still be recorded when the disk is full; nothing new is begun then. */
@@ -213,6 +212,16 @@ export class JournalWriter<Entry> {
     return full;
   }
 
+  /** The timer starts with the first write after a sync: an idle process is not woken. */
+  #syncSoon(): void {
+    const { sync } = this.#options;
+    if (typeof sync !== 'object' || this.#closed) return;
+    this.#syncTimer ??= setTimeout(() => {
+      this.#syncTimer = undefined;
+      this.#sync();
+    }, sync.intervalMs).unref();
+  }
+
   /** One at a time; what is written meanwhile waits for the next. */
   #sync(): void {
     if (this.#syncing || !this.#dirty) return;
@@ -229,6 +238,7 @@ export class JournalWriter<Entry> {
       if (this.#closed) closeSync(this.#file);
       for (const waiting of batch) error === null ? kept(waiting) : waiting.subscriber.error(refusal(error));
       if (this.#unsynced.length > 0) this.#sync();
+      else if (this.#dirty) this.#syncSoon();
     });
   }
 

@@ -223,7 +223,7 @@ t.test('a slow, failing or unavailable collector loses spans and nothing else', 
   const collector = await startCollector();
   const lines: unknown[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
-  const settings = { headers: {}, timeoutMs: 1_000, resource: {}, version: '1', log, backoffMs: 1 };
+  const settings = { headers: {}, timeoutMs: 20_000, resource: {}, version: '1', log, backoffMs: 1 };
   const run = async (url: string, count: number) => {
     const exporter = new Exporter({ ...settings, url });
     for (let n = 0; n < count; n++) exporter.add(span());

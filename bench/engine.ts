@@ -222,8 +222,14 @@ const server = uws
   .App()
   .post('/v1/chat/completions', chat)
   .post('/v1/embeddings', embed)
+  // Gateways probe both: the health of their worker, and which model it serves.
+  .get('/health', (response) => {
+    response.end();
+  })
   .get('/v1/models', (response) => {
-    response.writeHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    response
+      .writeHeader('content-type', 'application/json')
+      .end('{"object":"list","data":[{"id":"bench","object":"model","created":0,"owned_by":"vllm"}]}');
   })
   .get('/stats', (response) => {
     response.writeHeader('content-type', 'application/json').end(JSON.stringify(stats));

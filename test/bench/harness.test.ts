@@ -10,7 +10,7 @@ import type { Load, Outcome } from '../../bench/load.ts';
 import { cpuBetween, sampleCpu } from '../../bench/measure.ts';
 import { Results } from '../../bench/results.ts';
 import { closeStage, measureOnce, openStage } from '../../bench/run.ts';
-import { readRows, startSubject } from '../../bench/subjects.ts';
+import { allRows, startSubject } from '../../bench/subjects.ts';
 import { servers } from '../http/servers.ts';
 
 t.test('a percentile is within two percent of the sorted value', async (t) => {
@@ -75,7 +75,7 @@ const [{ skip }] = servers;
 t.test('a run through the floor: every kind of load finds what the engine sent', { skip }, async (t) => {
   const stage = await openStage();
   t.teardown(() => closeStage(stage));
-  const row = readRows().find(({ name }) => name === 'floor');
+  const row = allRows().find(({ name }) => name === 'floor');
   if (row === undefined) throw new Error('no floor');
   const floor = await startSubject(row, stage.enginePort);
   t.teardown(() => floor.stop());

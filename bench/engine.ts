@@ -4,6 +4,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import * as chunks from './chunks.ts';
 import { type Knobs, readKnobs } from './knobs.ts';
+import { microseconds, stamp } from './load/stamp.ts';
 import { type Paced, Pacer } from './pacer.ts';
 
 const uws: typeof import('uWebSockets.js') = createRequire(import.meta.url)('uWebSockets.js');
@@ -116,7 +117,7 @@ class Answer implements Paced {
   }
 
   readonly #token = (): void => {
-    const text = chunks.tokenText(this.#spoken, this.#knobs.size);
+    const text = this.#knobs.stamp === 1 ? stamp() : chunks.tokenText(this.#spoken, this.#knobs.size);
     this.#spoken += 1;
     stats.tokens += 1;
     this.#write(chunks.tokenChunk(this.#start, text));
@@ -215,8 +216,6 @@ const embed = (response: HttpResponse): void => {
     response.cork(() => response.writeHeader('content-type', 'application/json').end(body));
   });
 };
-
-const microseconds = (): number => Number(process.hrtime.bigint() / 1000n);
 
 const server = uws
   .App()

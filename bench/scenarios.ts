@@ -11,6 +11,10 @@ export interface Scenario {
   readonly columns: readonly string[];
   /** Features that a subject needs besides chat; others are skipped. */
   readonly needs?: string;
+  /** Runs on processes started for it, and is compared with this scenario on warm ones. */
+  readonly coldOf?: string;
+  /** The subject that CPU time is compared with; default: the floor. */
+  readonly reference?: string;
 }
 
 export const scenarios = (full: boolean): readonly Scenario[] => {
@@ -35,6 +39,23 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       everyRound: true,
       load: { kind: 'closed', ...whole, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
+    },
+    {
+      name: 'cold',
+      title: 'the first 5000 non-streamed responses of a process, 64 clients',
+      everyRound: false,
+      coldOf: 'whole',
+      load: {
+        kind: 'closed',
+        ...whole,
+        clients: 64,
+        warmSeconds: 0,
+        windowSeconds: 0,
+        atLeast: 5000,
+        // A slow gateway is measured over fewer.
+        longestSeconds: 6,
+      },
+      columns: ['cpu_us_per_request', 'times_warm', 'next_cpu_us_per_request', 'requests'],
     },
     {
       name: 'rate',

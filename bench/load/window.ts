@@ -11,6 +11,15 @@ export interface WindowCost {
   readonly mainShare: number;
   readonly residentPeak: number;
   readonly residentGrowth: number;
+  /** Cores that the engine and this load generator used: near 1 they are the bottleneck, not the subject. */
+  readonly engineCores: number;
+  readonly generatorCores: number;
+}
+
+/** Processes that a window measures. */
+export interface Measured {
+  readonly pids: readonly number[];
+  readonly enginePid: number;
 }
 
 const samplingMilliseconds = process.platform === 'linux' ? 100 : 500;
@@ -18,14 +27,17 @@ const samplingMilliseconds = process.platform === 'linux' ? 100 : 500;
 /** Samples memory from construction on, CPU time from `open` on. */
 export class Window {
   readonly #pids: readonly number[];
+  readonly #helpers: readonly (readonly number[])[];
   readonly #baseline: number;
   readonly #timer: NodeJS.Timeout | undefined;
   #peak: number;
   #openedAt = 0;
   #before: CpuSample | undefined;
+  #helpersBefore: readonly CpuSample[] = [];
 
-  constructor(pids: readonly number[]) {
+  constructor({ pids, enginePid }: Measured) {
     this.#pids = pids;
+    this.#helpers = [[enginePid], [process.pid]];
     this.#baseline = residentMegabytes(pids);
     this.#peak = this.#baseline;
     if (pids.length > 0) this.#timer = setInterval(() => this.resident(), samplingMilliseconds);
@@ -44,12 +56,18 @@ export class Window {
 
   open(): void {
     this.#before = sampleCpu(this.#pids);
+    this.#helpersBefore = this.#helpers.map(sampleCpu);
     this.#openedAt = performance.now();
   }
 
   close(): WindowCost {
     const after = sampleCpu(this.#pids);
+    const helpersAfter = this.#helpers.map(sampleCpu);
     const seconds = (performance.now() - this.#openedAt) / 1000;
+    const [engineCores = 0, generatorCores = 0] = helpersAfter.map((sample, index) => {
+      const earlier = this.#helpersBefore[index] ?? sample;
+      return cpuBetween(earlier, sample) / 1000 / seconds;
+    });
     clearInterval(this.#timer);
     this.resident();
     const before = this.#before ?? after;
@@ -61,9 +79,17 @@ export class Window {
       mainShare: mainCpuBetween(before, after, this.#pids) / cpuMilliseconds,
       residentPeak: this.#peak,
       residentGrowth: this.#peak - this.#baseline,
+      engineCores,
+      generatorCores,
     };
   }
 }
+
+/** What every window reports of the processes around the subject. */
+export const helperMetrics = ({ engineCores, generatorCores }: WindowCost): Metrics => ({
+  engine_cores: engineCores,
+  generator_cores: generatorCores,
+});
 
 export const seconds = (count: number): Promise<void> => pause(count * 1000);
 

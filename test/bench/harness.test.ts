@@ -9,7 +9,7 @@ import type { RunResult } from '../../bench/load/window.ts';
 import type { Load, Outcome } from '../../bench/load.ts';
 import { cpuBetween, sampleCpu } from '../../bench/measure.ts';
 import { Results } from '../../bench/results.ts';
-import { closeStage, measureOnce, openStage } from '../../bench/run.ts';
+import { closeStage, measureOnce, openStage } from '../../bench/stage.ts';
 import { allRows, startSubject } from '../../bench/subjects.ts';
 import { servers } from '../http/servers.ts';
 

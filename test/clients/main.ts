@@ -10,8 +10,8 @@ import { readBlocks } from './blocks.ts';
 import type { CheckResult } from './client.ts';
 import { type NamedClient, readClients } from './clients.ts';
 import { fetchClient } from './fetch.ts';
-import type { Fetched } from './packages.ts';
 import { type Gateway, startBuiltGateway } from './gateway.ts';
+import type { Fetched } from './packages.ts';
 import { openSite } from './site.ts';
 import { type Row, tableOf } from './table.ts';
 

@@ -116,7 +116,7 @@ export const throughputOf = (measurements: readonly Measurement[], machineCores:
 export const bottleneck = ({ gateway, engine, generator }: Cores, machineCores: number): string => {
   const used = gateway + engine + generator;
   const shares = `gateway ${gateway.toFixed(2)}, engine ${engine.toFixed(2)}, load generator ${generator.toFixed(2)} cores`;
-  if (used >= busyMachine * machineCores) return `all ${machineCores} cores are busy: ${shares}`;
+  if (used >= busyMachine * machineCores) return `all cores are busy (${machineCores}): ${shares}`;
   if (generator >= busyCore) return `the load generator is the bottleneck: ${shares}`;
   if (engine >= busyCore) return `the engine is the bottleneck: ${shares}`;
   if (gateway >= busyCore) return `the gateway is the bottleneck: ${shares}`;

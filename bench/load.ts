@@ -93,7 +93,9 @@ const runAlone = async (order: Order): Promise<RunResult> => {
   // Has another engine and finishes its own requests.
   if (order.load.kind === 'route') return run(order);
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
-  const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, 3);
+  // Thousands of streams take a while to abort.
+  const seconds = order.load.kind === 'paced' ? 3 + order.load.streams / 500 : 3;
+  const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, seconds);
   await quiet(order.enginePort);
   return running === 0 ? result : { ...result, errors: { ...result.errors, 'left running': running } };
 };

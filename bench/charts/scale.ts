@@ -23,12 +23,13 @@ const labelsOf = (points: readonly Placed[]): (Placed & { at: number })[] => {
   const last = [...new Map(points.map((point) => [point.subject, point])).values()];
   const values = points.map(({ value }) => Math.log(value));
   const distance = Math.max(Math.max(...values) - Math.min(...values), 0.1) * labelDistance;
-  let previous = Number.NEGATIVE_INFINITY;
+  // From the top down, so that none leaves the panel there.
+  let above = Math.max(...values) + distance;
   return last
-    .toSorted((one, other) => one.value - other.value)
+    .toSorted((one, other) => other.value - one.value)
     .map((point) => {
-      previous = Math.max(Math.log(point.value), previous + distance);
-      return { ...point, at: Math.exp(previous) };
+      above = Math.min(Math.log(point.value), above - distance);
+      return { ...point, at: Math.exp(above) };
     });
 };
 

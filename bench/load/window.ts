@@ -1,6 +1,13 @@
 /** The measurement window: CPU time, memory and counters between open and close. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type CpuSample, cpuBetween, mainCpuBetween, residentMegabytes, sampleCpu } from '../measure.ts';
+import {
+  type CpuSample,
+  cpuBetween,
+  machineMilliseconds,
+  mainCpuBetween,
+  residentMegabytes,
+  sampleCpu,
+} from '../measure.ts';
 
 export type Metrics = Record<string, number>;
 
@@ -14,6 +21,8 @@ export interface WindowCost {
   /** Cores that the engine and this load generator used: near 1 they are the bottleneck, not the subject. */
   readonly engineCores: number;
   readonly generatorCores: number;
+  /** Cores that everything else on the machine used: what a measurement had to share. */
+  readonly otherCores: number;
 }
 
 /** Processes that a window measures. */
@@ -34,6 +43,7 @@ export class Window {
   #openedAt = 0;
   #before: CpuSample | undefined;
   #helpersBefore: readonly CpuSample[] = [];
+  #machineBefore = 0;
 
   constructor({ pids, enginePid }: Measured) {
     this.#pids = pids;
@@ -57,6 +67,7 @@ export class Window {
   open(): void {
     this.#before = sampleCpu(this.#pids);
     this.#helpersBefore = this.#helpers.map(sampleCpu);
+    this.#machineBefore = machineMilliseconds();
     this.#openedAt = performance.now();
   }
 
@@ -73,6 +84,8 @@ export class Window {
     const before = this.#before ?? after;
     const cpuMilliseconds = cpuBetween(before, after);
     this.#before = undefined;
+    const machineCores = (machineMilliseconds() - this.#machineBefore) / 1000 / seconds;
+    const ownCores = cpuMilliseconds / 1000 / seconds + engineCores + generatorCores;
     return {
       seconds,
       cpuMilliseconds,
@@ -81,14 +94,16 @@ export class Window {
       residentGrowth: this.#peak - this.#baseline,
       engineCores,
       generatorCores,
+      otherCores: Math.max(0, machineCores - ownCores),
     };
   }
 }
 
 /** What every window reports of the processes around the subject. */
-export const helperMetrics = ({ engineCores, generatorCores }: WindowCost): Metrics => ({
+export const helperMetrics = ({ engineCores, generatorCores, otherCores }: WindowCost): Metrics => ({
   engine_cores: engineCores,
   generator_cores: generatorCores,
+  other_cores: otherCores,
 });
 
 export const seconds = (count: number): Promise<void> => pause(count * 1000);

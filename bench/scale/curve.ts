@@ -24,6 +24,8 @@ export interface Cores {
   readonly gateway: number;
   readonly engine: number;
   readonly generator: number;
+  /** Everything else on the machine. */
+  readonly other: number;
 }
 
 export interface Bend {
@@ -80,6 +82,7 @@ const coresOf = (metrics: Readonly<Record<string, number>>): Cores => ({
   gateway: metrics.cpu_cores ?? 0,
   engine: metrics.engine_cores ?? 0,
   generator: metrics.generator_cores ?? 0,
+  other: metrics.other_cores ?? 0,
 });
 
 /** The first point of each subject at which tokens come late or not at all. */
@@ -113,9 +116,10 @@ export const throughputOf = (measurements: readonly Measurement[], machineCores:
     });
 
 /** Which process, or the machine, had no CPU time left. */
-export const bottleneck = ({ gateway, engine, generator }: Cores, machineCores: number): string => {
-  const used = gateway + engine + generator;
-  const shares = `gateway ${gateway.toFixed(2)}, engine ${engine.toFixed(2)}, load generator ${generator.toFixed(2)} cores`;
+export const bottleneck = (cores: Cores, machineCores: number): string => {
+  const { gateway, engine, generator, other } = cores;
+  const used = gateway + engine + generator + other;
+  const shares = `gateway ${gateway.toFixed(2)}, engine ${engine.toFixed(2)}, load generator ${generator.toFixed(2)}, others ${other.toFixed(2)} cores`;
   if (used >= busyMachine * machineCores) return `all cores are busy (${machineCores}): ${shares}`;
   if (generator >= busyCore) return `the load generator is the bottleneck: ${shares}`;
   if (engine >= busyCore) return `the engine is the bottleneck: ${shares}`;

@@ -31,6 +31,7 @@ const streamsTable = (points: readonly Point[]): string =>
       'gateway cores',
       'engine cores',
       'generator cores',
+      'other cores',
     ],
     ...points.map((point) => [
       point.subject,
@@ -45,6 +46,7 @@ const streamsTable = (points: readonly Point[]): string =>
       figure(point.cores.gateway),
       figure(point.cores.engine),
       figure(point.cores.generator),
+      figure(point.cores.other),
     ]),
   ]);
 

@@ -18,7 +18,7 @@ const rust = 'vllm-router';
 const perRequest = 'cpu_us_per_request';
 const perChunk = 'cpu_us_per_chunk';
 
-/** Two runs of the floor differed by up to so much: garbage collection decides when memory is given back. */
+/** Megabytes. Eight runs of the floor, four on each of two processes, grew by 0 to 15: garbage collection decides. */
 const memoryNoise = 20;
 
 interface Ratio {

@@ -77,20 +77,23 @@ const roundsOf = (plan: Plan): Step[] => {
     const rotated = rotate(plan.rows, round - 1);
     for (const scenario of plan.scenarios) {
       if (round > 1 && !scenario.everyRound && !plan.full) continue;
-      const able = rotated.filter((row) => isAble(row, scenario));
+      const able = rotated.filter((row) => isAble(row, scenario) && (round === 1 || row.once !== true));
       const seconds = secondsOf(scenario.load) + (scenario.coldOf === undefined ? 0 : 2 + startSeconds);
       steps.push(...able.map((row) => ({ round, scenario, row, seconds })));
       if (!scenario.everyRound) continue;
       // Forward and in reverse: drift within a round affects the first and the last subject equally.
-      const again = able.filter((row) => row.command !== undefined).toReversed();
+      const again = able.filter((row) => row.command !== undefined && row.once !== true).toReversed();
       steps.push(...again.map((row) => ({ round: round + 0.5, scenario, row, seconds })));
     }
   }
   return steps;
 };
 
-const isAble = ({ speaks = [], command }: SubjectRow, { needs, coldOf }: Scenario): boolean =>
-  (needs === undefined || speaks.includes(needs)) && (coldOf === undefined || command !== undefined);
+/** Whether a subject has what a scenario needs. */
+const isAble = (row: SubjectRow, { needs, coldOf, withoutPeers }: Scenario): boolean =>
+  (needs === undefined || row.speaks?.includes(needs) === true) &&
+  (coldOf === undefined || row.command !== undefined) &&
+  (withoutPeers !== true || row.peer !== true);
 
 const runStep = async (
   plan: Plan,

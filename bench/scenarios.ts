@@ -11,6 +11,8 @@ export interface Scenario {
   readonly columns: readonly string[];
   /** Features that a subject needs besides chat; others are skipped. */
   readonly needs?: string;
+  /** Peers are left out: a bound of Sluice alone, and too long for all of them. */
+  readonly withoutPeers?: boolean;
   /** Runs on processes started for it, and is compared with this scenario on warm ones. */
   readonly coldOf?: string;
   /** The subject that CPU time is compared with; default: the floor. */
@@ -112,6 +114,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: '60 MB uploads during 50 streams',
       // Three uploads take only two seconds, in which other load may interfere.
       everyRound: true,
+      withoutPeers: true,
       load: {
         kind: 'upload',
         stream: true,

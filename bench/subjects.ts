@@ -18,6 +18,8 @@ export interface SubjectRow extends Installable {
   readonly what: string;
   /** Runs only when selected by `--peer`. */
   readonly peer?: boolean;
+  /** Measured once instead of in every round: so far from the others that it does not matter. */
+  readonly once?: boolean;
   /** Absent: the engine itself. */
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

@@ -52,7 +52,7 @@ export const secondsOf = (load: Load): number => {
   const around = 0.4;
   switch (load.kind) {
     case 'closed':
-      return around + load.warmSeconds + Math.max(load.windowSeconds, load.atLeast === undefined ? 0 : 2);
+      return around + load.warmSeconds + Math.max(load.windowSeconds, 1);
     case 'open':
     case 'route':
       return around + load.warmSeconds + load.windowSeconds;

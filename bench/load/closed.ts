@@ -35,6 +35,7 @@ interface Tally {
 }
 
 const longestPause = 250;
+const chunksPerResponse = 100;
 const justOk: readonly number[] = [200];
 
 class Client implements Listener {
@@ -112,7 +113,9 @@ export const runClosed = async (settings: ClosedSettings): Promise<RunResult> =>
   const clients = Array.from({ length: settings.clients }, () => new Client(settings, tally));
   await seconds(settings.warmSeconds);
   window.open();
-  await untilMeasured(settings.windowSeconds, () => tally.requests, settings);
+  // A slow gateway is measured by what it has sent of its streams.
+  const answered = (): number => Math.max(tally.requests, tally.events / chunksPerResponse);
+  await untilMeasured(settings.windowSeconds, answered, settings);
   const cost = window.close();
   tally.stopped = true;
   for (const client of clients) client.leave();

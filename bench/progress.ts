@@ -74,7 +74,9 @@ export class Progress {
     const bar = '█'.repeat(full) + '░'.repeat(barWidth - full);
     const percent = String(Math.floor(share * 100)).padStart(3);
     const line = `${bar} ${percent} %  ${clock(this.left)} left  ${this.#label}`;
-    this.#output.write(clearLine + [...line].slice(0, (this.#output.columns ?? 80) - 1).join(''));
+    // A terminal that does not know its width says 0.
+    const width = this.#output.columns || 80;
+    this.#output.write(clearLine + [...line].slice(0, width - 1).join(''));
   }
 }
 

@@ -4,6 +4,7 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { createRequire } from 'node:module';
 import * as chunks from './chunks.ts';
 import { type Knobs, readKnobs } from './knobs.ts';
+import { microseconds, stamp } from './load/stamp.ts';
 import { type Paced, Pacer } from './pacer.ts';
 
 const uws: typeof import('uWebSockets.js') = createRequire(import.meta.url)('uWebSockets.js');
@@ -116,7 +117,7 @@ class Answer implements Paced {
   }
 
   readonly #token = (): void => {
-    const text = chunks.tokenText(this.#spoken, this.#knobs.size);
+    const text = this.#knobs.stamp === 1 ? stamp() : chunks.tokenText(this.#spoken, this.#knobs.size);
     this.#spoken += 1;
     stats.tokens += 1;
     this.#write(chunks.tokenChunk(this.#start, text));
@@ -216,14 +217,18 @@ const embed = (response: HttpResponse): void => {
   });
 };
 
-const microseconds = (): number => Number(process.hrtime.bigint() / 1000n);
-
 const server = uws
   .App()
   .post('/v1/chat/completions', chat)
   .post('/v1/embeddings', embed)
+  // Gateways probe both: the health of their worker, and which model it serves.
+  .get('/health', (response) => {
+    response.end();
+  })
   .get('/v1/models', (response) => {
-    response.writeHeader('content-type', 'application/json').end('{"object":"list","data":[]}');
+    response
+      .writeHeader('content-type', 'application/json')
+      .end('{"object":"list","data":[{"id":"bench","object":"model","created":0,"owned_by":"vllm"}]}');
   })
   .get('/stats', (response) => {
     response.writeHeader('content-type', 'application/json').end(JSON.stringify(stats));

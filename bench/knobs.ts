@@ -11,10 +11,19 @@ export interface Knobs {
   readonly first: number;
   /** Names the request in the engine's list of aborts. */
   readonly id: number;
+  /** 1: the text of every token is the time it was sent, see `load/stamp.ts`. */
+  readonly stamp: number;
 }
 
-const defaults: Knobs = { tokens: 64, rate: 0, size: 0, first: 0, id: 0 };
-const limits: Knobs = { tokens: 1_000_000, rate: 1000, size: 65_536, first: 60_000, id: 1_000_000_000 };
+const defaults: Knobs = { tokens: 64, rate: 0, size: 0, first: 0, id: 0, stamp: 0 };
+const limits: Knobs = {
+  tokens: 1_000_000,
+  rate: 1000,
+  size: 65_536,
+  first: 60_000,
+  id: 1_000_000_000,
+  stamp: 1,
+};
 
 export const writeKnobs = (knobs: Partial<Knobs>): string =>
   `/bench ${Object.entries(knobs)

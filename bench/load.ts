@@ -9,11 +9,11 @@ import { type Format, requestOf, type Target } from './load/request.ts';
 import { type Route, runRoute } from './load/route.ts';
 import { runSlow } from './load/slow.ts';
 import { runUpload } from './load/upload.ts';
-import { type RunResult, seconds } from './load/window.ts';
+import { type Extension, type RunResult, seconds } from './load/window.ts';
 
 /** What a scenario orders from the load generator. */
 export type Load =
-  | (Streamed & { kind: 'closed'; clients: number; warmSeconds: number; windowSeconds: number })
+  | (Streamed & Extension & { kind: 'closed'; clients: number; warmSeconds: number; windowSeconds: number })
   | (Streamed & { kind: 'open'; perSecond: number; warmSeconds: number; windowSeconds: number })
   | (Streamed & {
       kind: 'paced';
@@ -21,6 +21,7 @@ export type Load =
       rampSeconds: number;
       settleSeconds: number;
       windowSeconds: number;
+      stamped?: boolean;
     })
   | (Streamed & {
       kind: 'slow';
@@ -56,16 +57,17 @@ export interface Order {
   /** Processes whose CPU time is measured. */
   readonly pids: readonly number[];
   readonly enginePort: number;
+  readonly enginePid: number;
 }
 
 export type Outcome = { readonly result: RunResult } | { readonly failure: string };
 
-const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
+const run = ({ load, target, pids, enginePort, enginePid }: Order): Promise<RunResult> => {
   if (load.kind === 'disconnect') return runDisconnect({ ...load, target, enginePort });
-  if (load.kind === 'route') return runRoute({ ...load, target, pids });
+  if (load.kind === 'route') return runRoute({ ...load, target, pids, enginePid });
   const asked = load.model === undefined ? target : { ...target, model: load.model };
   const request = requestOf(asked, load.format ?? 'chat', load.stream, load.knobs);
-  const common = { port: target.port, pids, request };
+  const common = { port: target.port, pids, enginePid, request };
   switch (load.kind) {
     case 'closed':
       return runClosed({ ...load, ...common });
@@ -76,7 +78,7 @@ const run = ({ load, target, pids, enginePort }: Order): Promise<RunResult> => {
     case 'slow':
       return runSlow({ ...load, ...common });
     case 'upload':
-      return runUpload({ ...load, target, pids, request });
+      return runUpload({ ...load, ...common, target });
   }
 };
 
@@ -91,7 +93,9 @@ const runAlone = async (order: Order): Promise<RunResult> => {
   // Has another engine and finishes its own requests.
   if (order.load.kind === 'route') return run(order);
   const result = order.pids.length > 0 ? await run(order) : withoutCost(await run(order));
-  const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, 3);
+  // Thousands of streams take a while to abort.
+  const seconds = order.load.kind === 'paced' ? 3 + order.load.streams / 500 : 3;
+  const { running } = await statsWhen(order.enginePort, ({ running }) => running === 0, seconds);
   await quiet(order.enginePort);
   return running === 0 ? result : { ...result, errors: { ...result.errors, 'left running': running } };
 };

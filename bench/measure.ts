@@ -44,6 +44,10 @@ export const mainCpuBetween = (before: CpuSample, after: CpuSample, pids: readon
     return sum + ((after.threads.get(thread) ?? 0) - (before.threads.get(thread) ?? 0)) / 1e6;
   }, 0);
 
+/** CPU milliseconds that all processes of the machine have used. */
+export const machineMilliseconds = (): number =>
+  os.cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);
+
 /** Total resident memory of a set of processes in megabytes. */
 export const residentMegabytes = (pids: readonly number[]): number =>
   pids.reduce((sum, pid) => sum + (linux ? residentOf(pid) : psOf(pid).resident), 0);

@@ -8,6 +8,13 @@ export interface Options {
   readonly only: readonly string[];
   readonly subjects: readonly string[];
   readonly rounds: number;
+  readonly services: boolean;
+  readonly scale: boolean;
+  /** Whether the scenarios and routes run too. */
+  readonly scenarios: boolean;
+  readonly charts: boolean;
+  /** Results to draw instead of a run. */
+  readonly files: readonly string[];
   readonly json: string | undefined;
   readonly rows: string | undefined;
   readonly micro: boolean;
@@ -16,11 +23,16 @@ export interface Options {
 }
 
 export const usage = `npm run bench -- [options]
+  --all              everything: scenarios with all peers, routes, services, scale, charts
   --full             longer windows, five rounds, every scenario in every round
-  --peer name        also measure a peer of bench/subjects.json (portkey); repeatable
+  --peer name        also measure a peer: nginx, vllm-router, smg, portkey, litellm, or all; repeatable
   --only name        only this scenario; repeatable (routes/usage: only routes with this in their name)
   --subject name     only this subject; repeatable
   --rounds n         interleaved rounds (3; 5 with --full)
+  --services         instead: with Redis, Kafka and ClickHouse, beside the embedded stores
+  --scale            instead: from 1 to 5000 streams, and over several processes
+  --charts           draw docs/charts/*.svg from this run
+  --charts file.json draw them from the results of an earlier run
   --rows file.json   additional subjects; an existing name is replaced
   --json file        where to write the results (bench/results/<time>.json)
   --profile          a CPU profile per scenario and subject instead of the table
@@ -28,14 +40,19 @@ export const usage = `npm run bench -- [options]
 `;
 
 export const readOptions = (args: readonly string[]): Options => {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
     args: [...args],
+    allowPositionals: true,
     options: {
+      all: { type: 'boolean', default: false },
       full: { type: 'boolean', default: false },
       peer: { type: 'string', multiple: true, default: [] },
       only: { type: 'string', multiple: true, default: [] },
       subject: { type: 'string', multiple: true, default: [] },
       rounds: { type: 'string' },
+      services: { type: 'boolean', default: false },
+      scale: { type: 'boolean', default: false },
+      charts: { type: 'boolean', default: false },
       json: { type: 'string' },
       rows: { type: 'string' },
       profile: { type: 'boolean', default: false },
@@ -45,12 +62,19 @@ export const readOptions = (args: readonly string[]): Options => {
   });
   const rounds = Number(values.rounds ?? (values.full ? 5 : 3));
   if (!Number.isInteger(rounds) || rounds < 1 || rounds > 100) throw new Error('--rounds takes 1 to 100');
+  if (positionals.length > 0 && !values.charts)
+    throw new Error(`unexpected ${positionals[0]}: only --charts takes files`);
   return {
     full: values.full,
-    peers: values.peer,
+    peers: values.all ? ['all'] : values.peer,
     only: values.only,
     subjects: values.subject,
     rounds,
+    services: values.services || values.all,
+    scale: values.scale || values.all,
+    scenarios: values.all || !(values.services || values.scale),
+    charts: values.charts || values.all,
+    files: positionals,
     json: values.json,
     rows: values.rows,
     micro: values.micro,

@@ -4,10 +4,12 @@ import { SourceMap } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from './load.ts';
+import type { Progress } from './progress.ts';
 import { loadOf, type RoutesPlan, withRoutes } from './routes/run.ts';
-import { closeStage, measureOnce, openStage, type Stage, warmUp } from './run.ts';
 import type { Scenario } from './scenarios.ts';
+import { closeStage, measureOnce, openStage, type Stage } from './stage.ts';
 import { type Subject, type SubjectRow, startSubject } from './subjects.ts';
+import { warmUp } from './warm-up.ts';
 
 interface CallFrame {
   readonly functionName: string;
@@ -37,7 +39,7 @@ const results = path.join(import.meta.dirname, 'results');
 export const profileAll = async (
   rows: readonly SubjectRow[],
   scenarios: readonly Scenario[],
-  say: (line: string) => void,
+  progress: Progress,
 ): Promise<void> => {
   if (scenarios.length === 0) return;
   const stage = await openStage();
@@ -46,7 +48,7 @@ export const profileAll = async (
       const subject = await startSubject(row, stage.enginePort);
       await warmUp(stage, subject);
       for (const { name, title, load } of scenarios) {
-        say(`profiling ${row.name} ${name}`);
+        progress.say(`profiling ${row.name} ${name}`);
         await profileOnce(stage, subject, { name, title, load });
       }
       await subject.stop();
@@ -59,7 +61,7 @@ export const profileAll = async (
 export const profileRoutes = (plan: RoutesPlan): Promise<void> =>
   withRoutes(plan, async ({ stage, near, rows }) => {
     for (const row of rows) {
-      plan.say(`profiling ${row.name}`);
+      plan.progress.say(`profiling ${row.name}`);
       const name = row.name.replaceAll(/[^A-Za-z0-9]+/g, '-');
       await profileOnce(stage, near, { name, title: row.name, load: loadOf(row, true) });
     }

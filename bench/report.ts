@@ -9,6 +9,9 @@ const titles: Readonly<Record<string, string>> = {
   cpu_us_per_request: 'CPU µs/request',
   cpu_us_per_chunk: 'CPU µs/chunk',
   cpu_cores: 'CPU cores',
+  times_warm: '× warm',
+  next_cpu_us_per_request: 'CPU µs, the next 5000',
+  requests: 'requests',
   latency_p50_ms: 'p50 ms',
   latency_p90_ms: 'p90 ms',
   latency_p99_ms: 'p99 ms',
@@ -30,9 +33,10 @@ const titles: Readonly<Record<string, string>> = {
 
 export const scenarioTable = (scenario: Scenario, subjects: readonly string[], results: Results): string => {
   const cost = scenario.columns.find((column) => column.startsWith('cpu_us'));
+  const { reference = 'floor' } = scenario;
   const columns = [...scenario.columns, 'loop_p99_ms'];
   const header = [scenario.title, ...columns.map((column) => titles[column] ?? column)];
-  if (cost !== undefined) header.splice(header.indexOf(titles[cost] ?? cost) + 1, 0, '× floor');
+  if (cost !== undefined) header.splice(header.indexOf(titles[cost] ?? cost) + 1, 0, `× ${reference}`);
   const rows = subjects
     .filter((subject) =>
       results.measurements.some((each) => each.subject === subject && each.scenario === scenario.name),
@@ -41,7 +45,7 @@ export const scenarioTable = (scenario: Scenario, subjects: readonly string[], r
       const cells = [subject];
       for (const column of columns) {
         cells.push(figure(results.median(scenario.name, subject, column)));
-        if (column === cost) cells.push(figure(results.ratio(scenario.name, column, subject, 'floor')));
+        if (column === cost) cells.push(figure(results.ratio(scenario.name, column, subject, reference)));
       }
       return [...cells, errorsText(results.errors(scenario.name, subject))];
     });
@@ -69,20 +73,24 @@ export const routesTable = (results: Results): string => {
     : table([[title, ...columns.map((column) => titles[column] ?? column), 'failures'], ...rows]);
 };
 
-export const boundsTable = (verdicts: readonly Verdict[]): string =>
-  table([
+/** Bounds that the run says something about. */
+export const boundsTable = (verdicts: readonly Verdict[]): string => {
+  const judged = verdicts.filter(({ value }) => value !== undefined);
+  if (judged.length === 0) return '';
+  return table([
     ['bound', 'measured', 'limit', 'aim', ''],
-    ...verdicts.map(({ bound, value, met, aimMet }) => {
+    ...judged.map(({ bound, value, aim, met, aimMet }) => {
       const sign = bound.kind === 'most' ? '≤' : '≥';
       return [
         bound.measure,
-        value === undefined ? 'not measured' : `${figure(value)} ${bound.unit}`,
+        `${figure(value)} ${bound.unit}`,
         `${sign} ${bound.limit} ${bound.unit}`,
-        bound.aim === undefined ? '' : `${sign} ${bound.aim}`,
-        met === undefined ? '' : met ? (aimMet === true ? 'met, aim too' : 'met') : 'NOT MET',
+        aim === undefined ? '' : `${sign} ${figure(aim)}`,
+        met === true ? (aimMet === true ? 'met, aim too' : 'met') : 'NOT MET',
       ];
     }),
   ]);
+};
 
 const errorsText = (errors: Readonly<Record<string, number>>): string =>
   Object.entries(errors)
@@ -96,7 +104,7 @@ export const figure = (value: number | undefined): string => {
   return String(Number(value.toPrecision(3)));
 };
 
-const table = (rows: readonly (readonly string[])[]): string => {
+export const table = (rows: readonly (readonly string[])[]): string => {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(3, ...rows.map((row) => [...(row[column] ?? '')].length)),
   );

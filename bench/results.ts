@@ -11,7 +11,11 @@ export interface Measurement {
 }
 
 export class Results {
-  readonly measurements: Measurement[] = [];
+  readonly measurements: Measurement[];
+
+  constructor(measurements: readonly Measurement[] = []) {
+    this.measurements = [...measurements];
+  }
 
   add(measurement: Measurement): void {
     this.measurements.push(measurement);

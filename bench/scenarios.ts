@@ -11,10 +11,18 @@ export interface Scenario {
   readonly columns: readonly string[];
   /** Features that a subject needs besides chat; others are skipped. */
   readonly needs?: string;
+  /** Peers are left out: a bound of Sluice alone, and too long for all of them. */
+  readonly withoutPeers?: boolean;
+  /** Runs on processes started for it, and is compared with this scenario on warm ones. */
+  readonly coldOf?: string;
+  /** The subject that CPU time is compared with; default: the floor. */
+  readonly reference?: string;
 }
 
 export const scenarios = (full: boolean): readonly Scenario[] => {
   const time = (short: number, long: number): number => (full ? long : short);
+  /** A slow gateway has a longer window: with too few responses there is no CPU time per response. */
+  const closed = { kind: 'closed', clients: 64, warmSeconds: 0.3, atLeast: 64, longestSeconds: 6 } as const;
   const whole = { stream: false, knobs: { tokens: 64 } };
   const streams = { stream: true, knobs: { tokens: 200 } };
   /** Scenarios that the warm-up does not cover. */
@@ -33,8 +41,25 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       name: 'whole',
       title: 'non-streamed responses, 64 clients',
       everyRound: true,
-      load: { kind: 'closed', ...whole, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
+      load: { ...closed, ...whole, windowSeconds: time(1.2, 4) },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
+    },
+    {
+      name: 'cold',
+      title: 'the first 5000 non-streamed responses of a process, 64 clients',
+      everyRound: false,
+      coldOf: 'whole',
+      load: {
+        kind: 'closed',
+        ...whole,
+        clients: 64,
+        warmSeconds: 0,
+        windowSeconds: 0,
+        atLeast: 5000,
+        // A slow gateway is measured over fewer.
+        longestSeconds: 6,
+      },
+      columns: ['cpu_us_per_request', 'times_warm', 'next_cpu_us_per_request', 'requests'],
     },
     {
       name: 'rate',
@@ -47,7 +72,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       name: 'fast',
       title: '64 unpaced streams of 200 tokens',
       everyRound: true,
-      load: { kind: 'closed', ...streams, clients: 64, warmSeconds: 0.3, windowSeconds: time(1.2, 4) },
+      load: { ...closed, ...streams, windowSeconds: time(1.2, 4) },
       columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
     },
     {
@@ -91,6 +116,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       title: '60 MB uploads during 50 streams',
       // Three uploads take only two seconds, in which other load may interfere.
       everyRound: true,
+      withoutPeers: true,
       load: {
         kind: 'upload',
         stream: true,

@@ -1,28 +1,29 @@
-/** Starts the subjects of `subjects.json`, each as a process on its own port. */
-import { type ChildProcess, execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+/** Starts subjects, each as a process on its own port. */
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { buildParts } from './build.ts';
 import type { Target } from './load/request.ts';
 import { processTree } from './measure.ts';
+import { type Installable, installedIn } from './peers/install.ts';
 import { eventually, freePort, nextMessage, start, stop, wordsOf } from './processes.ts';
 
-/** An entry. Strings may contain {port}, {engine} (its port), {bench}, {built}, {root}, {folder} (its own, empty) and {installed}. */
-export interface SubjectRow {
-  readonly name: string;
+/**
+ * An entry. Strings may contain {port}, {spare} (another port), {engine} (its port), {bench}, {built}, {root}, {folder}
+ * (its own, empty) and {installed}.
+ */
+export interface SubjectRow extends Installable {
   readonly what: string;
   /** Runs only when selected by `--peer`. */
   readonly peer?: boolean;
-  /** A package.json to install outside this project. */
-  readonly install?: { readonly dependencies: Readonly<Record<string, string>> } & Readonly<
-    Record<string, unknown>
-  >;
+  /** Measured once instead of in every round: so far from the others that it does not matter. */
+  readonly once?: boolean;
   /** Absent: the engine itself. */
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Files of its folder by name, written as JSON. */
+  /** Files of its folder by name: a list of lines, or a value that is written as JSON. */
   readonly files?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly path?: string;
@@ -57,46 +58,38 @@ process.once('exit', () => {
 
 const bench = import.meta.dirname;
 const root = path.dirname(bench);
-const readyWithin = 30;
+/** LiteLLM imports for half a minute on a busy machine. */
+const readyWithin = 120;
 
-export const readRows = (file = path.join(bench, 'subjects.json')): SubjectRow[] =>
+/** Sluice and what it is compared with; peers have `peer` set. */
+export const allRows = (): SubjectRow[] => [
+  ...readRows(path.join(bench, 'subjects.json')),
+  ...readRows(path.join(bench, 'peers', 'peers.json')),
+];
+
+export const readRows = (file: string): SubjectRow[] =>
   JSON.parse(readFileSync(file, 'utf8')) as SubjectRow[];
-
-const installFolder = (row: SubjectRow): string => path.join(os.tmpdir(), 'sluice-bench-peers', row.name);
-
-/** Installs a peer into a temporary folder, once per version. */
-export const install = (row: SubjectRow): void => {
-  if (row.install === undefined) return;
-  const folder = installFolder(row);
-  const manifest = JSON.stringify({ name: `bench-${row.name}`, private: true, ...row.install });
-  const marker = path.join(folder, 'installed.json');
-  if (existsSync(marker) && readFileSync(marker, 'utf8') === manifest) return;
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(path.join(folder, 'package.json'), manifest);
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: folder,
-    stdio: ['ignore', 2, 2],
-  });
-  writeFileSync(marker, manifest);
-};
 
 export const startSubject = async (row: SubjectRow, enginePort: number): Promise<Subject> => {
   const port = row.command === undefined ? enginePort : await freePort();
+  const spare = row.command === undefined ? 0 : await freePort();
   const folder = mkdtempSync(path.join(os.tmpdir(), `sluice-bench-${row.name}-`));
   folders.add(folder);
   const fill = (text: string): string =>
     text
       .replaceAll('{port}', String(port))
+      .replaceAll('{spare}', String(spare))
       .replaceAll('{engine}', String(enginePort))
       .replaceAll('{bench}', bench)
       .replaceAll('{built}', buildParts())
       .replaceAll('{root}', root)
       .replaceAll('{folder}', folder)
-      .replaceAll('{installed}', installFolder(row));
+      .replaceAll('{installed}', installedIn(row));
   const fillAll = (texts: Readonly<Record<string, string>> = {}): Record<string, string> =>
     Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, fill(text)]));
   for (const [name, content] of Object.entries(row.files ?? {})) {
-    writeFileSync(path.join(folder, name), fill(JSON.stringify(content, null, 2)));
+    const text = isLines(content) ? content.join('\n') : JSON.stringify(content, null, 2);
+    writeFileSync(path.join(folder, name), `${fill(text)}\n`);
   }
   const child =
     row.command === undefined
@@ -135,6 +128,9 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
     stop: end,
   };
 };
+
+const isLines = (content: unknown): content is string[] =>
+  Array.isArray(content) && content.every((line) => typeof line === 'string');
 
 const ready = (target: Target, child: ChildProcess | undefined): Promise<boolean> =>
   eventually(async () => {

@@ -3,6 +3,7 @@ import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
 import { resetStats, statsWhen } from './engine-stats.ts';
 import { chatRequest, type Target } from './request.ts';
+import { microseconds } from './stamp.ts';
 import { Errors, type RunResult, seconds } from './window.ts';
 
 export interface DisconnectSettings {
@@ -23,7 +24,7 @@ export const runDisconnect = async (settings: DisconnectSettings): Promise<RunRe
   await resetStats(enginePort);
 
   const leave = (id: number, connection: Connection): void => {
-    leftAt.set(id, Number(process.hrtime.bigint() / 1000n));
+    leftAt.set(id, microseconds());
     connection.leave(id % 2 === 0 ? 'close' : 'reset');
   };
 

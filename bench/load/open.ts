@@ -1,11 +1,10 @@
 /** Open-loop load at a fixed rate; latency counts from the scheduled start, so stalls are not hidden. */
 import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
-import { Errors, type RunResult, Window } from './window.ts';
+import { Errors, type Measured, type RunResult, Window } from './window.ts';
 
-export interface OpenSettings {
+export interface OpenSettings extends Measured {
   readonly port: number;
-  readonly pids: readonly number[];
   readonly request: Buffer;
   readonly perSecond: number;
   readonly warmSeconds: number;
@@ -19,7 +18,7 @@ const timerSlack = 2;
 
 export const runOpen = (settings: OpenSettings): Promise<RunResult> =>
   new Promise((resolve) => {
-    const window = new Window(settings.pids);
+    const window = new Window(settings);
     const errors = new Errors();
     const latency = new Histogram();
     const idle: Connection[] = [];

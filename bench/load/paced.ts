@@ -1,18 +1,23 @@
 /** Reads many long-lived streams: CPU time per chunk, jitter and time to first token. */
 import { Histogram } from '../histogram.ts';
 import { Connection, type Listener } from './connection.ts';
-import { Errors, type RunResult, seconds, Window } from './window.ts';
+import { microseconds, sinceStamp } from './stamp.ts';
+import { Errors, helperMetrics, type Measured, type RunResult, seconds, Window } from './window.ts';
 
-export interface PacedSettings {
+export interface PacedSettings extends Measured {
   readonly port: number;
-  readonly pids: readonly number[];
   readonly request: Buffer;
   readonly streams: number;
   /** The streams start evenly over this time, so that their tokens do not coincide. */
   readonly rampSeconds: number;
   readonly settleSeconds: number;
   readonly windowSeconds: number;
+  /** Tokens carry the time they were sent: of some streams, the delivery delay is recorded. */
+  readonly stamped?: boolean;
 }
+
+/** More would only cost the load generator CPU time. */
+const stampedStreams = 200;
 
 /** One stream; the phase selects the histogram of its gaps. */
 export class LiveStream implements Listener {
@@ -20,6 +25,8 @@ export class LiveStream implements Listener {
   readonly #tally: StreamTally;
   readonly #startedAt = performance.now();
   #lastAt = 0;
+  /** Set on streams whose tokens are stamped. */
+  text?: (read: string) => void;
 
   constructor(port: number, request: Buffer, tally: StreamTally) {
     this.#tally = tally;
@@ -72,7 +79,7 @@ export const startStreams = async (
 };
 
 export const runPaced = async (settings: PacedSettings): Promise<RunResult> => {
-  const window = new Window(settings.pids);
+  const window = new Window(settings);
   const gaps = new Histogram();
   const tally: StreamTally = {
     errors: new Errors(),
@@ -81,6 +88,7 @@ export const runPaced = async (settings: PacedSettings): Promise<RunResult> => {
     events: 0,
   };
   const streams = await startStreams(settings, tally);
+  const delay = settings.stamped === true ? recordDelay(streams, window) : undefined;
   await seconds(settings.settleSeconds);
   tally.events = 0;
   tally.gaps = gaps;
@@ -104,6 +112,25 @@ export const runPaced = async (settings: PacedSettings): Promise<RunResult> => {
       gap_max_ms: gaps.percentile(1),
       rss_peak_mb: cost.residentPeak,
       rss_growth_mb: cost.residentGrowth,
+      ...helperMetrics(cost),
+      ...(delay === undefined
+        ? {}
+        : { delay_p50_ms: delay.percentile(0.5), delay_p99_ms: delay.percentile(0.99) }),
     },
   };
+};
+
+/** From the engine's write to the client's read, of some of the streams. */
+const recordDelay = (streams: readonly LiveStream[], window: Window): Histogram => {
+  const delay = new Histogram();
+  const step = Math.max(1, Math.floor(streams.length / stampedStreams));
+  const text = (read: string): void => {
+    const milliseconds = window.isOpen ? sinceStamp(read, microseconds()) : undefined;
+    if (milliseconds !== undefined) delay.record(milliseconds);
+  };
+  for (let index = 0; index < streams.length; index += step) {
+    const stream = streams[index];
+    if (stream !== undefined) stream.text = text;
+  }
+  return delay;
 };

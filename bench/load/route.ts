@@ -3,7 +3,15 @@ import { Histogram } from '../histogram.ts';
 import { closedMetrics, runClosed } from './closed.ts';
 import { Connection } from './connection.ts';
 import { rawRequest, type Target } from './request.ts';
-import { Errors, type Extension, type RunResult, seconds, untilMeasured, Window } from './window.ts';
+import {
+  Errors,
+  type Extension,
+  type Measured,
+  type RunResult,
+  seconds,
+  untilMeasured,
+  Window,
+} from './window.ts';
 
 export interface Step {
   readonly method: string;
@@ -26,9 +34,8 @@ export interface Route {
   readonly finds?: string;
 }
 
-export interface RouteSettings extends Route {
+export interface RouteSettings extends Measured, Route {
   readonly target: Target;
-  readonly pids: readonly number[];
   readonly clients: number;
   readonly warmSeconds: number;
   readonly windowSeconds: number;
@@ -65,7 +72,7 @@ const bytesOf = ({ port, headers }: Target, step: Step, found: string): Buffer =
 
 /** A started sequence runs to its end even after the window: leftover work would count for the next route. */
 const runStory = async (settings: RouteSettings): Promise<RunResult> => {
-  const window = new Window(settings.pids);
+  const window = new Window(settings);
   const errors = new Errors();
   const latency = new Histogram();
   let requests = 0;

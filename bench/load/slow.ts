@@ -1,10 +1,9 @@
 /** Slow clients of a fast engine: measures backpressure and the memory that the subject buffers. */
 import { Connection, type Listener } from './connection.ts';
-import { Errors, type RunResult, seconds, Window } from './window.ts';
+import { Errors, type Measured, type RunResult, seconds, Window } from './window.ts';
 
-export interface SlowSettings {
+export interface SlowSettings extends Measured {
   readonly port: number;
-  readonly pids: readonly number[];
   readonly request: Buffer;
   readonly readers: number;
   /** Every client reads once, at most 256 KiB, per interval. */
@@ -40,7 +39,7 @@ class SlowReader implements Listener {
 }
 
 export const runSlow = async (settings: SlowSettings): Promise<RunResult> => {
-  const window = new Window(settings.pids);
+  const window = new Window(settings);
   const before = window.resident();
   const errors = new Errors();
   window.open();

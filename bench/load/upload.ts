@@ -3,11 +3,10 @@ import { Histogram } from '../histogram.ts';
 import { Connection } from './connection.ts';
 import { type StreamTally, startStreams } from './paced.ts';
 import { type Target, uploadRequest } from './request.ts';
-import { Errors, type RunResult, seconds, Window } from './window.ts';
+import { Errors, type Measured, type RunResult, seconds, Window } from './window.ts';
 
-export interface UploadSettings {
+export interface UploadSettings extends Measured {
   readonly target: Target;
-  readonly pids: readonly number[];
   readonly request: Buffer;
   readonly streams: number;
   readonly idleSeconds: number;
@@ -25,7 +24,7 @@ export const runUpload = async (settings: UploadSettings): Promise<RunResult> =>
   const beside = new Histogram();
   const tally: StreamTally = { errors, firstToken: new Histogram(), gaps: undefined, events: 0 };
   const body = uploadRequest(target, settings.uploadBytes);
-  const window = new Window(settings.pids);
+  const window = new Window(settings);
   const streams = await startStreams({ ...settings, port: target.port, rampSeconds: 0.5 }, tally);
   await seconds(0.5);
   tally.gaps = idle;

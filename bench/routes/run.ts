@@ -2,8 +2,9 @@
 
 import type { Step } from '../load/route.ts';
 import type { Load, Outcome } from '../load.ts';
+import type { Progress } from '../progress.ts';
 import { type Measurement, Results } from '../results.ts';
-import { closeStage, measureOnce, openStage, type Stage } from '../run.ts';
+import { closeStage, measureOnce, openStage, type Stage } from '../stage.ts';
 import { type Subject, type SubjectRow, startSubject } from '../subjects.ts';
 import { gateways } from './gateways.ts';
 import { prepare } from './prepare.ts';
@@ -16,7 +17,7 @@ export interface RoutesPlan {
   readonly isWanted: (name: string) => boolean;
   readonly full: boolean;
   readonly rounds: number;
-  readonly say: (line: string) => void;
+  readonly progress: Progress;
 }
 
 export interface OpenRoutes {
@@ -54,7 +55,7 @@ export const withRoutes = async (
   const stage = await openStage();
   const started: Subject[] = [];
   const begin = async (row: SubjectRow, enginePort: number): Promise<Subject> => {
-    plan.say(`starting ${row.name} for its routes`);
+    plan.progress.begin(`starting ${row.name} for its routes`);
     const subject = await startSubject(row, enginePort);
     started.push(subject);
     return subject;
@@ -67,7 +68,7 @@ export const withRoutes = async (
     const wanted = all.filter(({ name }) => plan.isWanted(name));
     if (wanted.length === 0)
       throw new Error(`no such route; there are ${all.map(({ name }) => name).join('; ')}`);
-    plan.say(`warming up ${all.length} routes`);
+    plan.progress.begin(`warming up ${all.length} routes`);
     await measureOnce(stage, near, shared);
     for (const row of all)
       await measureOnce(stage, near, { ...loadOf(row, false), warmSeconds: 0, windowSeconds: warmSeconds });
@@ -81,10 +82,14 @@ export const withRoutes = async (
 /** Results in which every route is a scenario. */
 export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
   const results = new Results();
+  const rounds = plan.full ? plan.rounds : 1;
+  const secondsPlanned = rounds * (plan.full ? 250 : 80);
+  plan.progress.plan(secondsPlanned);
   await withRoutes(plan, async ({ stage, near, rows }) => {
-    for (let round = 1; round <= (plan.full ? plan.rounds : 1); round += 1) {
+    for (let round = 1; round <= rounds; round += 1) {
       results.add(await idle(plan, stage, near, round));
       for (const row of rows) {
+        plan.progress.begin(row.name);
         await near.loopDelay();
         const outcome = await measureOnce(stage, near, loadOf(row, plan.full));
         const delay = await near.loopDelay();
@@ -98,7 +103,8 @@ export const runRoutes = async (plan: RoutesPlan): Promise<Results> => {
           errors,
         });
         const cost = metrics.cpu_us_per_request?.toPrecision(4) ?? 'unknown';
-        plan.say(`${row.name}: cpu_us_per_request ${cost}${trouble(errors)}`);
+        const seconds = secondsPlanned / rows.length / rounds;
+        plan.progress.finish(seconds, `${row.name}: cpu_us_per_request ${cost}${trouble(errors)}`);
       }
     }
   });

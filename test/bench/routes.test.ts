@@ -31,7 +31,7 @@ t.test('the routes, one gateway before another', async (t) => {
     model: 'near/chat',
   };
   const rows = routeRows(await prepare(target));
-  const settings = { target, pids: [process.pid], warmSeconds: 0, windowSeconds: 0 };
+  const settings = { target, pids: [process.pid], enginePid: process.pid, warmSeconds: 0, windowSeconds: 0 };
   const once = (row: RouteRow): Promise<RunResult> => runRoute({ ...settings, ...row, clients: 1 });
 
   t.test('every route of the table has a row', async (t) => {

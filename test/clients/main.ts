@@ -9,8 +9,9 @@ import { patiently } from '../eventually.ts';
 import { readBlocks } from './blocks.ts';
 import type { CheckResult } from './client.ts';
 import { type NamedClient, readClients } from './clients.ts';
-import { type Fetched, fetchClient } from './fetch.ts';
+import { fetchClient } from './fetch.ts';
 import { type Gateway, startBuiltGateway } from './gateway.ts';
+import type { Fetched } from './packages.ts';
 import { openSite } from './site.ts';
 import { type Row, tableOf } from './table.ts';
 

@@ -1,0 +1,69 @@
+/** Measures Sluice with Redis, Kafka and ClickHouse beside Sluice with its embedded stores. */
+import { clickHouseMissing, startClickHouse } from '../../test/services/clickhouse.ts';
+import { kafkaMissing, startKafka } from '../../test/services/kafka.ts';
+import { redisMissing, startRedis } from '../../test/services/redis.ts';
+import type { Progress } from '../progress.ts';
+import { Results } from '../results.ts';
+import { run } from '../run.ts';
+import { type Scenario, scenarios } from '../scenarios.ts';
+import type { SubjectRow } from '../subjects.ts';
+
+export interface ServicesPlan {
+  /** The entry of Sluice with its embedded stores. */
+  readonly sluice: SubjectRow;
+  readonly full: boolean;
+  readonly rounds: number;
+  readonly progress: Progress;
+}
+
+const measured = ['whole', 'fast', 'paced200'];
+
+export const serviceScenarios = (full: boolean): readonly Scenario[] =>
+  scenarios(full)
+    .filter(({ name }) => measured.includes(name))
+    .map((scenario) => ({
+      ...scenario,
+      name: `services/${scenario.name}`,
+      title: `services: ${scenario.title}`,
+      reference: 'embedded',
+    }));
+
+/** In the order of the tables. The last one leaves the way from Kafka to ClickHouse to a process of its own. */
+export const serviceSubjects: readonly string[] = ['embedded', 'services', 'billing-apart'];
+
+/** Why the services cannot be measured here; undefined when they can. */
+export const servicesMissing = (): string | undefined =>
+  [redisMissing(), kafkaMissing(), clickHouseMissing()].find((reason) => reason !== undefined);
+
+export const runServices = async ({ sluice, full, rounds, progress }: ServicesPlan): Promise<Results> => {
+  const missing = servicesMissing();
+  if (missing !== undefined) {
+    progress.say(`services are left out: ${missing}`);
+    return new Results();
+  }
+  progress.begin('starting Redis, Kafka and ClickHouse');
+  const redis = await startRedis({ own: true });
+  const kafka = await startKafka({ own: true });
+  const clickHouse = await startClickHouse({ own: true });
+  const configured = (name: string, more: Readonly<Record<string, string>>): SubjectRow => ({
+    ...sluice,
+    name,
+    environment: {
+      ...sluice.environment,
+      REDIS_URL: redis.url,
+      KAFKA_BROKERS: kafka.brokers,
+      CLICKHOUSE_URL: clickHouse.url,
+      ...more,
+    },
+  });
+  const rows = [
+    { ...sluice, name: 'embedded' },
+    configured('services', {}),
+    configured('billing-apart', { SLUICE_BILLING: 'apart', KAFKA_PREFIX: 'apart' }),
+  ];
+  try {
+    return await run({ rows, scenarios: serviceScenarios(full), rounds, full, progress });
+  } finally {
+    await Promise.all([redis.stop(), kafka.stop(), clickHouse.stop()]);
+  }
+};

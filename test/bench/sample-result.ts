@@ -1,0 +1,118 @@
+/** A small result of the bench, with every subject and every chart's values. */
+import type { ResultFile } from '../../bench/result-file.ts';
+import { scaleOf } from '../../bench/result-file.ts';
+import type { Measurement } from '../../bench/results.ts';
+
+interface Row {
+  readonly name: string;
+  /** CPU µs: whole, at a fixed rate, per paced and per unpaced token. */
+  readonly cpu: readonly [number, number, number, number];
+  readonly growth: number;
+  readonly latency: readonly [number, number];
+}
+
+const rows: readonly Row[] = [
+  { name: 'direct', cpu: [0, 0, 0, 0], growth: 0, latency: [0.3, 1.2] },
+  { name: 'floor', cpu: [43, 244, 31.5, 5], growth: 53, latency: [0.5, 2.1] },
+  { name: 'sluice', cpu: [58, 278, 34, 3.4], growth: 47, latency: [0.61, 2.6] },
+  { name: 'nginx', cpu: [21, 78, 16.7, 2.1], growth: 3, latency: [0.38, 1.5] },
+  { name: 'vllm-router', cpu: [83, 233, 26, 5.3], growth: 2030, latency: [0.9, 4.1] },
+  { name: 'smg', cpu: [150, 389, 29.6, 5.1], growth: 2010, latency: [1.1, 5] },
+  { name: 'portkey', cpu: [1575, 2100, 131, 22], growth: 400, latency: [4.2, 19] },
+  { name: 'litellm', cpu: [11_000, 12_300, 1189, 300], growth: 120, latency: [900, 2400] },
+];
+const scaled = ['direct', 'floor', 'sluice', 'nginx', 'vllm-router'];
+const counts = [1, 10, 50, 200, 1000, 2000, 5000];
+
+const measurement = (scenario: string, subject: string, metrics: Record<string, number>): Measurement => ({
+  round: 1,
+  scenario,
+  subject,
+  metrics,
+  errors:
+    metrics.rss_growth_mb !== undefined && metrics.rss_growth_mb > 2000
+      ? { 'held more than 2000 MB': 1 }
+      : {},
+});
+
+const ofRow = ({
+  name,
+  cpu: [whole, rate, paced, fast],
+  growth,
+  latency: [p50, p99],
+}: Row): Measurement[] => [
+  ...(name === 'direct'
+    ? []
+    : [
+        measurement('whole', name, { cpu_us_per_request: whole }),
+        measurement('paced200', name, { cpu_us_per_chunk: paced }),
+        measurement('fast', name, { cpu_us_per_chunk: fast }),
+        measurement('slow', name, { rss_growth_mb: growth }),
+      ]),
+  measurement('rate', name, {
+    ...(name === 'direct' ? {} : { cpu_us_per_request: rate }),
+    latency_p50_ms: p50,
+    latency_p99_ms: p99,
+  }),
+];
+
+/** The more streams, the more of them share a wake-up, until there is no CPU time left. */
+const scalePoints = scaled.flatMap((name, index) =>
+  counts.map((streams) => {
+    const late = streams >= 2000 ? 40 * index * (streams / 2000) : 0;
+    return measurement(`scale/${streams}`, name, {
+      chunks_per_second: streams * 20,
+      ...(name === 'direct' ? {} : { cpu_us_per_chunk: (20 + 12 * index) / (1 + Math.log10(streams)) }),
+      delay_p50_ms: 0.1 + 0.05 * index + late / 4,
+      delay_p99_ms: 0.4 + 0.3 * index + late,
+      cpu_cores: name === 'direct' ? 0 : Math.min(1, streams / 2000),
+      engine_cores: Math.min(0.5, streams / 5000),
+      generator_cores: Math.min(0.6, streams / 4000),
+    });
+  }),
+);
+
+const processPoints = [1, 2].map((count) =>
+  measurement('processes/whole', `${count} ${count === 1 ? 'process' : 'processes'}`, {
+    requests_per_second: 9000 + 900 * count,
+    cpu_us_per_request: 60,
+    cpu_cores: 0.6 * count,
+    engine_cores: 0.4,
+    generator_cores: 0.5,
+  }),
+);
+
+const measurements = [...rows.flatMap(ofRow), ...scalePoints, ...processPoints];
+
+export const sampleResult: ResultFile = {
+  started: '2026-01-02T03:04:05.000Z',
+  minutes: 1,
+  machine: { processor: 'Sample(R) Processor', cores: 2, memory_gb: 8, node: 'v20.20.2' },
+  options: {
+    full: false,
+    peers: ['all'],
+    only: [],
+    subjects: [],
+    rounds: 3,
+    services: false,
+    scale: true,
+    scenarios: true,
+    charts: true,
+    files: [],
+    json: undefined,
+    rows: undefined,
+    micro: false,
+    profile: false,
+    help: false,
+  },
+  subjects: rows.map(({ name }) => ({
+    name,
+    what: name,
+    ...(name === 'vllm-router' ? { version: '0.1.16' } : {}),
+  })),
+  missing: {},
+  measurements,
+  routes: [],
+  scale: scaleOf(measurements, 2),
+  bounds: [],
+};

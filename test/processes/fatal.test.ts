@@ -1,7 +1,7 @@
 /** Tests that a process drains and exits with an error code after an uncaught error. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
@@ -138,6 +138,39 @@ t.test('a second uncaught error does not wait for the drain', async (t) => {
   t.ok(performance.now() - begun < patiently(5_000), 'the drain would take 30 s');
   t.equal(await rest, 'cut');
   t.match(running.log(), [{ level: fatal }, { level: 50, msg: 'another uncaught error while stopping' }]);
+});
+
+t.test('a part that never closes does not keep a stopping gateway alive', async (t) => {
+  const running = start(t, ['serve'], { TEST_FAULT: 'never closed', SLUICE_DRAIN_SECONDS: '0' });
+  await addresses(running);
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [1, null]);
+  t.match(running.log(), [
+    { level: 50, msg: 'stopping failed', err: { message: 'not stopped after 5000 ms' } },
+  ]);
+});
+
+t.test('a part that cannot be closed does not keep the others open', async (t) => {
+  const running = start(t, ['serve'], { TEST_FAULT: 'not closed' });
+  await addresses(running);
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [1, null]);
+  t.match(running.log(), [{ level: 50, msg: 'stopping failed', err: { message: 'injected' } }]);
+});
+
+t.test('a gateway whose data folder was removed stops, and says what is lost', async (t) => {
+  const folder = t.testdir();
+  const running = start(t, ['serve'], { SLUICE_DATA: folder });
+  const { url } = await addresses(running);
+  const { rest } = await stream(url, 'tokens=20 rate=40/s');
+  await rm(folder, { recursive: true });
+  t.equal(await rest, 'stop');
+  const begun = performance.now();
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [0, null]);
+  t.ok(performance.now() - begun < patiently(15_000), 'the drain would take 30 s');
+  const lost = running.log().filter(({ level }) => level === 50);
+  t.match(lost, [{ msg: 'journal removed: events that were not shipped are lost' }]);
 });
 
 t.test('under a supervisor the process is replaced, and the others keep serving', async (t) => {

@@ -25,6 +25,7 @@ const longest = [
   'http',
   'videos',
   'cli',
+  'wires',
   'examples',
   'chaos',
   'bench',

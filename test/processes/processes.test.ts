@@ -1,15 +1,14 @@
 /** Tests several gateways on one port: rolling replacement under load, and restart after crashes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { eventually } from '../eventually.ts';
+import { childrenOf, environmentOf, key } from './supervised.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-const key = 'sk-test-0123456789abcdef0123456789abcdef';
 
 interface Running {
   readonly process: ChildProcess;
@@ -21,11 +20,7 @@ const start = async (t: Test, args: readonly string[]): Promise<Running> => {
   const child = spawn(process.execPath, [main, 'serve', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      ...process.env,
-      PORT: '0',
-      SLUICE_ADMIN_PORT: '0',
-      SLUICE_DATA: t.testdir(),
-      SLUICE_BOOTSTRAP_KEY: key,
+      ...environmentOf(t),
       LOG_LEVEL: 'silent',
     },
   });
@@ -46,29 +41,45 @@ const start = async (t: Test, args: readonly string[]): Promise<Running> => {
 
 const metrics = async (admin: string): Promise<string> => (await fetch(`${admin}/metrics`)).text();
 
+const deaths = (text: string): string | undefined => /^sluice_process_deaths_total (\d+)$/m.exec(text)?.[1];
+
 /** Places of the processes that answer now. */
 const members = async (admin: string): Promise<readonly string[]> =>
   [...(await metrics(admin)).matchAll(/^process_resident_memory_bytes\{process="(\d+)"\}/gm)].map(
     ([, place]) => String(place),
   );
 
-/** Its gateways, by their ids in the system; one may end while it is looked at. */
-const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const ids = text.trim().split(' ').map(Number);
-  const commands = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return ids.filter((_, index) => commands[index]?.includes('serve'));
-};
-
-// One supervisor for all: the last of them ends it.
+// One supervisor for all: slots are given anew where processes are replaced, so those of the start come first.
 t.test('two processes', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
 
+  await t.test('a process that does not respond does not block the others', async (t) => {
+    const [silent = 0] = await childrenOf(gateway.process);
+    process.kill(silent, 'SIGSTOP');
+    t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
+    t.equal((await members(gateway.admin)).length, 1);
+    process.kill(silent, 'SIGCONT');
+    await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
+  });
+
+  await t.test('a process that dies is replaced', async (t) => {
+    const children = await childrenOf(gateway.process);
+    t.equal(children.length, 2);
+    process.kill(children[0] ?? 0, 'SIGKILL');
+    await eventually(async () => {
+      const now = await childrenOf(gateway.process);
+      return (
+        now.length === 2 && !now.includes(children[0] ?? 0) && (await members(gateway.admin)).length === 2
+      );
+    }, 'a new process');
+    t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2'], 'in the place of the other');
+    t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 1$/m);
+  });
+
   await t.test('every process is replaced under load, and no request is lost', async (t) => {
     const before = await childrenOf(gateway.process);
-    t.strictSame(await members(gateway.admin), ['1', '2']);
+    t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2']);
+    const died = deaths(await metrics(gateway.admin));
     t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
 
     const agent = new Agent({ connections: 4 });
@@ -134,31 +145,10 @@ t.test('two processes', async (t) => {
       return total !== undefined && total.requests >= statuses.length + streams ? total : false;
     }, 'billing');
     t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
-    t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 0$/m, 'none of them died');
+    t.equal(deaths(await metrics(gateway.admin)), died, 'none of them died');
   });
 
-  await t.test('a process that does not respond does not block the others', async (t) => {
-    const [silent = 0] = await childrenOf(gateway.process);
-    process.kill(silent, 'SIGSTOP');
-    t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
-    t.equal((await members(gateway.admin)).length, 1);
-    process.kill(silent, 'SIGCONT');
-    await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
-  });
-
-  await t.test('a process that dies is replaced', async (t) => {
-    const children = await childrenOf(gateway.process);
-    const places = [...(await members(gateway.admin))].sort();
-    t.equal(children.length, 2);
-    process.kill(children[0] ?? 0, 'SIGKILL');
-    await eventually(async () => {
-      const now = await childrenOf(gateway.process);
-      return (
-        now.length === 2 && !now.includes(children[0] ?? 0) && (await members(gateway.admin)).length === 2
-      );
-    }, 'a new process');
-    t.strictSame([...(await members(gateway.admin))].sort(), places, 'in the place of the other');
-    t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 1$/m);
+  await t.test('the supervisor ends with its gateways', async (t) => {
     gateway.process.kill('SIGTERM');
     t.strictSame(await once(gateway.process, 'exit'), [0, null]);
   });

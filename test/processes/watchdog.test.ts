@@ -1,11 +1,11 @@
 /** Tests that the supervisor kills and replaces processes that hang, and no others. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { eventually } from '../eventually.ts';
+import { childrenOf, environmentOf } from './supervised.ts';
 
 const program = fileURLToPath(new URL('./faulty-sluice.mjs', import.meta.url));
 const watchdogSeconds = 4;
@@ -21,11 +21,7 @@ const start = async (t: Test) => {
   const child = spawn(process.execPath, [program, 'serve', '--processes', '2'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...process.env,
-      PORT: '0',
-      SLUICE_ADMIN_PORT: '0',
-      SLUICE_DATA: t.testdir(),
-      SLUICE_BOOTSTRAP_KEY: 'sk-test-0123456789abcdef0123456789abcdef',
+      ...environmentOf(t),
       SLUICE_WATCHDOG_SECONDS: String(watchdogSeconds),
       LOG_LEVEL: 'warn',
       TEST_FAULT: 'endless loop',
@@ -54,16 +50,6 @@ const start = async (t: Test) => {
       .map((line) => JSON.parse(line) as LogLine);
   const metrics = async (): Promise<string> => (await fetch(`${admin}/metrics`)).text();
   return { child, log, metrics };
-};
-
-/** Its gateways, by their ids in the system; one may end while it is looked at. */
-const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const ids = text.trim().split(' ').map(Number);
-  const commands = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return ids.filter((_, index) => commands[index]?.includes('serve'));
 };
 
 // One supervisor for all: what follows goes by the numbers so far.

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { FunctionName, JsonObject, Reasoning } from './chat.ts';
 import { InputItem, ToolChoice, Tools } from './responses-input.ts';
-import { Count, Nullable, Titled } from './shapes.ts';
+import { Count, Metadata, Nullable, Titled } from './shapes.ts';
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -34,7 +34,7 @@ export const ResponsesRequest = Titled('ResponsesRequest', {
   parallel_tool_calls: Type.Optional(Type.Boolean()),
   reasoning: Type.Optional(Reasoning),
   text: Type.Optional(Type.Object({ format: Type.Optional(TextFormat) })),
-  metadata: Type.Optional(Type.Record(Type.String(), Type.String({ maxLength: 512 }), { maxProperties: 16 })),
+  metadata: Type.Optional(Metadata),
   user: Type.Optional(Type.String()),
   prompt_cache_key: Type.Optional(Type.String()),
   safety_identifier: Type.Optional(Type.String()),
@@ -136,7 +136,7 @@ export const Response = Titled('Response', {
   usage: Nullable(ResponseUsage),
   model: Type.String(),
   instructions: Nullable(Type.String()),
-  metadata: Type.Record(Type.String(), Type.String()),
+  metadata: Metadata,
   /** As requested, those that do not run here included. */
   tools: Type.Array(
     Type.Union([

@@ -1,5 +1,5 @@
 /** Kinds of schemas and fields that several files share. */
-import Type, { type TProperties, type TSchema } from 'typebox';
+import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
@@ -12,6 +12,24 @@ export const Titled = <Fields extends TProperties>(title: string, fields: Fields
 /** An object that may have no other fields. */
 export const Closed = <Fields extends TProperties>(fields: Fields) =>
   Type.Object(fields, { additionalProperties: false });
+
+/**
+ * Values by names of the client's choice. `Type.Record` matches names with a pattern: it lets values through unseen whose
+ * name contains a line break, and forgets the longest name.
+ */
+export const ByName = <Value extends TSchema>(
+  value: Value,
+  { longestName, ...options }: { longestName?: number; [option: string]: unknown } = {},
+) =>
+  Type.Unsafe<Record<string, Static<Value>>>({
+    type: 'object',
+    additionalProperties: value,
+    ...(longestName !== undefined && { propertyNames: { type: 'string', maxLength: longestName } }),
+    ...options,
+  });
+
+/** Notes of a client about what it creates. */
+export const Metadata = ByName(Type.String({ maxLength: 512 }), { maxProperties: 16, longestName: 64 });
 
 /** Fields of a page of records. */
 export const listFields = <T extends TSchema>(entry: T) => ({

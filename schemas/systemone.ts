@@ -1,6 +1,6 @@
 /** Requests and responses of `POST /systemone`: questions about a state, answered as probabilities. */
 import Type, { type Static } from 'typebox';
-import { ignoredFields, Titled } from './shapes.ts';
+import { ByName, ignoredFields, Titled } from './shapes.ts';
 
 /** Text, or data that is read as JSON. */
 const Words = Type.Union([
@@ -28,7 +28,7 @@ const NoulQuestion = Type.Object({
 const ChoiceQuestion = Type.Object({
   type: Type.Literal('choice'),
   instructions: Words,
-  criteria: Type.Record(Type.String(), Description, {
+  criteria: ByName(Description, {
     minProperties: 1,
     maxProperties: 255,
     description: 'Each option with its description',
@@ -51,7 +51,7 @@ export type Question = Static<typeof Question>;
 export const DecisionsRequest = Titled('DecisionsRequest', {
   model: Type.String({ description: 'A decision model' }),
   state: Words,
-  questions: Type.Record(Type.String(), Question, {
+  questions: ByName(Question, {
     minProperties: 1,
     maxProperties: 64,
     description: 'Questions by ids of your choice',

@@ -1,17 +1,11 @@
 /** Requests and responses of the vector store routes. */
 import Type, { type Static } from 'typebox';
-import { Count, deletedFields, listFields, Nullable, Titled } from './shapes.ts';
+import { ByName, Count, deletedFields, listFields, Metadata, Nullable, Titled } from './shapes.ts';
 import { FileErrorCode, FileStatus } from './vector-store-records.ts';
 
 const UnixTime = Type.Integer({ description: 'Unix seconds' });
 
 // ── requests ───────────────────────────────────────────────────────────────────────────────────────
-
-const maxMetadata = 16;
-
-const Metadata = Type.Record(Type.String({ maxLength: 64 }), Type.String({ maxLength: 512 }), {
-  maxProperties: maxMetadata,
-});
 
 export const CreateVectorStore = Titled('CreateVectorStore', {
   name: Type.Optional(Type.String({ maxLength: 256 })),
@@ -35,10 +29,9 @@ export const ChunkingStrategy = Type.Object({
 });
 export type ChunkingStrategy = Static<typeof ChunkingStrategy>;
 
-export const Attributes = Type.Record(
-  Type.String({ maxLength: 64 }),
+export const Attributes = ByName(
   Type.Union([Type.String({ maxLength: 512 }), Type.Number(), Type.Boolean()]),
-  { maxProperties: maxMetadata },
+  { maxProperties: 16, longestName: 64 },
 );
 
 export const AddFileForm = Titled('AddFileForm', {

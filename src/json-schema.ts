@@ -10,6 +10,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly additionalProperties?: boolean | JsonSchema;
+  readonly propertyNames?: JsonSchema;
   readonly minProperties?: number;
   readonly maxProperties?: number;
   readonly items?: JsonSchema;

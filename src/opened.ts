@@ -13,14 +13,21 @@ export class Opened {
     this.#closing.push(close);
   }
 
-  /** A second call waits for the first. */
+  /** A second call waits for the first. What cannot be closed keeps nothing else open; the first failure is thrown at the end. */
   close(): Promise<void> {
     this.#closed ??= this.#closeAll();
     return this.#closed;
   }
 
   async #closeAll(): Promise<void> {
-    for (const close of this.#closing.reverse()) await close();
+    const failures: unknown[] = [];
+    for (const close of this.#closing.reverse())
+      try {
+        await close();
+      } catch (error) {
+        failures.push(error);
+      }
+    if (failures.length > 0) throw failures[0];
   }
 }
 

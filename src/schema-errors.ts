@@ -104,7 +104,7 @@ export class SchemaExplainer {
 
   /** A wrong `type` or `role` says more than a field that is missing because of it; so literals come first. */
   *#object(schema: JsonSchema, value: Record<string, unknown>, path: Path): Generator<SchemaError> {
-    const { properties = {}, required = [], minProperties, maxProperties } = schema;
+    const { properties = {}, required = [], propertyNames, minProperties, maxProperties } = schema;
     const names = Object.keys(value);
     const isPinned = (name: string): boolean =>
       Object.hasOwn(properties, name) && literals(properties[name] ?? {}) !== undefined;
@@ -112,6 +112,10 @@ export class SchemaExplainer {
     for (const name of required)
       if (value[name] === undefined) yield { path: [...path, name], says: this.#words.missing };
     yield* countErrors(names.length, minProperties, maxProperties, 'field', path);
+    const longest = propertyNames?.maxLength ?? Number.POSITIVE_INFINITY;
+    // The name itself is not repeated: it may be as long as the body.
+    if (names.some((name) => characters(name) > longest))
+      yield { path, says: `must have keys of at most ${longest} characters` };
     for (const name of names) if (!isPinned(name)) yield* this.#property(schema, value, name, path);
   }
 

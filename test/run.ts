@@ -5,22 +5,37 @@
  */
 import { spawn } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { patiently } from './eventually.ts';
 import { judge } from './verdict.ts';
 
-const atOnce = 3;
+/** Suites wait for half of their time: for processes, deadlines, timers. */
+const atOnce = availableParallelism() + 2;
 /** For one suite, on a machine that has other things to do. */
 const seconds = patiently(600);
 
-/** They start processes of their own, and take longer than their size tells. */
-const startProcesses = ['processes', 'cli', 'examples', 'chaos', 'bench'].map((name) => `build/test/${name}`);
+/** Those that take longer than their size tells, the longest first: they start processes, convert media, or wait. */
+const longest = [
+  'processes',
+  'engines',
+  'security',
+  'audio',
+  'http',
+  'videos',
+  'cli',
+  'wires',
+  'examples',
+  'chaos',
+  'bench',
+].map((name) => `build/test/${name}`);
 
 /** The longest come first: the last to end should not be one that has just begun. */
 const weigh = (suite: string): number => {
   const folder = suite.replace(/\.test\.js$/, '');
-  if (startProcesses.includes(folder)) return Number.POSITIVE_INFINITY;
+  const place = longest.indexOf(folder);
+  if (place >= 0) return Number.MAX_SAFE_INTEGER - place;
   const files = statSync(folder, { throwIfNoEntry: false })?.isDirectory()
     ? readdirSync(folder).map((name) => join(folder, name))
     : [suite];
@@ -59,7 +74,7 @@ const run = async (suite: string): Promise<boolean> => {
 
 const asked = process.argv.slice(2);
 const waiting = (asked.length === 0 ? every() : asked.map(compiled)).sort(
-  (one, other) => Number(weigh(other) > weigh(one)) - Number(weigh(other) < weigh(one)),
+  (one, other) => weigh(other) - weigh(one),
 );
 const failed: string[] = [];
 const begun = performance.now();

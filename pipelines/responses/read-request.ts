@@ -41,7 +41,6 @@ const readDraft = (
   const pending: PendingMedia[] = [];
   refuseStored(body);
   const forwarded = readOtherFields(responsesFields, body, model);
-  checkMetadata(body.metadata);
   const given = readTools(body);
   const messages = readResponsesInput(body, given.names, { model, pending });
   const { tools, toolChoice } = chooseTools(body.tool_choice, given);
@@ -113,14 +112,6 @@ const responsesFields = dialect({
     repetition: 'repetition_penalty',
   },
 });
-
-const longestKey = 64;
-
-const checkMetadata = (metadata: ResponsesRequest['metadata'] = {}): void => {
-  for (const key in metadata) {
-    if (key.length > longestKey) throw invalid(`metadata must have keys of at most ${longestKey} characters`);
-  }
-};
 
 type TextFormat = NonNullable<ResponsesRequest['text']>['format'];
 

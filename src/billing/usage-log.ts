@@ -1,5 +1,5 @@
 /** The UsageLog of a gateway: journals events, and ships them, also those of dead processes. */
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
@@ -125,7 +125,9 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
         } catch (error) {
           await journal.shipper.stop();
           journal.claimed.lock.release();
-          log.warn({ err: error }, 'usage shipping failed at shutdown; events stay in the journal');
+          if (existsSync(journal.claimed.path))
+            log.warn({ err: error }, 'usage shipping failed at shutdown; events stay in the journal');
+          else log.error({ err: error }, 'journal removed: events that were not shipped are lost');
         }
       }
     },

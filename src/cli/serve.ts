@@ -1,7 +1,7 @@
 /** `sluice serve`: runs the gateway, in one process or in several on one port. */
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
-import { stopOnFatalError } from '../fatal.ts';
+import { stopInTime, stopOnFatalError } from '../fatal.ts';
 import type { Gateway } from '../main.ts';
 import type { joinGroup } from '../processes/member.ts';
 import { type Welcome, welcome } from '../welcome.ts';
@@ -57,7 +57,9 @@ const runMember = async (
   const { config: _, ...greeting } = welcomeOf(gateway, config);
   const options = await join(gateway, greeting);
   log.info(options, 'draining');
-  await gateway.stop(options);
+  // Handing over, it first waits for connections to end, then for requests.
+  const drains = options.handOver ? 2 : 1;
+  await stopInTime(log, drains * config.drainMs, () => gateway.stop(options));
 };
 
 const welcomeOf = (gateway: Gateway, config: Config): Welcome => {

@@ -1,7 +1,7 @@
 /** `sluice worker` and `sluice billing`: services that run beside gateways until a signal stops them. */
 import { type Logger, pino } from 'pino';
 import { type Config, loadConfig } from '../config.ts';
-import { stopOnFatalError } from '../fatal.ts';
+import { stopInTime, stopOnFatalError } from '../fatal.ts';
 import type { Command } from './command.ts';
 import { remark } from './output.ts';
 
@@ -22,7 +22,7 @@ export const runService = async (service: Service, { drainMs }: Config, log: Log
   log.info({ signal }, 'draining');
   // A second interrupt does not wait for the drain.
   process.once('SIGINT', () => process.exit(130));
-  await service.stop();
+  await stopInTime(log, drainMs, () => service.stop());
 };
 
 interface Standalone extends Service {

@@ -1,7 +1,16 @@
 /** Tests that invalid chat requests get an error that names the field and reach no engine. */
 import t from 'tap';
 import { thrownBy } from '../thrown-by.ts';
-import { harness, refusal, ask as send } from './fixtures.ts';
+import { refusal, ask as send } from './fixtures.ts';
+import {
+  checkAccepted,
+  checkRefused,
+  checkRefusedInSlot,
+  closed,
+  efforts,
+  png,
+  type Refused,
+} from './refusals.ts';
 
 const user = { role: 'user', content: 'Hi' };
 const ask = (fields: object) => ({ messages: [user], ...fields });
@@ -11,13 +20,10 @@ const see = (...parts: unknown[]) => ({ model: 'mock/eye', ...part(...parts) });
 const tool = (fields: object = {}) => ({ type: 'function', function: { name: 'look', ...fields } });
 const strict = (parameters: unknown) => ask({ tools: [tool({ strict: true, parameters })] });
 const think = (fields: object) => ask({ model: 'mock/thinker', ...fields });
-const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
-const efforts = '"none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"';
 const roles = '"system", "developer", "user", "assistant", "tool"';
-const png = 'data:image/png;base64,AAAA';
 
-const cases: readonly (readonly [body: unknown, refusal: string])[] = [
+const cases: Refused = [
   // the body and its messages
   [[], '400 The request body must be a JSON object, not an array'],
   [{}, '400 messages is required'],
@@ -391,17 +397,9 @@ function nested(levels: number): object {
     : { ...closed, properties: { deeper: nested(levels - 1) }, required: ['deeper'] };
 }
 
-t.test(`${cases.length} invalid requests are refused`, async (t) => {
-  const at = harness();
-  for (const [body, expected] of cases)
-    t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
-  t.equal(at.calls.length, 0, 'no engine was called');
-  t.equal(at.leases.length, 0, 'no slot was taken');
-  t.same(at.events, [], 'nothing was billed');
-});
+t.test(`${cases.length} invalid requests are refused`, (t) => checkRefused(t, refusal, cases));
 
-/** What cannot be told before media is loaded and tokens are counted. */
-const costly: readonly (readonly [body: unknown, refusal: string])[] = [
+const costly: Refused = [
   [
     see(
       { type: 'text', text: 'See' },
@@ -423,15 +421,9 @@ const costly: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
 ];
 
-t.test(`${costly.length} requests that are refused for what they hold have a slot meanwhile`, async (t) => {
-  for (const [body, expected] of costly) {
-    const at = harness();
-    const what = JSON.stringify(body).slice(0, 120);
-    t.equal(await refusal(body, at), expected, what);
-    t.match(at.leases, [{ released: 1 }], `${what}: the slot is released once`);
-    t.strictSame([at.calls, at.events], [[], []], `${what}: no engine was called, nothing was billed`);
-  }
-});
+t.test(`${costly.length} requests that are refused for what they hold have a slot meanwhile`, (t) =>
+  checkRefusedInSlot(t, refusal, costly),
+);
 
 t.test('fields that would change the answer are refused by name', async (t) => {
   const fields: readonly (readonly [field: string, value: unknown, hint?: string])[] = [
@@ -516,5 +508,5 @@ t.test('unusual but valid requests are accepted', async (t) => {
     ask({ response_format: strictFormat({ type: 'object', properties: { a: {} }, oneOf: [{}] }) }),
     ask({ include_reasoning: true, reasoning: { exclude: false } }),
   ];
-  for (const body of fine) t.equal(await refusal(body), 'answered', JSON.stringify(body).slice(0, 120));
+  await checkAccepted(t, refusal, fine);
 });

@@ -363,3 +363,15 @@ export const streamOf = (replies: readonly Reply[]): string => {
   if (head?.kind !== 'head') throw new Error('no stream');
   return rest.map((reply) => (reply.kind === 'bytes' ? String(reply.bytes) : '')).join('');
 };
+
+/** The head of a stream of events; `keepAlive` is what is sent while it is idle. */
+export const streamHead = (keepAlive = ': keep-alive\n\n') => ({
+  kind: 'head',
+  status: 200,
+  headers: {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  },
+  keepAlive,
+});

@@ -13,7 +13,7 @@ import { ChatChunk, ChatCompletion } from '../../schemas/chat.ts';
 import { errorBody, fail } from '../../src/errors.ts';
 import { type FinishReason, type Logprob, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
 import type { Reply } from '../../src/ports/exchange.ts';
-import { finish, framing, settled, text, usage } from './fixtures.ts';
+import { finish, framing, settled, streamHead, text, usage } from './fixtures.ts';
 
 const isChunk = Compile(ChatChunk);
 const isCompletion = Compile(ChatCompletion);
@@ -297,16 +297,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
     [{ type: 'tool-arguments', choice: 0, call: 0, text: toJsonText('{"a":1}') }, finish('tool_calls')],
     [usage(5, 2)],
   ];
-  const head = {
-    kind: 'head',
-    status: 200,
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-    keepAlive: ': keep-alive\n\n',
-  };
+  const head = streamHead();
   const body = [
     `${start}{"index":0,"delta":{"role":"assistant","content":""}${goesOn}` +
       `${start}{"index":0,"delta":{"reasoning":"Hm"}${goesOn}` +

@@ -1,12 +1,14 @@
 /** Tests the runner of real clients without any: pinned versions, blocks of the page, limits of programs. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { eventually } from '../eventually.ts';
 import { documentedOrigin, readBlocks } from './blocks.ts';
 import type { Client, Site } from './client.ts';
 import { readClients } from './clients.ts';
+import { readCommand, verdictOf } from './command.ts';
 import { fetchClient } from './fetch.ts';
 import { runProgram } from './processes.ts';
 import { openSite } from './site.ts';
@@ -97,6 +99,43 @@ t.test('a site runs programs in a clean environment and reports each check', asy
 t.test('a client that cannot run here is left out with the reason', async (t) => {
   t.same(await fetchClient('some', { ...client, missing: () => 'needs a screen' }), {
     missing: 'needs a screen',
+  });
+});
+
+t.test('what cannot be had is a failure unless it is allowed', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-runner-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
+  // No program is found: nothing can be installed.
+  const run = (...args: string[]) =>
+    runProgram({
+      program: process.execPath,
+      args: [...process.execArgv, main, ...args],
+      env: { ...process.env, PATH: folder, SLUICE_CLIENTS: join(folder, 'cache') },
+      cwd: process.cwd(),
+      seconds: 120,
+    });
+  const strict = await run('--fetch', 'requests', 'codex');
+  t.equal(strict.code, 1, strict.stderr);
+  t.match(strict.stdout, 'cannot be had here: codex, requests (--allow-missing leaves them out)');
+  const lenient = await run('--fetch', '--allow-missing', 'requests');
+  t.equal(lenient.code, 0, lenient.stderr);
+  t.match(lenient.stdout, 'left out: requests');
+});
+
+t.test('the command line of a runner', async (t) => {
+  const command = readCommand(['some', '--record'], ['some', 'other'], ['record']);
+  t.match(command, { names: ['some'], onlyFetch: false, allowMissing: false });
+  t.ok(command.has('record'));
+  t.throws(() => readCommand(['--record'], ['some']), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' });
+  t.throws(() => readCommand(['none'], ['some', 'other']), {
+    message: 'there is no none; there are some, other',
+  });
+  t.same(verdictOf(command, { failed: [], missing: [] }), { code: 0, words: [] });
+  t.same(verdictOf(command, { failed: ['some'], missing: [] }), { code: 1, words: ['failed: some'] });
+  t.same(verdictOf({ ...command, allowMissing: true }, { failed: ['some'], missing: ['other'] }), {
+    code: 1,
+    words: ['failed: some', 'left out: other'],
   });
 });
 

@@ -9,7 +9,7 @@ import { Backpressure } from '../../src/ports/backpressure.ts';
 import type { ChatCall, Part } from '../../src/ports/chat.ts';
 import type { Engine } from '../../src/ports/engine.ts';
 import { sampleCall, sampleModel } from '../samples.ts';
-import { joined } from './samples.ts';
+import { joined } from '../wires/samples.ts';
 
 export const silent = pino({ level: 'silent' });
 

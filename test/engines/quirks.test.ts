@@ -5,8 +5,8 @@ import type { Engine } from '../../src/ports/engine.ts';
 import { quirkNames } from '../../src/simulator/server/quirks.ts';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
 import { createSimulator } from '../../src/simulator/simulator.ts';
+import { readable, thinker } from '../wires/samples.ts';
 import { Collected, engineOn } from './collect.ts';
-import { readable, thinker } from './samples.ts';
 
 const rate = Number.POSITIVE_INFINITY;
 const text = (words: string): ChatCall['messages'] => [

@@ -128,13 +128,14 @@ const makeArray = (schema: Schema, document: OpenApi, random: Random, depth: num
 
 const makeObject = (schema: Schema, document: OpenApi, random: Random, depth: number): JsonObject => {
   const { properties = {}, required = [], patternProperties = {}, minProperties = 0 } = schema;
+  const { additionalProperties: others } = schema;
   // Deep down, and among many, only what must be there: the rest is left to other requests.
   const share = depth > maxDepth ? 0 : Math.min(0.4, 4 / Math.max(1, Object.keys(properties).length));
   const made: JsonObject = {};
   for (const [name, each] of Object.entries(properties))
     if (required.includes(name) || random.fraction() < share)
       made[name] = makeValue(each, document, random, name, depth + 1);
-  const [free] = Object.values(patternProperties);
+  const [free = typeof others === 'object' ? others : undefined] = Object.values(patternProperties);
   if (free !== undefined)
     for (let count = random.integer(minProperties, Math.max(minProperties, 2)); count > 0; count--)
       made[`key_${count}`] = makeValue(free, document, random, '', depth + 1);

@@ -8,7 +8,7 @@ import { Message, type OutputBlock } from '../../schemas/messages.ts';
 import type { SigningKeyRecord } from '../../schemas/records.ts';
 import { ApiError, fail } from '../../src/errors.ts';
 import type { FinishReason, Part, Parts } from '../../src/ports/chat.ts';
-import { finish, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
+import { finish, streamHead, text, thought, toolArguments, toolCall, usage } from '../chat/fixtures.ts';
 import { answerOf, ask, asking, type Harness, harness, keepingState, refusal, streamOf } from './fixtures.ts';
 import { inputOf, readEvents } from './read-events.ts';
 
@@ -394,16 +394,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
   const event = (data: string) => `event: ${/"type":"(\w+)"/.exec(data)?.[1]}\ndata: ${data}\n\n`;
   const bytes = (...datas: string[]) => ({ kind: 'bytes', bytes: datas.map(event).join('') });
   t.strictSame(replies, [
-    {
-      kind: 'head',
-      status: 200,
-      headers: {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-cache',
-        'x-accel-buffering': 'no',
-      },
-      keepAlive: 'event: ping\ndata: {"type":"ping"}\n\n',
-    },
+    streamHead('event: ping\ndata: {"type":"ping"}\n\n'),
     bytes(
       `{"type":"message_start","message":{"id":"msg_0123","type":"message","role":"assistant","model":"mock/thinker","content":[],"stop_reason":null,"stop_sequence":null,"stop_details":null,"container":null,"diagnostics":null,"usage":{${counts(8, 0)},"cache_creation":null,"service_tier":"standard","inference_geo":null,"speed":null}}}`,
       '{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"","citations":null}}',

@@ -1,15 +1,15 @@
 /** Tests that a process drains and exits with an error code after an uncaught error. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { eventually, patiently } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
+import { childrenOf, environmentOf, key } from './supervised.ts';
 
 const program = fileURLToPath(new URL('./faulty-sluice.mjs', import.meta.url));
-const key = 'sk-test-0123456789abcdef0123456789abcdef';
 
 interface LogLine {
   readonly level: number;
@@ -29,11 +29,7 @@ const start = (t: Test, args: readonly string[], env: Readonly<Record<string, st
   const child = spawn(process.execPath, [program, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...process.env,
-      PORT: '0',
-      SLUICE_ADMIN_PORT: '0',
-      SLUICE_DATA: t.testdir(),
-      SLUICE_BOOTSTRAP_KEY: key,
+      ...environmentOf(t),
       LOG_LEVEL: 'warn',
       ...env,
     },
@@ -140,14 +136,43 @@ t.test('a second uncaught error does not wait for the drain', async (t) => {
   t.match(running.log(), [{ level: fatal }, { level: 50, msg: 'another uncaught error while stopping' }]);
 });
 
+t.test('a part that never closes does not keep a stopping gateway alive', async (t) => {
+  const running = start(t, ['serve'], { TEST_FAULT: 'never closed', SLUICE_DRAIN_SECONDS: '0' });
+  await addresses(running);
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [1, null]);
+  t.match(running.log(), [
+    { level: 50, msg: 'stopping failed', err: { message: 'not stopped after 5000 ms' } },
+  ]);
+});
+
+t.test('a part that cannot be closed does not keep the others open', async (t) => {
+  const running = start(t, ['serve'], { TEST_FAULT: 'not closed' });
+  await addresses(running);
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [1, null]);
+  t.match(running.log(), [{ level: 50, msg: 'stopping failed', err: { message: 'injected' } }]);
+});
+
+t.test('a gateway whose data folder was removed stops, and says what is lost', async (t) => {
+  const folder = t.testdir();
+  const running = start(t, ['serve'], { SLUICE_DATA: folder });
+  const { url } = await addresses(running);
+  const { rest } = await stream(url, 'tokens=20 rate=40/s');
+  await rm(folder, { recursive: true });
+  t.equal(await rest, 'stop');
+  const begun = performance.now();
+  running.child.kill('SIGTERM');
+  t.strictSame(await running.exited, [0, null]);
+  t.ok(performance.now() - begun < patiently(15_000), 'the drain would take 30 s');
+  const lost = running.log().filter(({ level }) => level === 50);
+  t.match(lost, [{ msg: 'journal removed: events that were not shipped are lost' }]);
+});
+
 t.test('under a supervisor the process is replaced, and the others keep serving', async (t) => {
   const running = start(t, ['serve', '--processes', '2']);
   const { url, admin } = await addresses(running);
-  const processes = async (): Promise<readonly number[]> => {
-    const { pid } = running.child;
-    const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-    return text.trim().split(' ').map(Number);
-  };
+  const processes = () => childrenOf(running.child);
   const [faulty = 0, other = 0] = await processes();
   const streams = await Promise.all(Array.from({ length: 6 }, () => stream(url, 'tokens=60 rate=40/s')));
   process.kill(faulty, 'SIGUSR2');

@@ -1,5 +1,6 @@
-/** `sluice` with a fault outside of any request: on SIGUSR2 a timer throws, a promise rejects, or a loop has no end. */
+/** `sluice` with a fault outside of any request: on SIGUSR2 a timer throws, a promise rejects, or a loop has no end; or a part never closes. */
 import { run } from '../../dist/src/cli/main.js';
+import { Opened } from '../../dist/src/opened.js';
 
 const fault = () => {
   const error = new Error('injected');
@@ -10,6 +11,15 @@ const fault = () => {
       throw error;
     });
 };
+
+if (process.env.TEST_FAULT === 'never closed') Opened.prototype.close = () => new Promise(() => undefined);
+if (process.env.TEST_FAULT === 'not closed') {
+  const { close } = Opened.prototype;
+  Opened.prototype.close = function () {
+    this.onClose(() => Promise.reject(new Error('injected')));
+    return close.call(this);
+  };
+}
 
 // For a supervisor the signal has a meaning; its children get the fault.
 if (!process.argv.includes('--processes')) process.on('SIGUSR2', fault);

@@ -1,15 +1,14 @@
 /** Tests several gateways on one port: rolling replacement under load, and restart after crashes. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { Agent, fetch as undiciFetch } from 'undici';
 import { eventually } from '../eventually.ts';
+import { childrenOf, environmentOf, key } from './supervised.ts';
 
 const main = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
-const key = 'sk-test-0123456789abcdef0123456789abcdef';
 
 interface Running {
   readonly process: ChildProcess;
@@ -21,11 +20,7 @@ const start = async (t: Test, args: readonly string[]): Promise<Running> => {
   const child = spawn(process.execPath, [main, 'serve', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
-      ...process.env,
-      PORT: '0',
-      SLUICE_ADMIN_PORT: '0',
-      SLUICE_DATA: t.testdir(),
-      SLUICE_BOOTSTRAP_KEY: key,
+      ...environmentOf(t),
       LOG_LEVEL: 'silent',
     },
   });
@@ -46,117 +41,117 @@ const start = async (t: Test, args: readonly string[]): Promise<Running> => {
 
 const metrics = async (admin: string): Promise<string> => (await fetch(`${admin}/metrics`)).text();
 
+const deaths = (text: string): string | undefined => /^sluice_process_deaths_total (\d+)$/m.exec(text)?.[1];
+
 /** Places of the processes that answer now. */
 const members = async (admin: string): Promise<readonly string[]> =>
   [...(await metrics(admin)).matchAll(/^process_resident_memory_bytes\{process="(\d+)"\}/gm)].map(
     ([, place]) => String(place),
   );
 
-/** Its gateways, by their ids in the system; one may end while it is looked at. */
-const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const ids = text.trim().split(' ').map(Number);
-  const commands = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return ids.filter((_, index) => commands[index]?.includes('serve'));
-};
-
-t.test('every process is replaced under load, and no request is lost', async (t) => {
+// One supervisor for all: slots are given anew where processes are replaced, so those of the start come first.
+t.test('two processes', async (t) => {
   const gateway = await start(t, ['--processes', '2']);
-  const before = await childrenOf(gateway.process);
-  t.strictSame(await members(gateway.admin), ['1', '2']);
-  t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
 
-  const agent = new Agent({ connections: 4 });
-  t.teardown(() => agent.close());
-  const client = new OpenAI({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
-  const ask = {
-    model: 'sluice/chat',
-    messages: [{ role: 'user' as const, content: '/sim tokens=5\nGo on.' }],
-  };
-  let running = true;
-  const statuses: number[] = [];
-  const load = Array.from({ length: 4 }, async () => {
-    while (running) {
-      const response = await undiciFetch(`${gateway.url}/chat/completions`, {
-        method: 'POST',
-        dispatcher: agent,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: JSON.stringify(ask),
-      });
-      await response.text();
-      statuses.push(response.status);
-    }
-  });
-  let streams = 0;
-  const cut: string[] = [];
-  const listening = Array.from({ length: 3 }, async () => {
-    while (running) {
-      const stream = await client.chat.completions.create({
-        ...ask,
-        messages: [{ role: 'user', content: '/sim tokens=40 rate=40/s\nGo on.' }],
-        stream: true,
-      });
-      let reason: string | null | undefined;
-      for await (const chunk of stream) reason = chunk.choices[0]?.finish_reason ?? reason;
-      if (reason !== 'stop') cut.push(String(reason));
-      streams++;
-    }
+  await t.test('a process that does not respond does not block the others', async (t) => {
+    const [silent = 0] = await childrenOf(gateway.process);
+    process.kill(silent, 'SIGSTOP');
+    t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
+    t.equal((await members(gateway.admin)).length, 1);
+    process.kill(silent, 'SIGCONT');
+    await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
   });
 
-  await eventually(async () => statuses.length > 20 && streams > 0, 'load');
-  gateway.process.kill('SIGUSR2');
-  await eventually(async () => {
-    const now = await childrenOf(gateway.process);
-    return now.length === 2 && now.every((id) => !before.includes(id));
-  }, 'replacement');
-  t.equal((await members(gateway.admin)).length, 2);
-  running = false;
-  await Promise.all([...load, ...listening]);
-  t.strictSame(
-    statuses.filter((status) => status !== 200),
-    [],
-    `${statuses.length} answers and ${streams} streams`,
-  );
+  await t.test('a process that dies is replaced', async (t) => {
+    const children = await childrenOf(gateway.process);
+    t.equal(children.length, 2);
+    process.kill(children[0] ?? 0, 'SIGKILL');
+    await eventually(async () => {
+      const now = await childrenOf(gateway.process);
+      return (
+        now.length === 2 && !now.includes(children[0] ?? 0) && (await members(gateway.admin)).length === 2
+      );
+    }, 'a new process');
+    t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2'], 'in the place of the other');
+    t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 1$/m);
+  });
 
-  t.strictSame(cut, [], 'no stream is cut');
+  await t.test('every process is replaced under load, and no request is lost', async (t) => {
+    const before = await childrenOf(gateway.process);
+    t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2']);
+    const died = deaths(await metrics(gateway.admin));
+    t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
 
-  const counted = await eventually(async () => {
-    const response = await fetch(`${gateway.url}/usage?group_by=model`, {
-      headers: { authorization: `Bearer ${key}` },
+    const agent = new Agent({ connections: 4 });
+    t.teardown(() => agent.close());
+    const client = new OpenAI({ baseURL: gateway.url, apiKey: key, maxRetries: 0 });
+    const ask = {
+      model: 'sluice/chat',
+      messages: [{ role: 'user' as const, content: '/sim tokens=5\nGo on.' }],
+    };
+    let running = true;
+    const statuses: number[] = [];
+    const load = Array.from({ length: 4 }, async () => {
+      while (running) {
+        const response = await undiciFetch(`${gateway.url}/chat/completions`, {
+          method: 'POST',
+          dispatcher: agent,
+          headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          body: JSON.stringify(ask),
+        });
+        await response.text();
+        statuses.push(response.status);
+      }
     });
-    const { data } = (await response.json()) as { data: { requests: number; failed: number }[] };
-    const [total] = data;
-    return total !== undefined && total.requests >= statuses.length + streams ? total : false;
-  }, 'billing');
-  t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
-  t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 0$/m, 'none of them died');
-});
+    let streams = 0;
+    const cut: string[] = [];
+    const listening = Array.from({ length: 3 }, async () => {
+      while (running) {
+        const stream = await client.chat.completions.create({
+          ...ask,
+          messages: [{ role: 'user', content: '/sim tokens=40 rate=40/s\nGo on.' }],
+          stream: true,
+        });
+        let reason: string | null | undefined;
+        for await (const chunk of stream) reason = chunk.choices[0]?.finish_reason ?? reason;
+        if (reason !== 'stop') cut.push(String(reason));
+        streams++;
+      }
+    });
 
-t.test('a process that dies is replaced', async (t) => {
-  const gateway = await start(t, ['--processes', '2']);
-  const children = await childrenOf(gateway.process);
-  t.equal(children.length, 2);
-  process.kill(children[0] ?? 0, 'SIGKILL');
-  await eventually(async () => {
-    const now = await childrenOf(gateway.process);
-    return now.length === 2 && !now.includes(children[0] ?? 0) && (await members(gateway.admin)).length === 2;
-  }, 'a new process');
-  t.strictSame([...(await members(gateway.admin))].sort(), ['1', '2'], 'in the place of the other');
-  t.match(await metrics(gateway.admin), /^sluice_process_deaths_total 1$/m);
-  gateway.process.kill('SIGTERM');
-  t.strictSame(await once(gateway.process, 'exit'), [0, null]);
-});
+    await eventually(async () => statuses.length > 20 && streams > 0, 'load');
+    gateway.process.kill('SIGUSR2');
+    await eventually(async () => {
+      const now = await childrenOf(gateway.process);
+      return now.length === 2 && now.every((id) => !before.includes(id));
+    }, 'replacement');
+    t.equal((await members(gateway.admin)).length, 2);
+    running = false;
+    await Promise.all([...load, ...listening]);
+    t.strictSame(
+      statuses.filter((status) => status !== 200),
+      [],
+      `${statuses.length} answers and ${streams} streams`,
+    );
 
-t.test('a process that does not respond does not block the others', async (t) => {
-  const gateway = await start(t, ['--processes', '2']);
-  const [silent = 0] = await childrenOf(gateway.process);
-  process.kill(silent, 'SIGSTOP');
-  t.equal((await fetch(`${gateway.admin}/readyz`)).status, 200);
-  t.equal((await members(gateway.admin)).length, 1);
-  process.kill(silent, 'SIGCONT');
-  await eventually(async () => (await members(gateway.admin)).length === 2, 'it speaks again');
+    t.strictSame(cut, [], 'no stream is cut');
+
+    const counted = await eventually(async () => {
+      const response = await fetch(`${gateway.url}/usage?group_by=model`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const { data } = (await response.json()) as { data: { requests: number; failed: number }[] };
+      const [total] = data;
+      return total !== undefined && total.requests >= statuses.length + streams ? total : false;
+    }, 'billing');
+    t.match(counted, { requests: statuses.length + streams, failed: 0 }, 'each is billed once');
+    t.equal(deaths(await metrics(gateway.admin)), died, 'none of them died');
+  });
+
+  await t.test('the supervisor ends with its gateways', async (t) => {
+    gateway.process.kill('SIGTERM');
+    t.strictSame(await once(gateway.process, 'exit'), [0, null]);
+  });
 });
 
 t.test('gateways that cannot start end the supervisor with the reason', async (t) => {

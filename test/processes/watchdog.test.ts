@@ -1,11 +1,11 @@
 /** Tests that the supervisor kills and replaces processes that hang, and no others. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { eventually } from '../eventually.ts';
+import { childrenOf, environmentOf } from './supervised.ts';
 
 const program = fileURLToPath(new URL('./faulty-sluice.mjs', import.meta.url));
 const watchdogSeconds = 4;
@@ -21,11 +21,7 @@ const start = async (t: Test) => {
   const child = spawn(process.execPath, [program, 'serve', '--processes', '2'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
-      ...process.env,
-      PORT: '0',
-      SLUICE_ADMIN_PORT: '0',
-      SLUICE_DATA: t.testdir(),
-      SLUICE_BOOTSTRAP_KEY: 'sk-test-0123456789abcdef0123456789abcdef',
+      ...environmentOf(t),
       SLUICE_WATCHDOG_SECONDS: String(watchdogSeconds),
       LOG_LEVEL: 'warn',
       TEST_FAULT: 'endless loop',
@@ -56,53 +52,55 @@ const start = async (t: Test) => {
   return { child, log, metrics };
 };
 
-/** Its gateways, by their ids in the system; one may end while it is looked at. */
-const childrenOf = async ({ pid }: ChildProcess): Promise<readonly number[]> => {
-  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
-  const ids = text.trim().split(' ').map(Number);
-  const commands = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')),
-  );
-  return ids.filter((_, index) => commands[index]?.includes('serve'));
-};
-
-for (const [name, signal] of [
-  ['stopped', 'SIGSTOP'],
-  ['in an endless loop', 'SIGUSR2'],
-] as const)
-  t.test(`a process that is ${name} is killed and replaced`, async (t) => {
-    const { child, log, metrics } = await start(t);
-    const [hung = 0, other = 0] = await childrenOf(child);
-    process.kill(hung, signal);
-    await eventually(
-      async () => log().some(({ msg }) => msg === 'gateway process replaced'),
-      'a replacement',
-      seconds,
+// One supervisor for all: what follows goes by the numbers so far.
+t.test('a supervisor with a watchdog', async (t) => {
+  const { child, log, metrics } = await start(t);
+  const counts = async () => {
+    const text = await metrics();
+    return ['hangs', 'deaths'].map((name) =>
+      Number(new RegExp(`^sluice_process_${name}_total (\\d+)$`, 'm').exec(text)?.[1]),
     );
-    t.match(log(), [
-      { level: 50, msg: 'gateway process hung, killed', pid: hung, silentSeconds: watchdogSeconds },
-      { level: 50, msg: 'gateway process died', pid: hung, how: 'SIGKILL' },
-      { level: 40, msg: 'gateway process replaced', from: hung },
-    ]);
-    const now = await childrenOf(child);
-    t.equal(now.length, 2);
-    t.ok(now.includes(other) && !now.includes(hung));
-    t.match(await metrics(), /^sluice_process_hangs_total 1$/m);
-    t.match(await metrics(), /^sluice_process_deaths_total 1$/m);
+  };
+
+  await t.test('a pause that ends in time, or one of the supervisor itself, harms nobody', async (t) => {
+    const before = await childrenOf(child);
+    process.kill(before[0] ?? 0, 'SIGSTOP');
+    await delay((watchdogSeconds * 1000) / 2);
+    process.kill(before[0] ?? 0, 'SIGCONT');
+    await delay(watchdogSeconds * 1000);
+    child.kill('SIGSTOP');
+    await delay(watchdogSeconds * 1500);
+    child.kill('SIGCONT');
+    await delay(watchdogSeconds * 1000);
+    t.strictSame(await childrenOf(child), before);
+    t.strictSame(log(), []);
+    t.strictSame(await counts(), [0, 0]);
   });
 
-t.test('a pause that ends in time, or one of the supervisor itself, harms nobody', async (t) => {
-  const { child, log, metrics } = await start(t);
-  const before = await childrenOf(child);
-  process.kill(before[0] ?? 0, 'SIGSTOP');
-  await delay((watchdogSeconds * 1000) / 2);
-  process.kill(before[0] ?? 0, 'SIGCONT');
-  await delay(watchdogSeconds * 1000);
-  child.kill('SIGSTOP');
-  await delay(watchdogSeconds * 1500);
-  child.kill('SIGCONT');
-  await delay(watchdogSeconds * 1000);
-  t.strictSame(await childrenOf(child), before);
-  t.strictSame(log(), []);
-  t.match(await metrics(), /^sluice_process_hangs_total 0$/m);
+  for (const [index, [name, signal]] of (
+    [
+      ['stopped', 'SIGSTOP'],
+      ['in an endless loop', 'SIGUSR2'],
+    ] as const
+  ).entries())
+    await t.test(`a process that is ${name} is killed and replaced`, async (t) => {
+      const earlier = log().length;
+      const [hung = 0, other = 0] = await childrenOf(child);
+      process.kill(hung, signal);
+      const since = () => log().slice(earlier);
+      await eventually(
+        async () => since().some(({ msg }) => msg === 'gateway process replaced'),
+        'a replacement',
+        seconds,
+      );
+      t.match(since(), [
+        { level: 50, msg: 'gateway process hung, killed', pid: hung, silentSeconds: watchdogSeconds },
+        { level: 50, msg: 'gateway process died', pid: hung, how: 'SIGKILL' },
+        { level: 40, msg: 'gateway process replaced', from: hung },
+      ]);
+      const now = await childrenOf(child);
+      t.equal(now.length, 2);
+      t.ok(now.includes(other) && !now.includes(hung));
+      t.strictSame(await counts(), [index + 1, index + 1]);
+    });
 });

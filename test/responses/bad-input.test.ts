@@ -1,6 +1,14 @@
 /** Tests that invalid responses requests get an error that names the field and reach no engine. */
 import t from 'tap';
-import { harness } from '../chat/fixtures.ts';
+import {
+  checkAccepted,
+  checkRefused,
+  checkRefusedInSlot,
+  closed,
+  efforts,
+  png,
+  type Refused,
+} from '../chat/refusals.ts';
 import { refusal } from './fixtures.ts';
 
 const user = { role: 'user', content: 'Hi' };
@@ -37,9 +45,7 @@ const noTools =
 const strict = (parameters: unknown) => ask({ tools: [tool({ strict: true, parameters })] });
 const think = (fields: object) => ask({ model: 'mock/thinker', reasoning: fields });
 const format = (fields: object) => ask({ text: { format: fields } });
-const closed = { type: 'object', properties: {}, required: [], additionalProperties: false };
 
-const efforts = '"none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra"';
 const roles = '"user", "assistant", "system", "developer"';
 const types = [
   ...['message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
@@ -54,9 +60,8 @@ const types = [
   .join(', ');
 const parts =
   '"input_text", "output_text", "refusal", "input_image", "input_file", "input_audio", "input_video", "reasoning_text", "encrypted_content"';
-const png = 'data:image/png;base64,AAAA';
 
-const cases: readonly (readonly [body: unknown, refusal: string])[] = [
+const cases: Refused = [
   // the body and its input
   [[], '400 The request body must be a JSON object, not an array'],
   [{}, '400 input is required'],
@@ -407,17 +412,9 @@ const cases: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
 ];
 
-t.test(`${cases.length} invalid requests are refused`, async (t) => {
-  const at = harness();
-  for (const [body, expected] of cases)
-    t.equal(await refusal(body, at), expected, JSON.stringify(body).slice(0, 120));
-  t.equal(at.calls.length, 0, 'no engine was called');
-  t.equal(at.leases.length, 0, 'no slot was taken');
-  t.equal(at.events.length, 0, 'nothing was billed');
-});
+t.test(`${cases.length} invalid requests are refused`, (t) => checkRefused(t, refusal, cases));
 
-/** What cannot be told before media is loaded and tokens are counted. */
-const costly: readonly (readonly [body: unknown, refusal: string])[] = [
+const costly: Refused = [
   [
     see(
       { type: 'input_text', text: 'See' },
@@ -443,15 +440,9 @@ const costly: readonly (readonly [body: unknown, refusal: string])[] = [
   ],
 ];
 
-t.test(`${costly.length} requests that are refused for what they hold have a slot meanwhile`, async (t) => {
-  for (const [body, expected] of costly) {
-    const at = harness();
-    const what = JSON.stringify(body).slice(0, 120);
-    t.equal(await refusal(body, at), expected, what);
-    t.match(at.leases, [{ released: 1 }], `${what}: the slot is released once`);
-    t.strictSame([at.calls, at.events], [[], []], `${what}: no engine was called, nothing was billed`);
-  }
-});
+t.test(`${costly.length} requests that are refused for what they hold have a slot meanwhile`, (t) =>
+  checkRefusedInSlot(t, refusal, costly),
+);
 
 const ignored = {
   store: true,
@@ -520,5 +511,5 @@ t.test('unusual but valid requests are accepted', async (t) => {
       tools: [namespace(), namespace(tool({ strict: null })), { type: 'namespace', name: 'x', tools: [] }],
     }),
   ];
-  for (const body of fine) t.equal(await refusal(body), 'answered', JSON.stringify(body).slice(0, 120));
+  await checkAccepted(t, refusal, fine);
 });

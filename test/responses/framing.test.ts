@@ -31,6 +31,7 @@ import {
   harness,
   run,
   settled,
+  streamHead,
   text,
   thought,
   toolArguments,
@@ -257,16 +258,7 @@ t.test('the layout of a stream, byte by byte', async (t) => {
     [usage(5, 2)],
   ];
   const replies = await framed(parts);
-  t.strictSame(replies[0], {
-    kind: 'head',
-    status: 200,
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
-      'x-accel-buffering': 'no',
-    },
-    keepAlive: ': keep-alive\n\n',
-  });
+  t.strictSame(replies[0], streamHead());
   t.equal(replies.length, 1 + parts.length, 'one write per arrival');
   const { types, response } = readEvents(streamOf(replies));
   t.strictSame(types, [

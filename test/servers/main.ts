@@ -1,8 +1,9 @@
 /**
  * Runs real model servers with toy models behind the built gateway: `npm run test:engines`, or with names of some.
- * `-- --fetch` only installs them, `-- --record` also replaces the fixtures by what they send.
+ * `-- --fetch` only installs them, `-- --record` also replaces the fixtures by what they send, `-- --allow-missing`
+ * leaves out those that cannot be had here.
  */
-
+import { endWith, readCommand } from '../clients/command.ts';
 import { exercise } from './exercise.ts';
 import { fetchServer } from './fetch.ts';
 import { readServers } from './servers.ts';
@@ -17,25 +18,27 @@ for (const [signal, code] of [
 ] as const)
   process.once(signal, () => process.exit(code));
 
-const asked = process.argv.slice(2).filter((word) => !word.startsWith('--'));
 const every = await readServers();
-const unknown = asked.filter((slug) => !every.some((one) => one.slug === slug));
-if (unknown.length > 0) throw new Error(`no such server: ${unknown.join(', ')}`);
-const onlyFetch = process.argv.includes('--fetch');
-const recording = process.argv.includes('--record');
+const command = readCommand(
+  process.argv.slice(2),
+  every.map(({ slug }) => slug),
+  ['record'],
+);
+const recording = command.has('record');
+const missing: string[] = [];
 
 const rows: Row[] = [];
-for (const named of every.filter(({ slug }) => asked.length === 0 || asked.includes(slug))) {
+for (const named of every.filter(({ slug }) => command.names.length === 0 || command.names.includes(slug))) {
   const begun = performance.now();
   const fetched = await fetchServer(named.slug, named.server);
-  const missing = 'missing' in fetched ? fetched.missing : undefined;
-  const state = missing === undefined ? 'ready' : `not to be had here: ${missing}`;
+  const state = 'missing' in fetched ? `not to be had here: ${fetched.missing}` : 'ready';
   console.log(`${named.slug}: ${state} (${secondsSince(begun).toFixed(1)} s)`);
-  if (onlyFetch) continue;
   if ('missing' in fetched) {
-    rows.push({ ...named, missing, results: [], seconds: 0 });
+    missing.push(named.slug);
+    rows.push({ ...named, missing: fetched.missing, results: [], seconds: 0 });
     continue;
   }
+  if (command.onlyFetch) continue;
   const started = performance.now();
   const results = await exercise({
     ...named,
@@ -48,9 +51,9 @@ for (const named of every.filter(({ slug }) => asked.length === 0 || asked.inclu
           : `  not ok ${name}\n${problem.replace(/^/gm, '         ')}`,
       ),
   });
-  rows.push({ ...named, missing, results, seconds: secondsSince(started) });
+  rows.push({ ...named, missing: undefined, results, seconds: secondsSince(started) });
 }
-if (onlyFetch) process.exit();
+if (command.onlyFetch) endWith(command, { failed: [], missing });
 
 console.log(`\n${tableOf(rows)}`);
 const exercised = rows.filter(({ missing }) => missing === undefined);
@@ -58,6 +61,7 @@ const names = (some: readonly Row[]): string =>
   some.map(({ slug, server }) => `${slug} ${server.version}`).join(', ') || 'none';
 const left = rows.filter((row) => !exercised.includes(row));
 console.log(`engines exercised: ${names(exercised)}; not to be had: ${names(left)}`);
-const failed = exercised.filter(({ results }) => results.some(({ problem }) => problem !== undefined));
-if (failed.length > 0) console.log(`failed: ${names(failed)}`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+const failed = exercised
+  .filter(({ results }) => results.some(({ problem }) => problem !== undefined))
+  .map(({ slug }) => slug);
+endWith(command, { failed, missing });

@@ -235,6 +235,7 @@ t.test('errors name the invalid field', async (t) => {
     ],
     [one('yes?'), '422 questions.it must be an object'],
     [ask({ 'a b': null }), '422 questions["a b"] must be an object'],
+    [ask({ 'a\nb': 5 }), '422 questions["a\\nb"] must be an object'],
     [one({ instructions: 'x' }), '422 questions.it.type is required'],
     [
       one({ type: 'number', instructions: 'x' }),
@@ -253,6 +254,10 @@ t.test('errors name the invalid field', async (t) => {
     [choice(['a', 'b']), '422 questions.it.criteria must be an object'],
     [choice({}), '422 questions.it.criteria must have at least 1 field'],
     [choice(many(256)), '422 questions.it.criteria must have at most 255 fields'],
+    [
+      choice({ 'a\nb': 5 }),
+      '422 questions.it.criteria["a\\nb"] must be a string, an object, an array or null',
+    ],
     [choice({ a: 5 }), '422 questions.it.criteria.a must be a string, an object, an array or null'],
     [one({ type: 'score', instructions: 'x' }), '422 questions.it.criteria is required'],
     [score({ a: 'x' }), '422 questions.it.criteria must be an array'],

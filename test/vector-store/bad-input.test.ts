@@ -77,6 +77,9 @@ const cases: readonly Case[] = [
   create_({ name: 'x'.repeat(257) }, 'name must have at most 256 characters'),
   create_({ description: ['x'] }, 'description must be a string'),
   create_({ metadata: { a: 1 } }, 'metadata.a must be a string'),
+  create_({ metadata: { 'a\nb': 1 } }, 'metadata["a\\nb"] must be a string'),
+  create_({ metadata: { a: 'x'.repeat(513) } }, 'metadata.a must have at most 512 characters'),
+  create_({ metadata: { ['k'.repeat(65)]: 'x' } }, 'metadata must have keys of at most 64 characters'),
   create_({ metadata: 'x' }, 'metadata must be an object'),
   create_(
     { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, 'v'])) },
@@ -172,6 +175,10 @@ const cases: readonly Case[] = [
   upload(
     { file: good, chunking_strategy: static_(200, 101) },
     'chunking_strategy.static.chunk_overlap_tokens must be at most half of max_chunk_size_tokens',
+  ),
+  upload(
+    { file: good, attributes: JSON.stringify({ ['k'.repeat(65)]: 'x' }) },
+    'attributes must have keys of at most 64 characters',
   ),
   upload({ file: good, attributes: '[]' }, 'attributes must be an object'),
   upload({ file: good, attributes: '{"a":{}}' }, 'attributes.a must be a string, a number or true or false'),

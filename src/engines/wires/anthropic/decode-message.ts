@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { type ApiError, asApiError, fail } from '../../../errors.ts';
 import { type FinishReason, type JsonText, type Part, type Parts, toJsonText } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
-import { ThinkTags } from '../openai/think-tags.ts';
-import { isObject, type Json, parseObject, reportedError } from '../openai/words.ts';
+import { isObject, type Json, parseObject } from '../shared/json.ts';
+import { reportedError } from '../shared/reported-error.ts';
+import { ThinkTags } from '../shared/think-tags.ts';
 import { MessageUsage } from './usage.ts';
 
 const mostCalls = 128;

@@ -4,9 +4,8 @@ import type { JsonText, Parts } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
-import { endOfText } from '../openai/json-text.ts';
-import { isJsonText } from '../openai/skeleton.ts';
-import { isObject, type Json, tryParse } from '../openai/words.ts';
+import { isObject, type Json, tryParse } from '../shared/json.ts';
+import { endOfText, isJsonText } from '../shared/json-text.ts';
 import { type DeltaKind, MessageDecoder } from './decode-message.ts';
 
 /** What surrounds the text of a delta; all deltas of a block have it in common. */

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { fail } from '../../../errors.ts';
 import type { ChatCall, ChatMessage, TextContent, ToolCall, UserContent } from '../../../ports/chat.ts';
-import type { LargeMedia } from '../openai/large-media.ts';
-import { isObject, tryParse } from '../openai/words.ts';
+import { isObject, tryParse } from '../shared/json.ts';
+import type { LargeMedia } from '../shared/large-media.ts';
 
 type Message<Role> = Extract<ChatMessage, { role: Role }>;
 type UserMessage = Message<'user'>;

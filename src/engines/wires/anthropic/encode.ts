@@ -3,7 +3,7 @@ import type { Model } from '../../../../schemas/catalog.ts';
 import { fail } from '../../../errors.ts';
 import type { AnswerFormat, ChatCall, Sampling, Tool, ToolChoice } from '../../../ports/chat.ts';
 import type { OutgoingBody } from '../../outgoing-body.ts';
-import { LargeMedia } from '../openai/large-media.ts';
+import { LargeMedia } from '../shared/large-media.ts';
 import { encodeTurns } from './encode-turns.ts';
 import { addThinking, type Body } from './thinking.ts';
 

@@ -1,7 +1,7 @@
 /** Encodes how long a model thinks, in the format's own fields or in those that the model's row names. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { ChatCall, Effort } from '../../../ports/chat.ts';
-import { addThinking as addNamedFields } from '../openai/encode.ts';
+import { addThinkingFields } from '../shared/thinking-fields.ts';
 
 export type Body = Record<string, unknown>;
 
@@ -28,7 +28,7 @@ export const addThinking = (body: Body, model: Model, call: ChatCall): void => {
   const { wire } = reasoning;
   if (wire !== undefined) {
     const ownField = wire.budget_field !== undefined;
-    addNamedFields(body, model, { effort, budget: ownField ? budget : undefined });
+    addThinkingFields(body, model, { effort, budget: ownField ? budget : undefined });
     if (budget !== undefined && effort !== 'none' && !ownField) addBudget(body, budget, call);
   } else if (effort === 'none') body.thinking = { type: 'disabled' };
   else if (budget !== undefined) addBudget(body, budget, call);

@@ -1,6 +1,6 @@
 /** Adds up the token counts of a message: some come with its first event, some with its last. */
 import type { TokenUsage } from '../../../ports/chat.ts';
-import { isObject } from '../openai/words.ts';
+import { isObject } from '../shared/json.ts';
 
 export class MessageUsage {
   #input: number | undefined;

@@ -1,8 +1,8 @@
 /** The Messages API as Anthropic, vLLM, SGLang, llama.cpp and another Sluice serve it. */
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { ErrorReading, Wire } from '../../wire.ts';
-import { readContextFull } from '../openai/context-full.ts';
-import { errorMessage } from '../openai/words.ts';
+import { readContextFull } from '../shared/context-full.ts';
+import { errorMessage } from '../shared/reported-error.ts';
 import { decodeWhole } from './decode-message.ts';
 import { MessageStreamDecoder } from './decode-stream.ts';
 import { encodeMessages } from './encode.ts';

@@ -2,8 +2,8 @@
 import type { Decided, DecisionCall, DecisionQuestion } from '../../../ports/decision.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { DecisionWire } from '../../wire.ts';
+import { isObject } from '../shared/json.ts';
 import { type Fields, failureFields, namedFields, pickingDecoder } from './fields.ts';
-import { isObject } from './words.ts';
 
 export const systemOneWire: DecisionWire['questions'] = {
   encode: (model, { state, questions }) => ({

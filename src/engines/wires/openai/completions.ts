@@ -2,7 +2,7 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { CompletionCall } from '../../../ports/completion.ts';
 import type { CompletionWire } from '../../wire.ts';
-import { readContextFull } from './context-full.ts';
+import { readContextFull } from '../shared/context-full.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';
 import { WholeDecoder } from './decode-whole.ts';
 import { samplingJson, streamed } from './encode.ts';

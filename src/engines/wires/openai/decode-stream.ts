@@ -4,9 +4,9 @@ import type { Parts } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { StreamDecoder } from '../../wire.ts';
+import { tryParse } from '../shared/json.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { learnSkeleton, matchSkeleton, plainDelta, type Skeleton } from './skeleton.ts';
-import { tryParse } from './words.ts';
 
 /** One for each choice and kind of text; more are not worth comparing with. */
 const SKELETON_LIMIT = 8;

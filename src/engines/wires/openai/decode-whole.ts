@@ -2,10 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
 import { type JsonText, type Logprob, type Parts, type TextPart, toJsonText } from '../../../ports/chat.ts';
-import { endOfText, isSurelyText } from './json-text.ts';
+import { isObject, parseJson } from '../shared/json.ts';
+import { endOfText, isSurelyText } from '../shared/json-text.ts';
 import { type AnswerOptions, ResponseDecoder } from './response-decoder.ts';
 import { WholeSkeleton } from './whole-skeleton.ts';
-import { type Finish, isObject, parseJson, tokenUsage } from './words.ts';
+import { type Finish, tokenUsage } from './words.ts';
 
 /** A response with `standIn` in place of its text, and the position of that text. */
 interface Around {

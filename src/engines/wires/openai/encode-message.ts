@@ -1,7 +1,7 @@
 /** Encodes one chat message as OpenAI-like servers take it. */
 import type { ChatMessage, MediaContent, TextContent, UserContent } from '../../../ports/chat.ts';
 import { escaped } from '../../../quoted.ts';
-import type { LargeMedia } from './large-media.ts';
+import type { LargeMedia } from '../shared/large-media.ts';
 
 /** Most messages are one text: concatenating those takes half the time of serializing an object. */
 export const messageJson = (message: ChatMessage, large: LargeMedia): string => {

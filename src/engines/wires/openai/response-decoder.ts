@@ -10,18 +10,11 @@ import {
   toJsonText,
 } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
-import { ThinkTags } from './think-tags.ts';
+import { isObject, type Json } from '../shared/json.ts';
+import { reportedError } from '../shared/reported-error.ts';
+import { ThinkTags } from '../shared/think-tags.ts';
 import { ToolCalls } from './tool-calls.ts';
-import {
-  type Finish,
-  finishReason,
-  isObject,
-  type Json,
-  logprobs,
-  reportedError,
-  stopSequence,
-  tokenUsage,
-} from './words.ts';
+import { type Finish, finishReason, logprobs, stopSequence, tokenUsage } from './words.ts';
 
 export interface AnswerOptions {
   /** Requested choices; further ones are ignored. */

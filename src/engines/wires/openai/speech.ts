@@ -2,8 +2,9 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { SpeechCall, SpeechVoice, VoiceClip } from '../../../ports/speech.ts';
 import type { SpeechWire } from '../../wire.ts';
-import { LargeMedia } from './large-media.ts';
-import { isObject, reportedError, tryParse } from './words.ts';
+import { isObject, tryParse } from '../shared/json.ts';
+import { LargeMedia } from '../shared/large-media.ts';
+import { reportedError } from '../shared/reported-error.ts';
 
 type Body = Record<string, unknown>;
 

@@ -4,11 +4,11 @@ import { fail } from '../../../errors.ts';
 import type { TokenizeCall, TokenizedChat } from '../../../ports/tokenize.ts';
 import { type Pick, unreadable } from '../../json-picker.ts';
 import type { TokenizerWire, WireRequest } from '../../wire.ts';
+import { isObject } from '../shared/json.ts';
+import { LargeMedia } from '../shared/large-media.ts';
 import { encodeTool } from './encode.ts';
 import { messageJson } from './encode-message.ts';
 import { type Fields, failureFields, namedFields, pickingDecoder } from './fields.ts';
-import { LargeMedia } from './large-media.ts';
-import { isObject } from './words.ts';
 
 type TokenizerApi = NonNullable<EngineRow['tokenizer_api']>;
 

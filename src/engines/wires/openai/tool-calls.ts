@@ -2,7 +2,7 @@
 import { fail } from '../../../errors.ts';
 import { type Part, toJsonText } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
-import { isObject } from './words.ts';
+import { isObject } from '../shared/json.ts';
 
 const CALL_LIMIT = 128;
 /** Arguments of calls that wait for an earlier one to end, in characters. */

@@ -5,7 +5,8 @@ import { unreadable } from '../../json-picker.ts';
 import { type FormFile, formBody } from '../../multipart.ts';
 import { SseDecoder } from '../../sse-decoder.ts';
 import type { TranscriptDecoder, TranscriptionWire } from '../../wire.ts';
-import { isObject, type Json, parseObject, reportedError } from './words.ts';
+import { isObject, type Json, parseObject } from '../shared/json.ts';
+import { reportedError } from '../shared/reported-error.ts';
 
 export const transcriptionWire: TranscriptionWire = {
   encode: (model, { audio, language, prompt, temperature }, stream) => {

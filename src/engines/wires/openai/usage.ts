@@ -1,5 +1,5 @@
 /** Reads the tokens of a prompt from the usage of a response. */
-import { isObject } from './words.ts';
+import { isObject } from '../shared/json.ts';
 
 /** Zero for a text is no count; some servers that do not count write it. */
 export const tokensOf = (usage: unknown): number | undefined => {

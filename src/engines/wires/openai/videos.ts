@@ -12,9 +12,10 @@ import {
 } from '../../../ports/render.ts';
 import { unreadable } from '../../json-picker.ts';
 import type { EngineJob, RenderWire } from '../../wire.ts';
-import { LargeMedia } from './large-media.ts';
+import { isObject, type Json, parseObject, tryParse } from '../shared/json.ts';
+import { LargeMedia } from '../shared/large-media.ts';
+import { reportedError } from '../shared/reported-error.ts';
 import { videoForm } from './video-form.ts';
-import { isObject, type Json, parseObject, reportedError, tryParse } from './words.ts';
 
 const pathOf = ({ type }: RenderCall): string => (type === 'video' ? '/videos' : '/music');
 const jobPath = (call: RenderCall, id: string): string => `${pathOf(call)}/${encodeURIComponent(id)}`;

@@ -1,6 +1,8 @@
 /** Recognizes whole responses that differ from earlier ones only in text, id and counts. */
-import { endOfText } from './json-text.ts';
-import { type Finish, isObject } from './words.ts';
+
+import { isObject } from '../shared/json.ts';
+import { endOfText } from '../shared/json-text.ts';
+import type { Finish } from './words.ts';
 
 /** The text; an ignored string; a count with its position in the parsed value. */
 type Hole = 'text' | 'word' | Count;

@@ -2,9 +2,10 @@
 import type { Model } from '../../../../schemas/catalog.ts';
 import type { ChatCall } from '../../../ports/chat.ts';
 import type { ErrorReading, Wire } from '../../wire.ts';
+import { readContextFull } from '../shared/context-full.ts';
+import { errorMessage } from '../shared/reported-error.ts';
 import { systemOneWire } from './ask-systemone.ts';
 import { completionWire } from './completions.ts';
-import { readContextFull } from './context-full.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';
 import { WholeDecoder } from './decode-whole.ts';
 import { embeddingWire } from './embed.ts';
@@ -17,7 +18,6 @@ import { speechWire } from './speech.ts';
 import { tokenizerWire } from './tokenize.ts';
 import { transcriptionWire } from './transcription.ts';
 import { isFailedJob, renderWire } from './videos.ts';
-import { errorMessage } from './words.ts';
 
 /** The response shapes it has learnt hold for every server. */
 const wholeAnswers = new WholeDecoder();

@@ -7,9 +7,9 @@ import type { StreamDecoder, Wire } from '../../src/engines/wire.ts';
 import { fail } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 import { type ChatCall, type Part, type Parts, toJsonText } from '../../src/ports/chat.ts';
+import { ask, Collected, silent } from '../engines/collect.ts';
+import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { sampleModel } from '../samples.ts';
-import { ask, Collected, silent } from './collect.ts';
-import { startScriptedEngine } from './scripted-engine.ts';
 
 /** What the made-up server sends: one object per line in a stream, one object otherwise. */
 interface Message {

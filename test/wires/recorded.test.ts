@@ -6,13 +6,13 @@ import { completionWire } from '../../src/engines/wires/openai/completions.ts';
 import { openAiWire } from '../../src/engines/wires/openai/wire.ts';
 import type { ApiError } from '../../src/errors.ts';
 import type { Part, Parts } from '../../src/ports/chat.ts';
+import { startScriptedEngine } from '../engines/scripted-engine.ts';
 import { startGateway } from '../gateway.ts';
 import { sampleCall } from '../samples.ts';
 import type { Recorded } from '../servers/record.ts';
 import { answers, dice, wave } from '../servers/toys/bigram.ts';
 import { borrowed } from './borrowed-buffers.ts';
 import { joined, readable, thinker } from './samples.ts';
-import { startScriptedEngine } from './scripted-engine.ts';
 
 interface Index {
   readonly server: string;

@@ -42,11 +42,18 @@ export interface UsageSource {
 export type Outcome = UsageEvent['outcome'];
 
 /** What an account is opened with: everything an event says beside the counts. */
-export interface Billed<Task extends { readonly model: Model } = { readonly model: Model }> {
+export interface Billed<Task extends { readonly model: Model } = Answered> {
   readonly exchange: Pick<Exchange, 'id'>;
   readonly caller: Caller;
   readonly task: Task;
   readonly lease: Lease;
+}
+
+interface Answered {
+  /** Whose engine was called last: it is billed. */
+  readonly model: Model;
+  /** The one that was asked for, where `model` is a fallback of it. */
+  readonly requested?: Model;
 }
 
 export interface Counts {
@@ -66,7 +73,7 @@ export const noTokens: TokenUsage = { prompt: 0, completion: 0, cached: 0, reaso
 /** `route` is the path below `/v1`. Failures cost nothing. */
 export const usageEvent = (
   route: string,
-  { exchange, caller, task: { model }, lease }: Billed,
+  { exchange, caller, task: { model, requested }, lease }: Billed,
   outcome: Outcome,
   status: number,
   counts: Counts,
@@ -82,6 +89,7 @@ export const usageEvent = (
     key: caller.key,
     route,
     model: model.id,
+    ...(requested === undefined ? {} : { requested_model: requested.id }),
     engine: model.engine,
     outcome,
     status,

@@ -58,6 +58,16 @@ export interface FailureDetails {
   readonly isFinal?: true;
   /** Where the kind does not tell; `never`: the engine has answered, and no other model shall. */
   readonly fallback?: FallbackReason | 'never';
+  /** The limit that was reached, as far as it is known. */
+  readonly window?: LimitWindow;
+}
+
+/** A limit on requests: what clients are told of it beside the error. */
+export interface LimitWindow {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Milliseconds until all of it is available again, if no more requests start; undefined: not known. */
+  readonly resetMs: number | undefined;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
@@ -66,6 +76,7 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** Path of the field at fault, as the message names it. */
   readonly param: string | null;
+  readonly window: LimitWindow | undefined;
   readonly #fallback: FallbackReason | 'never' | undefined;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
@@ -73,6 +84,7 @@ export class ApiError extends Error {
     this.name = 'ApiError';
     this.kind = kind;
     this.#fallback = details.fallback;
+    this.window = details.window;
     this.param = details.param === undefined ? leadingField(kind, message) : details.param;
     // Never `true`: clients know best when to retry.
     this.headers =

@@ -119,6 +119,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       },
       tracing,
       edge: config.edge,
+      responseHeaders: config.responseHeaders,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
     opened.onClose(() => edge.drain(config.drainMs));

@@ -80,7 +80,7 @@ export const usageEvent = (
 ): UsageEvent => {
   const { tokens = noTokens, seconds, delivered = 0, started, firstToken } = counts;
   const waited = Math.round(lease.waited);
-  return {
+  const event: UsageEvent = {
     schema: 1,
     id: `usage_${exchange.id}`,
     time: Date.now(),
@@ -89,7 +89,6 @@ export const usageEvent = (
     key: caller.key,
     route,
     model: model.id,
-    ...(requested === undefined ? {} : { requested_model: requested.id }),
     engine: model.engine,
     outcome,
     status,
@@ -102,6 +101,7 @@ export const usageEvent = (
     first_token_ms: firstToken === undefined ? null : waited + Math.round(firstToken - started),
     total_ms: waited + Math.round(performance.now() - started),
   };
+  return requested === undefined ? event : { ...event, requested_model: requested.id };
 };
 
 const quantitiesOf = (usage: TokenUsage, { inputs, seconds }: Counts): UsageEvent['quantities'] => {

@@ -1,5 +1,4 @@
 /** Counts the requests that a fallback of their model took over, by both models and the reason. */
-import type { FallbackReason } from '../errors.ts';
 import type { Fallbacks } from '../ports/fallbacks.ts';
 import { counter, type MetricFamily } from './exposition.ts';
 
@@ -14,7 +13,7 @@ interface Series {
 export class FallbackCounts implements Fallbacks {
   readonly #series = new Map<string, Series>();
 
-  count(from: string, to: string, reason: FallbackReason): void {
+  count(from: string, to: string, reason: string): void {
     const key = `${from}\n${to}\n${reason}`;
     const known = this.#series.get(key);
     if (known !== undefined) known.value++;
@@ -22,7 +21,7 @@ export class FallbackCounts implements Fallbacks {
     else this.#countOther(reason);
   }
 
-  #countOther(reason: FallbackReason): void {
+  #countOther(reason: string): void {
     const key = `\n${reason}`;
     const known = this.#series.get(key);
     if (known !== undefined) known.value++;

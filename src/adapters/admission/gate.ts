@@ -1,7 +1,7 @@
 /** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../pace.ts';
-import type { LeaseUsage, Limits } from '../../ports/admission.ts';
+import type { LeaseUsage, Limits, RateWindow } from '../../ports/admission.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
@@ -45,6 +45,15 @@ export class Gate {
   /** Starts that count. */
   starts(now: number): number {
     return this.#starts.count(now);
+  }
+
+  window(now: number): RateWindow {
+    const limit = this.#limits.requests_per_minute;
+    return {
+      limit,
+      remaining: Math.max(0, limit - this.#starts.count(now)),
+      resetMs: this.#starts.emptyIn(now),
+    };
   }
 
   get waiting(): number {
@@ -126,7 +135,7 @@ export class Gate {
 
   #refuse(message: string, waitMs: number): ApiError {
     this.#refusals ??= new Refusals();
-    return this.#refusals.of(message, waitMs);
+    return this.#refusals.of(message, waitMs, () => this.window(this.#shared.now()));
   }
 
   /**

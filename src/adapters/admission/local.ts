@@ -1,6 +1,6 @@
 /** Admission within one process: a gate per subscription and model, dropped when idle. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
-import type { Admission, AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
+import type { Admission, AdmissionRequest, Lease, LeaseUsage, RateWindow } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type GateContext, type Waiter } from './gate.ts';
@@ -192,6 +192,10 @@ class Slot implements Lease {
     this.#shared = shared;
     this.#since = since;
     shared.counters.running++;
+  }
+
+  window(): RateWindow {
+    return this.#gate.window(this.#shared.now());
   }
 
   release(usage?: LeaseUsage): void {

@@ -27,6 +27,11 @@ export class StartWindow {
     this.#count++;
   }
 
+  /** Milliseconds from `now` until none counts. */
+  emptyIn(now: number): number {
+    return this.count(now) === 0 ? 0 : this.#at(this.#count - 1) + this.#length - now;
+  }
+
   /** Milliseconds from `now` until fewer than `limit` starts count. */
   waitFor(limit: number, now: number): number {
     const surplus = this.count(now) - limit;

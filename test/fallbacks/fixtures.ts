@@ -14,7 +14,7 @@ export interface Site {
   readonly sick: ScriptedEngine;
   /** Of its fallback. */
   readonly well: ScriptedEngine;
-  /** All rows of the ledger, the latest first, once there are so many. */
+  /** All rows of the ledger, the oldest first, once there are so many. */
   billed(count: number): Promise<readonly Record<string, unknown>[]>;
   metric(name: string): Promise<number>;
   /** Lines of the log with this message. */

@@ -1,5 +1,5 @@
 /** How often a pool retries, when it ejects a replica and how many calls it queues: a row's numbers or the defaults. */
-import type { EngineRow } from '../../../schemas/engines.ts';
+import type { Duration, EngineRow } from '../../../schemas/engines.ts';
 import { exponentialBackoff } from '../../backoff.ts';
 import { milliseconds } from '../duration.ts';
 
@@ -30,10 +30,7 @@ export interface QueueRules {
 
 export const retryRules = (row: EngineRow['retries'] = {}): RetryRules => ({
   attempts: row.attempts ?? 3,
-  backoff: exponentialBackoff({
-    first: milliseconds(row.backoff ?? '0ms'),
-    most: milliseconds(row.max_backoff ?? '2s'),
-  }),
+  backoff: doubling(row.backoff ?? '0ms', row.max_backoff, '2s'),
   budget: row.budget ?? 0.2,
   budgetMin: row.budget_min ?? 10,
 });
@@ -41,13 +38,17 @@ export const retryRules = (row: EngineRow['retries'] = {}): RetryRules => ({
 export const breakerRules = (row: EngineRow['circuit_breaker'] = {}): BreakerRules => ({
   connectionFailures: row.connection_failures ?? 2,
   serverFailures: row.server_failures ?? 5,
-  cooldown: exponentialBackoff({
-    first: milliseconds(row.cooldown ?? '500ms'),
-    most: milliseconds(row.max_cooldown ?? '30s'),
-  }),
+  cooldown: doubling(row.cooldown ?? '500ms', row.max_cooldown, '30s'),
 });
 
 export const queueRules = (row: EngineRow['queue'] = {}): QueueRules => ({
   queueLength: row.length ?? 1000,
   waitMs: milliseconds(row.wait ?? '30s'),
 });
+
+/** The usual maximum is no reason to wait for less than the first time. */
+const doubling = (from: Duration, to: Duration | undefined, usual: Duration): ((retry: number) => number) => {
+  const first = milliseconds(from);
+  const most = to === undefined ? Math.max(first, milliseconds(usual)) : milliseconds(to);
+  return exponentialBackoff({ first, most });
+};

@@ -66,8 +66,8 @@ export interface FailureDetails {
 export interface LimitWindow {
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds until all of it is available again, if no more requests start; undefined: not known. */
-  readonly resetMs: number | undefined;
+  /** When all of it is available again, if no more requests start: milliseconds of `performance.now`; undefined: not known. */
+  readonly resetAt: number | undefined;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */

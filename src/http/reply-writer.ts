@@ -148,13 +148,14 @@ export abstract class ReplyWriter implements Frame {
 
   #linesOf({ core, served, dialect, received }: HttpExchange): string {
     const { responseHeaders: which } = core;
+    const { refusedBy } = this;
+    if (served === undefined && refusedBy === undefined) return '';
+    const now = performance.now();
     if (served === undefined)
-      return this.refusedBy === undefined || which === 'off' ? '' : windowLines(this.refusedBy, dialect);
-    if (received > 0) {
-      const queuedMs = served.lease.waited + served.queuedMs;
-      served.overheadMs = Math.max(0, performance.now() - received - queuedMs - served.busyMs);
-    }
-    return which === 'off' ? '' : servedLines(served, dialect, which);
+      return refusedBy === undefined || which === 'off' ? '' : windowLines(refusedBy, dialect, now);
+    if (received > 0)
+      served.overheadMs = Math.max(0, now - received - served.lease.waited - served.queuedMs - served.busyMs);
+    return which === 'off' ? '' : servedLines(served, dialect, which, now);
   }
 
   #written(room: boolean): void {

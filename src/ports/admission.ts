@@ -21,8 +21,8 @@ export interface Lease {
   readonly waited: number;
   /** Its position in the queue on arrival, from 1; absent when there was room at once. */
   readonly position?: number;
-  /** The window of requests as it stands now; undefined where that is not known. */
-  window?(): RateWindow | undefined;
+  /** The window of requests as it was when this one started; undefined where that is not known. */
+  readonly window?: RateWindow | undefined;
   /** Returns the slot, with the tokens that were used; only the first call counts. */
   release(usage?: LeaseUsage): void;
 }

@@ -54,7 +54,10 @@ const startReplica = async (port = 0): Promise<Replica> => {
     stop: async () => {
       const closed = once(server, 'close');
       server.close();
+      // A connection that was busy is idle only later.
+      const timer = setInterval(() => server.closeIdleConnections(), 5);
       await closed;
+      clearInterval(timer);
     },
   };
 };

@@ -47,13 +47,18 @@ export class Gate {
     return this.#starts.count(now);
   }
 
-  window(now: number): RateWindow {
-    const limit = this.#limits.requests_per_minute;
-    return {
-      limit,
-      remaining: Math.max(0, limit - this.#starts.count(now)),
-      resetMs: this.#starts.emptyIn(now),
-    };
+  /** As of the last decision. */
+  get remaining(): number {
+    return Math.max(0, this.limit - this.#starts.size);
+  }
+
+  get limit(): number {
+    return this.#limits.requests_per_minute;
+  }
+
+  get #window(): RateWindow {
+    const { size, emptyAt } = this.#starts;
+    return { limit: this.limit, remaining: this.remaining, resetAt: size === 0 ? undefined : emptyAt };
   }
 
   get waiting(): number {
@@ -135,7 +140,7 @@ export class Gate {
 
   #refuse(message: string, waitMs: number): ApiError {
     this.#refusals ??= new Refusals();
-    return this.#refusals.of(message, waitMs, () => this.window(this.#shared.now()));
+    return this.#refusals.of(message, waitMs, () => this.#window);
   }
 
   /**

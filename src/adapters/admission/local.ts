@@ -183,6 +183,8 @@ class Slot implements Lease {
   readonly #gate: Gate;
   readonly #shared: GateContext;
   readonly #since: number;
+  readonly #limit: number;
+  readonly #remaining: number;
   #held = true;
 
   constructor(gate: Gate, shared: GateContext, since: number, waited: number, position: number | undefined) {
@@ -191,11 +193,17 @@ class Slot implements Lease {
     this.#gate = gate;
     this.#shared = shared;
     this.#since = since;
+    this.#limit = gate.limit;
+    this.#remaining = gate.remaining;
     shared.counters.running++;
   }
 
-  window(): RateWindow {
-    return this.#gate.window(this.#shared.now());
+  get window(): RateWindow {
+    return {
+      limit: this.#limit,
+      remaining: this.#remaining,
+      resetAt: this.#since + this.#shared.rules.windowMs,
+    };
   }
 
   release(usage?: LeaseUsage): void {

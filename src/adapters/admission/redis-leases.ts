@@ -25,7 +25,7 @@ export class RedisLease implements Lease {
   readonly arrived: number;
   startedAt = 0;
   /** Where Redis has told how full the window is. */
-  declare window?: () => RateWindow;
+  declare window?: RateWindow;
   /** Set while it waits, in either queue. */
   cancelDeadline: (() => void) | undefined;
   expired = false;
@@ -145,7 +145,7 @@ export class RedisLeases {
   refuseByRate(lease: RedisLease, waitMs: number, limit: LimitKind): void {
     this.counters.refusedByRate++;
     const { model, limits } = lease.request;
-    const window = { limit: limits.requests_per_minute, remaining: 0, resetMs: undefined };
+    const window = { limit: limits.requests_per_minute, remaining: 0, resetAt: undefined };
     this.refuse(lease, refusal(rateReached(model, limits, limit), waitMs, window));
   }
 

@@ -200,12 +200,13 @@ class RedisAdmission implements Admission {
     }
   }
 
-  /** As it was when the request started: others may have started since. */
-  #windowFrom({ limits }: AdmissionRequest, starts: number): () => RateWindow {
+  #windowFrom({ limits }: AdmissionRequest, starts: number): RateWindow {
     const limit = limits.requests_per_minute;
-    const remaining = Math.max(0, limit - starts);
-    const emptyAt = this.#clock.now() + this.#windowMs;
-    return () => ({ limit, remaining, resetMs: Math.max(0, emptyAt - this.#clock.now()) });
+    return {
+      limit,
+      remaining: Math.max(0, limit - starts),
+      resetAt: this.#clock.now() + this.#windowMs,
+    };
   }
 
   /** In the queue of this process, under a new id: what Redis has under the old one is released. */

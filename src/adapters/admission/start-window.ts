@@ -27,9 +27,14 @@ export class StartWindow {
     this.#count++;
   }
 
-  /** Milliseconds from `now` until none counts. */
-  emptyIn(now: number): number {
-    return this.count(now) === 0 ? 0 : this.#at(this.#count - 1) + this.#length - now;
+  /** Starts that counted when it was last asked or added to. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** When none counts any more, if there are no further starts. */
+  get emptyAt(): number {
+    return this.#at(this.#count - 1) + this.#length;
   }
 
   /** Milliseconds from `now` until fewer than `limit` starts count. */

@@ -212,6 +212,9 @@ const Capabilities = Closed({
   music: Type.Optional(MusicCapabilities),
 });
 
+/** Models that may be tried for one request after the one it names. */
+export const mostFallbacks = 8;
+
 const modelFields = {
   kind: ModelKind,
   name: Type.String({ minLength: 1 }),
@@ -228,6 +231,10 @@ const modelFields = {
   private: Type.Boolean(),
   /** Former ids that lead here. */
   legacy_ids: Type.Array(Type.String({ minLength: 1 })),
+  /** Models that answer instead while its engine cannot, in this order; their own fallbacks follow them. */
+  fallbacks: Type.Optional(
+    Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: mostFallbacks, uniqueItems: true }),
+  ),
   hugging_face_id: Type.Optional(Type.String()),
   context_length: Type.Optional(Type.Integer({ minimum: 1 })),
   max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),

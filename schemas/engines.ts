@@ -33,6 +33,37 @@ const EngineTimeouts = Closed({
   total: Type.Optional(Duration),
 });
 
+/** How a call is repeated on another replica while no response has begun. */
+const EngineRetries = Closed({
+  /** Replicas that one call is sent to, the first included. */
+  attempts: Type.Optional(Type.Integer({ minimum: 1, maximum: 10 })),
+  /** Wait before the first retry; doubles with each further one. */
+  backoff: Type.Optional(Duration),
+  max_backoff: Type.Optional(Duration),
+  /** Retries as a share of the calls of the last ten seconds. */
+  budget: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
+  /** Retries in ten seconds that are allowed however few calls there are. */
+  budget_min: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+});
+
+/** When a replica is ejected, and for how long. */
+const CircuitBreaker = Closed({
+  /** Connections in a row that could not be made or broke before a response. */
+  connection_failures: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  /** Responses in a row with a server error or too late. */
+  server_failures: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
+  /** Until the first trial call; doubles with each one that fails. */
+  cooldown: Type.Optional(Duration),
+  max_cooldown: Type.Optional(Duration),
+});
+
+/** Calls that wait while every replica is full. */
+const EngineQueue = Closed({
+  /** 0: none waits. */
+  length: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  wait: Type.Optional(Duration),
+});
+
 export const EngineRow = Closed({
   /** The protocol of the engine: a name in `src/engines/wires.ts`. */
   wire: Type.String({ minLength: 1 }),
@@ -67,6 +98,9 @@ export const EngineRow = Closed({
   /** Calls running at once on one replica; absent: no cap. */
   concurrency: Type.Optional(Type.Integer({ minimum: 1 })),
   timeouts: Type.Optional(EngineTimeouts),
+  retries: Type.Optional(EngineRetries),
+  circuit_breaker: Type.Optional(CircuitBreaker),
+  queue: Type.Optional(EngineQueue),
   /** True for an engine that returns one choice per call: n choices become n calls. */
   fan_out_n: Type.Optional(Type.Boolean()),
   /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */

@@ -23,7 +23,10 @@ export const UsageEvent = Type.Object({
   subscription: Name,
   key: Name,
   route: Name,
+  /** The one that answered. */
   model: Name,
+  /** The one that was asked for, where a fallback of it answered. */
+  requested_model: Type.Optional(Name),
   engine: Type.String(),
   outcome: Type.Enum(['completed', 'failed', 'cancelled']),
   status: Type.Integer(),

@@ -51,7 +51,10 @@ export const UsageRequestRow = Type.Object({
   created: Type.Integer({ description: 'Unix seconds when it ended' }),
   key: Type.String(),
   route: Type.String(),
-  model: Type.String(),
+  model: Type.String({ description: 'The model that answered' }),
+  requested_model: Type.Optional(
+    Type.String({ description: 'The model that was asked for, where a fallback of it answered' }),
+  ),
   outcome: Type.Enum(['completed', 'failed', 'cancelled']),
   status: Type.Integer(),
   ...billed,

@@ -51,6 +51,8 @@ export interface Config {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Which HTTP server carries the routes. */
   readonly edge: 'auto' | 'uws' | 'node';
+  /** Headers of rate limits, and those that say how a request was served. */
+  readonly responseHeaders: 'all' | 'limits' | 'off';
   /** Bytes of memory for large request bodies that are not admitted yet, in all and per subscription. */
   readonly bodyBytes: number;
   readonly bodyBytesPerSubscription: number;
@@ -113,6 +115,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   dnsServers: dnsServers(env),
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
+  responseHeaders: oneOf(env, 'SLUICE_RESPONSE_HEADERS', ['all', 'limits', 'off'], 'all'),
   ...bodyMemory(env),
   journalSync: journalSync(env),
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,

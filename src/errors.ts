@@ -44,6 +44,9 @@ const kinds = {
 
 export type ErrorKind = keyof typeof kinds;
 
+/** Why a model did not answer, where another one may answer instead. */
+export type FallbackReason = 'down' | 'queue_full' | 'timeout' | 'server_error';
+
 export interface FailureDetails {
   /** Extra response headers, such as `retry-after` or `allow`. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,6 +56,18 @@ export interface FailureDetails {
   readonly param?: string | null;
   /** A retry cannot help, though it may with other errors of this kind. */
   readonly isFinal?: true;
+  /** Where the kind does not tell; `never`: the engine has answered, and no other model shall. */
+  readonly fallback?: FallbackReason | 'never';
+  /** The limit that was reached, as far as it is known. */
+  readonly window?: LimitWindow;
+}
+
+/** A limit on requests: what clients are told of it beside the error. */
+export interface LimitWindow {
+  readonly limit: number;
+  readonly remaining: number;
+  /** When all of it is available again, if no more requests start: milliseconds of `performance.now`; undefined: not known. */
+  readonly resetAt: number | undefined;
 }
 
 /** A failure a client may see: its message is written for the reader of the answer. */
@@ -61,11 +76,15 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   /** Path of the field at fault, as the message names it. */
   readonly param: string | null;
+  readonly window: LimitWindow | undefined;
+  readonly #fallback: FallbackReason | 'never' | undefined;
 
   constructor(kind: ErrorKind, message: string, details: FailureDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ApiError';
     this.kind = kind;
+    this.#fallback = details.fallback;
+    this.window = details.window;
     this.param = details.param === undefined ? leadingField(kind, message) : details.param;
     // Never `true`: clients know best when to retry.
     this.headers =
@@ -77,7 +96,19 @@ export class ApiError extends Error {
   get status(): number {
     return kinds[this.kind].status;
   }
+
+  /** Why a fallback of the model may answer instead; undefined: none may. */
+  get fallback(): FallbackReason | undefined {
+    const reason = this.#fallback ?? usualFallbacks[this.kind];
+    return reason === 'never' ? undefined : reason;
+  }
 }
+
+const usualFallbacks: Partial<Record<ErrorKind, FallbackReason>> = {
+  engine_unreachable: 'server_error',
+  unavailable: 'down',
+  timeout: 'timeout',
+};
 
 export const fail = (kind: ErrorKind, message: string, details?: FailureDetails): ApiError =>
   new ApiError(kind, message, details);

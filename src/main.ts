@@ -17,6 +17,7 @@ import { createKeys } from './keys/keys.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
+import { FallbackCounts } from './metrics/fallbacks.ts';
 import { admissionFamilies, spanFamilies, storeFamilies } from './metrics/metrics.ts';
 import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { createOffload } from './offload/offload.ts';
@@ -69,11 +70,13 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const vectorStores = opened.add(
       createVectorStores({ state, vectors, blobs, offload, catalog, embed, log }, { limits: config.storage }),
     );
+    const fallbacks = new FallbackCounts();
     const ports: Ports = {
       keys,
       state,
       catalog,
       engines,
+      fallbacks,
       admission,
       usage,
       ledger: accounts.ledger,
@@ -93,6 +96,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     };
     metrics.watch(() => [
       ...admissionFamilies(admission.stats()),
+      ...fallbacks.families(),
       ...sharedFamilies({ ...offload.stats(), ...codec.stats(), ...pictures.stats(), ...media.stats() }),
       ...storageFamilies(vectorStores),
       ...spanFamilies(tracing?.stats()),
@@ -115,6 +119,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       },
       tracing,
       edge: config.edge,
+      responseHeaders: config.responseHeaders,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
     opened.onClose(() => edge.drain(config.drainMs));

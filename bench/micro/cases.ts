@@ -2,6 +2,7 @@
 import { admissionCases } from './admission-cases.ts';
 import { embeddingCases } from './embedding-cases.ts';
 import { frameCases } from './frame-cases.ts';
+import { headCases } from './head-cases.ts';
 import { histogramCases } from './histogram-cases.ts';
 import { pipelineCases } from './pipeline-cases.ts';
 import { requestCases } from './request-cases.ts';
@@ -13,6 +14,7 @@ export const cases: readonly MicroCase[] = [
   ...requestCases,
   ...wireCases,
   ...frameCases,
+  ...headCases,
   ...usageCases,
   ...admissionCases,
   ...pipelineCases,

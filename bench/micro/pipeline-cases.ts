@@ -32,6 +32,7 @@ export const portsFor = (
     find: () => served,
     findPublic: () => served,
   },
+  fallbacks: { count: () => undefined },
   engines: {
     of: () => ({ chat: answer, ...others }),
     health: () => ({}),

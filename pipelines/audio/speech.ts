@@ -6,6 +6,7 @@ import type { Spoken } from '../../src/ports/speech.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
@@ -25,12 +26,12 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     speechFields, // 400 names the field
     resolveModel(ports.catalog, 'speech'), // 404
-    readSpeechRequest, // 400 names the field
+    readable(readSpeechRequest), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        loadVoice(ports), // 400 413: a clip is really read
+        withFallbacks(ports, loadVoice(ports)), // 400 413: a clip is really read
         withAccount(
           speechAccount,
           compose(

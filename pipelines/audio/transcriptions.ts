@@ -5,6 +5,7 @@ import type { Transcribed } from '../../src/ports/transcription.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { resolveModel } from '../core/resolve-model.ts';
 import { transcriptionAccount } from './account.ts';
@@ -15,18 +16,18 @@ export const audioTranscriptions = (ports: Ports): KeyedPipeline =>
   compose(
     readTranscriptionBody(ports), // JSON or a form: 400 names the field, 413
     resolveModel(ports.catalog, 'transcription'), // 404
-    readTranscriptionRequest, // 400 names the field
+    readable(readTranscriptionRequest), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        loadRecording(ports), // 400 413: the recording is really read
+        withFallbacks(ports, loadRecording(ports)), // 400 413: the recording is really read
         withAccount(
           transcriptionAccount,
           compose(
             callEngine(ports, 'transcribe'), // 502 503 504
             count<Transcribed>(),
-            frameTranscription, // parts of text → one response, or events
+            whenAnswered(frameTranscription), // parts of text → one response, or events
             record(ports.usage), // one usage event, however it ends
           ),
         ),

@@ -4,12 +4,14 @@ import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
 import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -25,20 +27,20 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     chatRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
-    readChatRequest(ports), // 400 names the field
+    readable(readChatRequest(ports), keepLoaded), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
         loadMedia(ports), // 400 413 names the part
-        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
           tokenAccount(ports, '/chat/completions'),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token
             settle, // an end that comes too early is a failure
             countTokens, // the engine's numbers, else our own
-            frameChat(ports), // parts → one JSON object or chunks
+            whenAnswered(frameChat(ports)), // parts → one JSON object or chunks
             record(ports.usage), // one usage event, however it ends
           ),
         ),

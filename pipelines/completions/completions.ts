@@ -8,6 +8,7 @@ import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -24,19 +25,19 @@ export const completions = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     completionRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
-    readCompletionRequest, // 400 names the field
+    readable(readCompletionRequest), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        fitPrompts(ports.offload), // 400 when a prompt alone fills the window
+        withFallbacks(ports, fitPrompts(ports.offload)), // 400 when a prompt alone fills the window
         withAccount(
           tokenAccount(ports, '/completions'),
           compose(
             callEngine(ports, 'complete'), // 502 503 504 before the first token
             settle, // an end that comes too early is a failure
             countTokens, // the engine's numbers, else our own
-            frameCompletion(ports), // parts → one JSON object or chunks
+            whenAnswered(frameCompletion(ports)), // parts → one JSON object or chunks
             record(ports.usage), // one usage event, however it ends
           ),
         ),

@@ -42,11 +42,18 @@ export interface UsageSource {
 export type Outcome = UsageEvent['outcome'];
 
 /** What an account is opened with: everything an event says beside the counts. */
-export interface Billed<Task extends { readonly model: Model } = { readonly model: Model }> {
+export interface Billed<Task extends { readonly model: Model } = Answered> {
   readonly exchange: Pick<Exchange, 'id'>;
   readonly caller: Caller;
   readonly task: Task;
   readonly lease: Lease;
+}
+
+interface Answered {
+  /** Whose engine was called last: it is billed. */
+  readonly model: Model;
+  /** The one that was asked for, where `model` is a fallback of it. */
+  readonly requested?: Model;
 }
 
 export interface Counts {
@@ -66,14 +73,14 @@ export const noTokens: TokenUsage = { prompt: 0, completion: 0, cached: 0, reaso
 /** `route` is the path below `/v1`. Failures cost nothing. */
 export const usageEvent = (
   route: string,
-  { exchange, caller, task: { model }, lease }: Billed,
+  { exchange, caller, task: { model, requested }, lease }: Billed,
   outcome: Outcome,
   status: number,
   counts: Counts,
 ): UsageEvent => {
   const { tokens = noTokens, seconds, delivered = 0, started, firstToken } = counts;
   const waited = Math.round(lease.waited);
-  return {
+  const event: UsageEvent = {
     schema: 1,
     id: `usage_${exchange.id}`,
     time: Date.now(),
@@ -94,6 +101,7 @@ export const usageEvent = (
     first_token_ms: firstToken === undefined ? null : waited + Math.round(firstToken - started),
     total_ms: waited + Math.round(performance.now() - started),
   };
+  return requested === undefined ? event : { ...event, requested_model: requested.id };
 };
 
 const quantitiesOf = (usage: TokenUsage, { inputs, seconds }: Counts): UsageEvent['quantities'] => {

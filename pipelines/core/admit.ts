@@ -3,6 +3,7 @@ import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import { Served } from '../../src/ports/served.ts';
 import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
@@ -21,7 +22,9 @@ type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? F
 type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
 
 interface Request<Context> {
-  readonly exchange: ExchangeOf<Context> & Pick<Exchange, 'id' | 'log'> & Partial<Pick<Exchange, 'body'>>;
+  readonly exchange: ExchangeOf<Context> &
+    Pick<Exchange, 'id' | 'log' | 'served'> &
+    Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
 }
 
@@ -46,6 +49,7 @@ export const admit = <Draft extends OfModel, Out, Context>(
         const slot = new Holder(request, lease);
         subscriber.add(slot);
         request.exchange.body?.admitted();
+        request.exchange.served = new Served(request.caller, model.id, lease);
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
         inner(draft, slot as Context).subscribe(subscriber);
       });

@@ -6,6 +6,8 @@ import type { Backpressure } from '../../src/ports/backpressure.ts';
 import type { Engine, Flow } from '../../src/ports/engine.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { answerOrFallBack } from './answer-or-fall-back.ts';
+import type { FallbackTasks } from './fallbacks.ts';
 import type { Step } from './stage.ts';
 
 /** What an engine that lacks an operation does not do. */
@@ -32,11 +34,14 @@ interface Task<Call> {
   readonly call: Call;
   /** Where the reader's own is not the engine's: a converter stands in between. */
   readonly backpressure?: Backpressure;
+  readonly fallbacks?: FallbackTasks<Task<Call>>;
 }
 
 interface Request {
-  readonly exchange: Pick<Exchange, 'id' | 'backpressure' | 'trace'>;
+  readonly exchange: Pick<Exchange, 'id' | 'log' | 'backpressure' | 'trace' | 'served' | 'stream'>;
   readonly caller: Caller;
+  /** Replaced where a fallback of the model answers. */
+  task?: unknown;
 }
 
 export const callEngine =
@@ -44,19 +49,31 @@ export const callEngine =
     { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
     operation: Name,
   ): Step<Task<CallOf<Name>>, PartOf<Name>, Request> =>
-  ({ model, call, backpressure }, { exchange, caller }) => {
+  (task, slot) => {
     // 503 when its usage could not be kept.
     usage.ensureOpen();
-    const engine = engines.of(model) as Record<Name, Method<Name> | undefined>;
-    if (engine[operation] === undefined)
-      throw fail('unavailable', `The model ${model.id} is unavailable: its engine ${missing[operation]}`);
-    return engine[operation](model, call, {
-      requestId: exchange.id,
-      subscription: caller.subscription,
-      backpressure: backpressure ?? exchange.backpressure,
-      trace: exchange.trace,
-    });
+    const { fallbacks } = task;
+    if (fallbacks === undefined) return send(engines, operation, task, slot);
+    return answerOrFallBack({ task, fallbacks, slot, send: (each) => send(engines, operation, each, slot) });
   };
+
+const send = <Name extends Operation>(
+  engines: Ports['engines'],
+  operation: Name,
+  { model, call, backpressure }: Task<CallOf<Name>>,
+  { exchange, caller }: Request,
+): Observable<PartOf<Name>> => {
+  const engine = engines.of(model) as Record<Name, Method<Name> | undefined>;
+  if (engine[operation] === undefined)
+    throw fail('unavailable', `The model ${model.id} is unavailable: its engine ${missing[operation]}`);
+  return engine[operation](model, call, {
+    requestId: exchange.id,
+    subscription: caller.subscription,
+    backpressure: backpressure ?? exchange.backpressure,
+    trace: exchange.trace,
+    served: exchange.served,
+  });
+};
 
 type Method<Name extends Operation> = (
   model: Model,

@@ -5,7 +5,7 @@ import type { Exchange } from '../../src/ports/exchange.ts';
 import type { PartObserver, RequestContext, Transform } from './stage.ts';
 
 /** What a chain needs of the exchange: a place to report what a stage threw. */
-export type Reporter = Pick<Exchange, 'log' | 'failure'>;
+export type Reporter = Pick<Exchange, 'log' | 'failure' | 'served'>;
 
 export class Link<In> implements Observer<In>, Unsubscribable {
   /** What feeds this link; set before anything flows. */

@@ -104,8 +104,12 @@ class Recorder<Part> implements PartObserver<Part> {
 
   #keep(outcome: Outcome, status: number): Observable<void> {
     this.ended = true;
-    const { account } = this.metered;
-    const record = (): Observable<void> => this.#usage.record(account.event(outcome, status));
+    const { account, exchange } = this.metered;
+    const record = (): Observable<void> => {
+      const event = account.event(outcome, status);
+      if (exchange.served !== undefined) exchange.served.usage = event;
+      return this.#usage.record(event);
+    };
     // A client that left pays for what it was sent: the engine has not counted that.
     const counted = outcome === 'cancelled' ? account.counted?.() : undefined;
     return counted === undefined ? record() : concat(counted, defer(record));

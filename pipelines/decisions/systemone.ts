@@ -10,6 +10,7 @@ import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { countTokens, inputAccount, type Uncounted } from '../core/count-inputs.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
@@ -28,17 +29,17 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload, 'unprocessable'), // 422 says where
     decisionsRequest, // 422 names the field
     resolveDecisionModel(ports.catalog), // 404 422
-    readDecisionRequest,
+    readable(readDecisionRequest),
     // 429 after waiting its turn; all questions are one request
     admit(
       ports.admission,
       compose(
-        fitQuestions(ports.offload), // 422 when a question is too long for the model
+        withFallbacks(ports, fitQuestions(ports.offload)), // 422 when a question is too long for the model
         withAccount(
           inputAccount('/systemone', () => 1),
           compose(
             callEngine(ports, 'decide'), // 502 529
-            countTokens(ports.offload, uncounted), // what the engine did not count
+            whenAnswered(countTokens(ports.offload, uncounted)), // what the engine did not count
             mapErrors(decisionError), // to the statuses that the usage event has
             count(),
             frameDecisions, // likelihoods → one JSON object

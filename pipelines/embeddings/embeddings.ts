@@ -5,6 +5,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
@@ -23,17 +24,17 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     embeddingsFields, // 400 names the field
     resolveModel(ports.catalog, 'embedding'), // 404
-    readEmbeddingRequest, // 400 names the field
+    readable(readEmbeddingRequest), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        fitInputs(ports.offload), // inputs that are too long are cut
+        withFallbacks(ports, fitInputs(ports.offload)), // inputs that are too long are cut
         withAccount(
           embeddingAccount('/embeddings'),
           compose(
             callEngine(ports, 'embed'), // 502 503 504
-            countEmbedded(ports.offload), // what the engine did not count
+            whenAnswered(countEmbedded(ports.offload)), // what the engine did not count
             count(),
             frameEmbeddings, // vectors → one JSON object
             record<FramedReply>(ports.usage), // one usage event, however it ends

@@ -4,6 +4,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -18,12 +19,12 @@ export const images = (ports: Ports, route: ImageRoute): KeyedPipeline =>
   compose(
     readImageBody(ports.offload), // 400 413
     resolveModel(ports.catalog, 'image'), // 404
-    readImageRequest(ports, route), // 400 names the field; 503 without a capability spec
+    readable(readImageRequest(ports, route)), // 400 names the field; 503 without a capability spec
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        loadImages(ports), // 400 413 names the picture
+        withFallbacks(ports, loadImages(ports)), // 400 413 names the picture
         withAccount(
           imageAccount(route.path),
           compose(

@@ -5,6 +5,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { openSigning } from '../../src/signatures/signing.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
@@ -12,6 +13,7 @@ import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -29,13 +31,13 @@ export const messages = (ports: Ports): KeyedPipeline =>
     refuseUnsupported, // 400 names the field
     messagesRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
-    readMessagesRequest(ports, openSigning(ports.state)), // 400 names the field
+    readable(readMessagesRequest(ports, openSigning(ports.state)), keepLoaded), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
         loadMedia(ports), // 400 413 names the part
-        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
           tokenAccount(ports, '/messages'),
           compose(
@@ -43,7 +45,7 @@ export const messages = (ports: Ports): KeyedPipeline =>
             orderParts, // one block after the other, or a failure
             settle, // an end that comes too early is a failure
             countTokens, // the engine's numbers, else our own
-            frameMessages, // parts → one message or its events
+            whenAnswered(frameMessages), // parts → one message or its events
             record(ports.usage), // one usage event, however it ends
           ),
         ),

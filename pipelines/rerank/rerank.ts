@@ -5,6 +5,7 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { count, record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -22,17 +23,17 @@ export const rerank = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     rerankFields, // 400 names the field
     resolveModel(ports.catalog, 'rerank'), // 404
-    readRerankRequest, // 400 names the document
+    readable(readRerankRequest), // 400 names the document
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
-        fitDocuments(ports.offload), // 400 when the query leaves no room; long documents are cut
+        withFallbacks(ports, fitDocuments(ports.offload)), // 400 when the query leaves no room; long documents are cut
         withAccount(
           rerankAccount,
           compose(
             callEngine(ports, 'rerank'), // 502 503 504
-            countReranked(ports.offload), // what the engine did not count
+            whenAnswered(countReranked(ports.offload)), // what the engine did not count
             count(),
             frameReranked, // scores → one JSON object
             record(ports.usage), // one usage event, however it ends

@@ -4,6 +4,7 @@ import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { orderParts } from '../conversation/order-parts.ts';
 import { settle } from '../conversation/settle.ts';
@@ -11,6 +12,7 @@ import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
@@ -26,13 +28,13 @@ export const responses = (ports: Ports): KeyedPipeline =>
     parseJson(ports.offload), // 400 says where
     responsesRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
-    readResponsesRequest(ports), // 400 names the field
+    readable(readResponsesRequest(ports), keepLoaded), // 400 names the field
     // 429 after waiting its turn; the slot is held while the rest runs
     admit(
       ports.admission,
       compose(
         loadMedia(ports), // 400 413 names the part
-        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
           tokenAccount(ports, '/responses'),
           compose(
@@ -40,7 +42,7 @@ export const responses = (ports: Ports): KeyedPipeline =>
             orderParts, // one item after the other, or a failure
             settle, // an end that comes too early is a failure
             countTokens, // the engine's numbers, else our own
-            frameResponses, // parts → one response object or its events
+            whenAnswered(frameResponses), // parts → one response object or its events
             record(ports.usage), // one usage event, however it ends
           ),
         ),

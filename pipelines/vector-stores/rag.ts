@@ -1,5 +1,5 @@
 /** POST /chat/completions/RAG: a chat completion whose model is given fitting items of a vector store. */
-import { from, map } from 'rxjs';
+import { from, map, switchMap } from 'rxjs';
 import { RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { KeyedPipeline, KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -7,12 +7,14 @@ import { frameChat } from '../chat/frame.ts';
 import { readChatRequest } from '../chat/read-request.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { fitContext } from '../conversation/fit-context.ts';
+import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
 import { tokenAccount } from '../conversation/token-account.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
+import { emitted, readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
@@ -36,14 +38,14 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
       compose(
         loadMedia(ports), // 400 413 names the part
         addContext(ports, route), // 429, and 502 503 when the question cannot be embedded
-        fitContext(ports.offload), // 400 when the prompt alone fills the window
+        withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window
         withAccount(
           tokenAccount(ports, route),
           compose(
             callEngine(ports, 'chat'), // 502 503 504 before the first token
             settle, // an end that comes too early is a failure
             countTokens, // the engine's numbers, else our own
-            frameChat(ports), // parts → one JSON object or chunks
+            whenAnswered(frameChat(ports)), // parts → one JSON object or chunks
             record(ports.usage), // one usage event, however it ends
           ),
         ),
@@ -52,12 +54,15 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
   );
 
 const readRagRequest = (ports: Ports): Step<ResolvedRequest<RagRequest>, RagDraft, KeyedRequest> => {
-  const read = readChatRequest(ports);
+  const read = readable(readChatRequest(ports), keepLoaded);
   return (resolved, request) => {
-    const draft = read(resolved, request);
     const { subscription } = request.caller;
-    return from(ports.vectorStores.get(subscription, resolved.body.collection, 'collection')).pipe(
-      map((store) => ({ ...draft, store })),
+    return emitted(read(resolved, request)).pipe(
+      switchMap((draft) =>
+        from(ports.vectorStores.get(subscription, resolved.body.collection, 'collection')).pipe(
+          map((store) => ({ ...draft, store })),
+        ),
+      ),
     );
   };
 };

@@ -21,7 +21,10 @@ export const eventJson = (event: UsageEvent): string => {
 };
 
 interface Origin
-  extends Pick<UsageEvent, 'subscription' | 'route' | 'model' | 'engine' | 'outcome' | 'status'> {
+  extends Pick<
+    UsageEvent,
+    'subscription' | 'route' | 'model' | 'requested_model' | 'engine' | 'outcome' | 'status'
+  > {
   readonly json: string;
 }
 
@@ -30,10 +33,11 @@ const origins = new Map<string, Origin>();
 const mostOrigins = 1000;
 
 const originJson = (event: UsageEvent): string => {
-  const { subscription, key, route, model, engine, outcome, status } = event;
+  const { subscription, key, route, model, requested_model, engine, outcome, status } = event;
   const known = origins.get(key);
   if (
     known?.model === model &&
+    known.requested_model === requested_model &&
     known.route === route &&
     known.engine === engine &&
     known.outcome === outcome &&
@@ -45,10 +49,12 @@ const originJson = (event: UsageEvent): string => {
   // Joined: a flat string is copied faster than a concatenated one.
   const json = [
     `"subscription":${quoted(subscription)},"key":${quoted(key)},"route":${quoted(route)},`,
-    `"model":${quoted(model)},"engine":${quoted(engine)},"outcome":"${outcome}","status":${status},`,
+    `"model":${quoted(model)},${requested_model === undefined ? '' : `"requested_model":${quoted(requested_model)},`}`,
+    `"engine":${quoted(engine)},"outcome":"${outcome}","status":${status},`,
     '"quantities":{"prompt_tokens":',
   ].join('');
-  origins.set(key, { subscription, route, model, engine, outcome, status, json });
+  const requested = requested_model === undefined ? {} : { requested_model };
+  origins.set(key, { subscription, route, model, ...requested, engine, outcome, status, json });
   return json;
 };
 

@@ -31,6 +31,7 @@ export const requestRow = (event: UsageEvent): UsageRequestRow => {
     key: event.key,
     route: event.route,
     model: event.model,
+    ...(event.requested_model === undefined ? {} : { requested_model: event.requested_model }),
     outcome: event.outcome,
     status: event.status,
     prompt_tokens: billed ? quantities.prompt_tokens : 0,

@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import Value from 'typebox/value';
 import { ConfigFile } from '../../schemas/config-file.ts';
+import { chainOf } from './fallbacks.ts';
 import type { CatalogConfig, ServedIds } from './model-index.ts';
 import { CatalogFileError, CatalogUnreadableError, type Problem, schemaProblems } from './problems.ts';
 import { resolveRow } from './resolve-row.ts';
@@ -28,9 +29,10 @@ export const parseCatalog = (text: string, file: string, folder: string): Catalo
   if (contradictions.length > 0) throw refusal(source, contradictions);
   return {
     engines: config.engines ?? {},
-    models: Object.entries(config.models).map(([id, row]) =>
-      resolveRow(id, row, config.engines?.[row.engine]),
-    ),
+    models: Object.entries(config.models).map(([id, row]) => ({
+      ...resolveRow(id, row, config.engines?.[row.engine]),
+      ...(row.fallbacks === undefined ? {} : { fallbacks: [...chainOf(config.models, id)] }),
+    })),
     defaults: config.defaults ?? {},
     servedList: config.served_list === undefined ? undefined : resolve(folder, config.served_list),
   };

@@ -3,6 +3,7 @@ import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
 import { SIMULATOR } from '../../schemas/engines.ts';
 import { wires } from '../engines/wires.ts';
+import { checkFallbacks } from './fallbacks.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';
 import { nearest, type Path, type Problem } from './problems.ts';
@@ -33,6 +34,7 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
     checkVoices(id, row, report);
     checkForward(['models', id, 'forward'], row.forward, report);
   }
+  checkFallbacks(file.models, report);
   checkNames(file, report);
   checkDefaults(file, report);
   return problems;

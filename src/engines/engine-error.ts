@@ -1,5 +1,5 @@
 /** Classifies failed engine calls: the client's error, whether to retry, whether the replica is at fault. */
-import { ApiError, type ErrorKind, type FailureDetails } from '../errors.ts';
+import { ApiError, type ErrorKind, type FailureDetails, type FallbackReason } from '../errors.ts';
 import { CONNECT_TIMEOUT } from './http1/connection.ts';
 import { CLOSED } from './http1/connections.ts';
 
@@ -17,20 +17,29 @@ interface Verdict {
   readonly fault: Fault;
   /** The engine's row is wrong: worth an error in the log. */
   readonly misconfigured?: boolean;
+  /** No engine has seen the request: a retry adds no work to any. */
+  readonly unsent?: boolean;
+  readonly fallback?: FallbackReason | 'never';
 }
 
 export class EngineError extends ApiError {
   readonly retry: Retry;
   readonly fault: Fault;
   readonly misconfigured: boolean;
+  readonly unsent: boolean;
 
   constructor(kind: ErrorKind, message: string, verdict: Verdict, details?: FailureDetails) {
     // The engine's words: where they begin with a field, it is one of the engine's request.
-    super(kind, message, { ...details, param: null });
+    super(kind, message, {
+      ...details,
+      param: null,
+      ...(verdict.fallback === undefined ? {} : { fallback: verdict.fallback }),
+    });
     this.name = 'EngineError';
     this.retry = verdict.retry;
     this.fault = verdict.fault;
     this.misconfigured = verdict.misconfigured ?? false;
+    this.unsent = verdict.unsent ?? false;
   }
 }
 
@@ -53,10 +62,10 @@ export const statusError = (
         cause,
       });
     case 429:
-      return busy({ retry: 'elsewhere', fault: 'none' }, cause, retryAfter);
+      return busy({ retry: 'elsewhere', fault: 'none', fallback: 'never' }, cause, retryAfter);
     case 503:
     case 529:
-      return busy({ retry: 'elsewhere', fault: 'server' }, cause, retryAfter);
+      return busy({ retry: 'elsewhere', fault: 'server', fallback: 'server_error' }, cause, retryAfter);
     case 504:
       return new EngineError('timeout', 'The engine did not answer in time', lateServer, { cause });
     default: {
@@ -65,6 +74,7 @@ export const statusError = (
         retry: 'elsewhere',
         fault: misconfigured ? 'none' : 'server',
         misconfigured,
+        fallback: misconfigured ? 'never' : 'server_error',
       } as const;
       return new EngineError('engine_unreachable', 'The engine could not answer', verdict, { cause });
     }
@@ -86,13 +96,13 @@ const busy = (verdict: Verdict, cause: unknown, retryAfter: string | undefined):
   });
 };
 
-/** How far a call got: no byte on a reused connection, no complete head, a complete head. */
-export type Progress = 'stale' | 'waiting' | 'answered';
+/** How far a call got: not sent, no byte on a reused connection, no complete head, a complete head. */
+export type Progress = 'unsent' | 'stale' | 'waiting' | 'answered';
 
 /** A connection that could not be made or broke. */
 export const connectionError = (cause: Error, progress: Progress): EngineError => {
   if (hasCode(cause, CONNECT_TIMEOUT)) {
-    const verdict = { retry: 'elsewhere', fault: 'connection' } as const;
+    const verdict = { retry: 'elsewhere', fault: 'connection', unsent: true } as const;
     return new EngineError('timeout', 'The engine could not be reached in time', verdict, { cause });
   }
   if (hasCode(cause, CLOSED)) {
@@ -102,7 +112,9 @@ export const connectionError = (cause: Error, progress: Progress): EngineError =
     return new EngineError('engine_unreachable', 'The connection to the engine broke', lateServer, { cause });
   }
   const verdict: Verdict =
-    progress === 'stale' ? { retry: 'anywhere', fault: 'none' } : { retry: 'elsewhere', fault: 'connection' };
+    progress === 'stale'
+      ? { retry: 'anywhere', fault: 'none', unsent: true, fallback: 'down' }
+      : { retry: 'elsewhere', fault: 'connection', unsent: progress === 'unsent', fallback: 'down' };
   return new EngineError('engine_unreachable', 'The engine could not be reached', verdict, { cause });
 };
 

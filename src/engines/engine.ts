@@ -15,9 +15,10 @@ import { embedOverHttp } from './embed.ts';
 import { followLink } from './follow-link.ts';
 import { imageOverHttp } from './images.ts';
 import { Dispatch } from './pool/dispatch.ts';
-import { type PoolOptions, type PoolStats, ReplicaPool } from './pool/pool.ts';
+import { type PoolStats, ReplicaPool } from './pool/pool.ts';
 import { startProbes } from './pool/probes.ts';
 import { Replica } from './pool/replica.ts';
+import { breakerRules, type QueueRules, queueRules, retryRules } from './pool/rules.ts';
 import { renderOverHttp } from './render.ts';
 import { rerankOverHttp } from './rerank.ts';
 import { speakOverHttp } from './speech.ts';
@@ -31,8 +32,8 @@ export interface EngineOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Those that rows may name; the built-in ones unless given. */
   readonly wires?: Wires;
-  /** Calls that may wait while every replica is full, and for how long; the pool's defaults unless given. */
-  readonly queue?: Pick<PoolOptions, 'queueLength' | 'waitMs'>;
+  /** Calls that may wait while every replica is full, and for how long; the row's unless given. */
+  readonly queue?: Partial<QueueRules>;
   /** For links to files elsewhere that engines answer with; absent: those are not followed. */
   readonly media?: Shared<Pick<Media, 'read'>>;
   /** For sound in a format that the engine or we do not take; absent: that is not served. */
@@ -118,13 +119,20 @@ const createPool = (
   };
   const deadlines = new Deadlines(Math.min(limits.firstByte, limits.idle, limits.total));
   const ca = row.ca_file === undefined ? undefined : readFileSync(row.ca_file, 'utf8');
+  const breaker = breakerRules(row.circuit_breaker);
   const replicas = row.replicas.map((url, index) => {
     if (!URL.canParse(url)) throw new Error(`engines.${name}.replicas[${index}] is no address: ${url}`);
-    return new Replica(url, new Dispatch(url, deadlines, { limits, ca }));
+    return new Replica(url, new Dispatch(url, deadlines, { limits, ca }), aliasOf(name, index), breaker);
   });
   const concurrency = row.concurrency ?? Number.POSITIVE_INFINITY;
-  return { pool: new ReplicaPool({ replicas, concurrency, log, ...queue }), deadlines };
+  const retries = retryRules(row.retries);
+  const pool = new ReplicaPool({ replicas, concurrency, log, retries, ...queueRules(row.queue), ...queue });
+  return { pool, deadlines };
 };
+
+/** Fit for a header and a log line, whatever the row is called. */
+const aliasOf = (name: string, index: number): string =>
+  `${name.replace(/[^\w.-]/g, '_').slice(0, 64)}/${index}`;
 
 /** Written by HTTP itself, never by a row. */
 const reserved = /^(host|content-length|transfer-encoding|connection|keep-alive|upgrade|expect|te)$/i;

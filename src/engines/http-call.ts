@@ -205,7 +205,8 @@ export class HttpCall implements ResponseHandler, Pausable, Expiring, EngineHead
 
   #progress(stale: boolean): Progress {
     if (this.#status > 0) return 'answered';
-    return stale ? 'stale' : 'waiting';
+    if (stale) return 'stale';
+    return this.#sent ? 'waiting' : 'unsent';
   }
 
   get pendingBytes(): number {

@@ -52,6 +52,8 @@ export interface Channel {
 /** What the edge adds to the response of a pipeline. */
 export interface Frame {
   readonly requestId: string;
+  /** Header lines of its own, each after a line break; plain ASCII. */
+  readonly lines: string;
   /** A HEAD request, or a status that has no body. */
   readonly bodiless: boolean;
   /** Bytes of the omitted body, where known. */

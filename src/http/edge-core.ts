@@ -7,6 +7,7 @@ import type { Tracing } from '../ports/trace.ts';
 import type { BodyBudget } from './body-budget.ts';
 import type { EdgeLimits } from './limits.ts';
 import type { RouteTable } from './route-table.ts';
+import type { ResponseHeaders } from './served-lines.ts';
 
 export interface EdgeCore {
   readonly routes: RouteTable;
@@ -19,6 +20,7 @@ export interface EdgeCore {
   readonly bodies: BodyBudget;
   /** Undefined: tracing is off. */
   readonly tracing: Tracing | undefined;
+  readonly responseHeaders: ResponseHeaders;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
   readonly open: IndexedList<OpenResponse>;

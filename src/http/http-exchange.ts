@@ -4,6 +4,7 @@ import type { ErrorDialect } from '../errors.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
+import type { Served } from '../ports/served.ts';
 import type { Trace } from '../ports/trace.ts';
 import { propagated } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
@@ -23,6 +24,9 @@ export class HttpExchange implements Exchange {
   readonly params: Params;
   readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
+  served: Served | undefined;
+  /** When the last byte of its body was here; 0 until then. */
+  received = 0;
   stream: Breakable | undefined;
   failure: unknown;
   #log: Logger | undefined;

@@ -17,6 +17,7 @@ import { startNode } from './node.ts';
 import { requestIds } from './request-id.ts';
 import { respond } from './respond.ts';
 import { RouteTable } from './route-table.ts';
+import type { ResponseHeaders } from './served-lines.ts';
 import { loadUws, startUws, type UwsLibrary } from './uws.ts';
 
 export { defaultEdgeLimits, type EdgeLimits } from './limits.ts';
@@ -32,6 +33,8 @@ export interface EdgeOptions {
   readonly limits: EdgeLimits;
   /** Undefined: tracing is off. */
   readonly tracing?: Tracing | undefined;
+  /** Which headers say how a request was served; all by default. */
+  readonly responseHeaders?: ResponseHeaders;
   /** Other processes of the same gateway listen there too. */
   readonly shared?: boolean;
   /** `auto`: uWebSockets.js where its binary loads, else node:http. */
@@ -68,6 +71,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     limits: options.limits,
     bodies: bodyBudget(options),
     tracing: options.tracing,
+    responseHeaders: options.responseHeaders ?? 'all',
     nextId: requestIds(),
     open: new IndexedList(),
     now: performance.now(),

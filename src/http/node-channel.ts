@@ -174,6 +174,7 @@ const headerList = (headers: HeaderList, frame: Frame): string[] => {
   const list: string[] = corsHeaders.flat();
   list.push('x-request-id', frame.requestId, 'request-id', frame.requestId);
   for (const name in headers) list.push(name, headerValue(headers[name] ?? ''));
+  for (const line of frame.lines.split('\r\n')) if (line !== '') list.push(...line.split(': ', 2));
   if (frame.close) list.push('connection', 'close');
   return list;
 };

@@ -1,9 +1,11 @@
 /** Writes the replies of a pipeline to a channel, and pauses the pipeline while the socket is full. */
+import type { LimitWindow } from '../errors.ts';
 import type { Head, Reply, WholeReply } from '../ports/exchange.ts';
 import type { Frame } from './channel.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { lengthOf } from './reply-bytes.ts';
 import { RequestLine } from './response-log.ts';
+import { servedLines, windowLines } from './served-lines.ts';
 
 /** waiting: nothing written; streaming: a head came; ended: the last byte is on its way; over: the channel is done. */
 type Phase = 'waiting' | 'streaming' | 'ended' | 'over';
@@ -20,6 +22,9 @@ export abstract class ReplyWriter implements Frame {
   full = false;
   /** When something was last written, or last read by the client. */
   touched: number;
+  lines = '';
+  /** The limit that refused it. */
+  protected refusedBy: LimitWindow | undefined;
   bodiless = false;
   length: number | undefined;
   close = false;
@@ -138,6 +143,19 @@ export abstract class ReplyWriter implements Frame {
     this.bodiless = method === 'HEAD' || status === 204 || status === 304;
     this.unread = channel.malformed !== undefined || (upload !== undefined && !upload.dismiss());
     this.close = this.unread || channel.isLast || core.draining;
+    this.lines = this.#linesOf(this.exchange);
+  }
+
+  #linesOf({ core, served, dialect, received }: HttpExchange): string {
+    const { responseHeaders: which } = core;
+    const { refusedBy } = this;
+    if (served === undefined && refusedBy === undefined) return '';
+    const now = performance.now();
+    if (served === undefined)
+      return refusedBy === undefined || which === 'off' ? '' : windowLines(refusedBy, dialect, now);
+    if (received > 0)
+      served.overheadMs = Math.max(0, now - received - served.lease.waited - served.queuedMs - served.busyMs);
+    return which === 'off' ? '' : servedLines(served, dialect, which, now);
   }
 
   #written(room: boolean): void {

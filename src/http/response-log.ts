@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { ApiError } from '../errors.ts';
 import type { ReplyBody } from '../ports/exchange.ts';
+import type { Served } from '../ports/served.ts';
 import type { CutReason } from './edge-core.ts';
 import type { HttpExchange } from './http-exchange.ts';
 import { lengthOf } from './reply-bytes.ts';
@@ -21,7 +22,11 @@ export class RequestLine {
   }
 
   /** The path of the route, not the one that was sent: that may hold ids, and its query secrets. */
-  write({ id, trace, method, route }: HttpExchange, status: number, cut: CutReason | undefined): void {
+  write(
+    { id, trace, method, route, served }: HttpExchange,
+    status: number,
+    cut: CutReason | undefined,
+  ): void {
     this.#log.info(
       {
         request_id: id,
@@ -29,14 +34,41 @@ export class RequestLine {
         method,
         route: route?.path ?? null,
         status,
-        ms: Math.round((performance.now() - this.#start) * 10) / 10,
+        ms: rounded(performance.now() - this.#start),
         bytes: this.#bytes,
         ...(cut === undefined ? {} : { cut }),
+        ...(served === undefined ? {} : servedFields(served)),
       },
       'request',
     );
   }
 }
+
+/** Tokens and cost are missing where they are counted only after the response. */
+const servedFields = (served: Served): Readonly<Record<string, unknown>> => {
+  const { caller, model, lease, attempts, replica, engineMs, overheadMs, usage } = served;
+  return {
+    model: usage?.model ?? model,
+    ...(usage?.requested_model === undefined ? {} : { requested_model: usage.requested_model }),
+    subscription: caller.subscription,
+    key: caller.key,
+    queue_ms: rounded(lease.waited + served.queuedMs),
+    ...(attempts === 0 ? {} : { replica, attempts, overhead_ms: known(overheadMs) }),
+    ...(engineMs < 0 ? {} : { engine_ms: rounded(engineMs) }),
+    ...(usage === undefined ? {} : usageFields(usage)),
+  };
+};
+
+const usageFields = ({ outcome, quantities, cost }: NonNullable<Served['usage']>) => ({
+  outcome,
+  prompt_tokens: quantities.prompt_tokens,
+  completion_tokens: quantities.completion_tokens,
+  cached_tokens: quantities.cached_tokens,
+  cost,
+});
+
+const rounded = (milliseconds: number): number => Math.round(milliseconds * 10) / 10;
+const known = (milliseconds: number): number | null => (milliseconds < 0 ? null : rounded(milliseconds));
 
 interface Written {
   readonly status: number;

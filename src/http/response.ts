@@ -58,7 +58,10 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
       logFailure(this.exchange, error, thrown, phase === 'streaming');
       this.#markFailed(thrown);
       if (phase === 'streaming') this.#cut('failed');
-      else if (phase === 'waiting') this.whole(this.#errorReply(error));
+      else if (phase === 'waiting') {
+        this.refusedBy = error.window;
+        this.whole(this.#errorReply(error));
+      }
     } catch (another) {
       this.#giveUp(another);
     }
@@ -77,6 +80,7 @@ export class Response extends ReplyWriter implements Observer<Reply>, ChannelOwn
   // ── from the channel ─────────────────────────────────────────────────────────────────────────────
 
   data(chunk: Uint8Array, last: boolean): void {
+    if (last) this.exchange.received = performance.now();
     try {
       this.exchange.upload?.push(chunk, last);
     } catch (thrown) {

@@ -173,7 +173,7 @@ export class UwsChannel implements Channel {
       const response = this.#response;
       // 200 is the library's default.
       if (reply.status !== 200) response.writeStatus(statusLine(reply.status));
-      response.writeHeader(firstHeader, headLines.of(reply.headers, frame.requestId));
+      response.writeHeader(firstHeader, headLines.of(reply.headers, frame.requestId, frame.lines));
       if (frame.unread || (frame.bodiless && this.isLast)) this.#linger(reply, frame);
       else if (frame.bodiless) this.#endWithoutBody(frame);
       else if (isLarge) this.#endLarge(bytesOf(reply.body), frame);
@@ -234,7 +234,7 @@ export class UwsChannel implements Channel {
     let room = true;
     this.#cork(() => {
       response.writeStatus(statusLine(head.status));
-      response.writeHeader(firstHeader, headLines.of(head.headers, frame.requestId));
+      response.writeHeader(firstHeader, headLines.of(head.headers, frame.requestId, frame.lines));
       if (frame.close) response.writeHeader('connection', 'close');
       // A known length ends the response for the library too.
       const length = this.isLast ? undefined : head.length;

@@ -1,10 +1,12 @@
 /** Metric families of engines and their replicas, labelled with the names and addresses of the configuration. */
-import { gauge, type MetricFamily, type Sample } from './exposition.ts';
+import { counter, gauge, type MetricFamily, type Sample } from './exposition.ts';
 
 export interface EngineState {
   /** Calls that wait for a replica. */
   readonly waiting: number;
   readonly heldBytes: number;
+  /** Retries that count against the budget, and those that it did not allow. */
+  readonly retries: { readonly made: number; readonly refused: number };
   readonly replicas: readonly { readonly url: string; readonly circuit: string; readonly busy: number }[];
 }
 
@@ -36,6 +38,16 @@ export const engineFamilies = (
       'sluice_engine_held_bytes',
       'Bytes of running responses that were read from the engine and wait for slow clients.',
       each(({ heldBytes }) => heldBytes),
+    ),
+    counter(
+      'sluice_engine_retries_total',
+      'Calls that were repeated on another replica; those that no engine had seen do not count.',
+      each(({ retries }) => retries.made),
+    ),
+    counter(
+      'sluice_engine_retries_refused_total',
+      'Retries that were not made because the retry budget was used up.',
+      each(({ retries }) => retries.refused),
     ),
     gauge(
       'sluice_replica_up',

@@ -1,6 +1,7 @@
 /** Decides when a request may start: rate and concurrency limits with a fair queue before them. */
 import { Observable, of } from 'rxjs';
 import type { RateLimits } from '../../schemas/limits.ts';
+import type { LimitWindow } from '../errors.ts';
 import type { TokenUsage } from './chat.ts';
 
 export type Limits = Readonly<RateLimits>;
@@ -12,11 +13,16 @@ export interface AdmissionRequest {
   readonly limits: Limits;
 }
 
+/** The requests of a subscription to a model within a minute. */
+export type RateWindow = LimitWindow;
+
 export interface Lease {
   /** Milliseconds spent in the queue. */
   readonly waited: number;
   /** Its position in the queue on arrival, from 1; absent when there was room at once. */
   readonly position?: number;
+  /** The window of requests as it was when this one started; undefined where that is not known. */
+  readonly window?: RateWindow | undefined;
   /** Returns the slot, with the tokens that were used; only the first call counts. */
   release(usage?: LeaseUsage): void;
 }

@@ -9,6 +9,7 @@ import type { Embedded, EmbeddingCall } from './embedding.ts';
 import type { Drawn, ImageCall } from './image.ts';
 import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 import type { RerankCall, Reranked } from './rerank.ts';
+import type { Served } from './served.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
 import type { DetokenizeCall, TokenizeCall, Tokenized } from './tokenize.ts';
 import type { Trace } from './trace.ts';
@@ -22,6 +23,8 @@ export interface Flow {
   readonly backpressure: Backpressure;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;
+  /** Where engines note how they served it; absent: nobody wants to know. */
+  readonly served?: Served | undefined;
 }
 
 export interface Engine {

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { ApiError, ErrorDialect } from '../errors.ts';
 import type { Backpressure } from './backpressure.ts';
+import type { Served } from './served.ts';
 import type { Trace } from './trace.ts';
 
 export interface Exchange {
@@ -25,6 +26,8 @@ export interface Exchange {
   readonly log: Logger;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;
+  /** How it was served; set when it is admitted. */
+  served?: Served | undefined;
   /** Set while a stream runs that can say why it ends early: asked to when the server cannot wait for its end. */
   stream?: Breakable | undefined;
   /** The first thing that a stage threw, or what the edge ended it with: usage then counts as that of a failure. */

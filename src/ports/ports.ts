@@ -4,6 +4,7 @@ import type { Blobs } from './blobs.ts';
 import type { Catalog } from './catalog.ts';
 import type { Codec } from './codec.ts';
 import type { Engines } from './engine.ts';
+import type { Fallbacks } from './fallbacks.ts';
 import type { Jobs, WebhookSecrets } from './jobs.ts';
 import type { Keys } from './keys.ts';
 import type { Ledger } from './ledger.ts';
@@ -22,6 +23,7 @@ export interface Ports {
   readonly state: State;
   readonly catalog: Catalog;
   readonly engines: Engines;
+  readonly fallbacks: Fallbacks;
   readonly admission: Admission;
   readonly usage: UsageLog;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;

@@ -93,7 +93,8 @@ class RequestTrace implements Trace {
   used(event: UsageEvent): void {
     const { attributes, events } = this.#span;
     const { prompt_tokens, completion_tokens } = event.quantities;
-    attributes['gen_ai.request.model'] = event.model;
+    attributes['gen_ai.request.model'] = event.requested_model ?? event.model;
+    if (event.requested_model !== undefined) attributes['gen_ai.response.model'] = event.model;
     attributes['gen_ai.usage.input_tokens'] = prompt_tokens;
     attributes['gen_ai.usage.output_tokens'] = completion_tokens;
     attributes['sluice.engine'] = event.engine;

@@ -47,6 +47,7 @@ export const anyUsageEvent = fc.record({
   key: name,
   route: name,
   model: name,
+  requested_model: name,
   engine: name,
   outcome: fc.constantFrom('completed', 'failed', 'cancelled'),
   status: fc.constantFrom(200, 499, 503),

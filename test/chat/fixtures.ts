@@ -206,6 +206,7 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       find: (id) => models.find((each) => each.id === id),
       findPublic: () => undefined,
     },
+    fallbacks: { count: () => undefined },
     engines: {
       of: () => ({
         chat: (model, call, flow) => {

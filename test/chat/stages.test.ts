@@ -386,6 +386,7 @@ t.test('callEngine', async (t) => {
           subscription: 'sub_1',
           backpressure: asking.backpressure,
           trace: undefined,
+          served: undefined,
         },
       },
     ]);

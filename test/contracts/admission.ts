@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { firstValueFrom, Observable } from 'rxjs';
 import type { Test } from 'tap';
 import type { Rules } from '../../src/adapters/admission/rules.ts';
-import type { Admission, AdmissionRequest, Limits } from '../../src/ports/admission.ts';
+import { type Admission, type AdmissionRequest, type Limits, leased } from '../../src/ports/admission.ts';
 import { Client, request } from '../admission/client.ts';
 import type { VirtualClock } from '../admission/virtual-clock.ts';
 import { ModelGate, type ModelRules } from './admission-model.ts';
@@ -224,6 +224,21 @@ export const admissionContract = async (t: Test, open: OpenAdmission, runs = 100
       '429 60',
       'fewer a minute',
     );
+  });
+
+  t.test('a lease says how full the window was when it started, and a refusal that it is full', async (t) => {
+    const { replicas, clock, pass } = await harness(t);
+    const asked = request({ concurrency: 5, requests_per_minute: 2 });
+    const start = (at: 0 | 1) => firstValueFrom(leased(replicas[at].admit(asked)));
+    const first = await start(0);
+    t.strictSame(first.window, { limit: 2, remaining: 1, resetAt: clock.now() + minute });
+    await pass(1000);
+    const second = await start(1);
+    t.strictSame(second.window, { limit: 2, remaining: 0, resetAt: clock.now() + minute });
+    const refused = await start(0).catch((error: unknown) => error as { window: unknown });
+    t.match(refused.window, { limit: 2, remaining: 0 });
+    await pass(minute - 1000);
+    t.match((await start(0)).window, { limit: 2, remaining: 0 }, 'the first has left, the second has not');
   });
 
   t.test('releasing a lease several times frees one slot', async (t) => {

@@ -140,7 +140,7 @@ end
 local commands = {}
 
 -- gate; id, concurrency, rate, epoch ('': unknown)
--- -> started; waits, position; rateReached, wait, limit; queueFull, wait; lost (the data, since that epoch)
+-- -> started, starts in the window; waits, position; rateReached, wait, limit; queueFull, wait; lost (the data, since that epoch)
 function commands.admit(id, concurrency, rate, epoch)
   if epoch ~= '' and redis.call('GET', epochKey) ~= epoch then return { 'lost' } end
   concurrency, rate = tonumber(concurrency), tonumber(rate)
@@ -162,7 +162,8 @@ function commands.admit(id, concurrency, rate, epoch)
       start(id, rate)
       redis.call('HSET', memo, 'moved', now, 'concurrency', concurrency, 'rate', rate, 'clock', now)
       keep()
-      return { 'started' }
+      prune()
+      return { 'started', redis.call('LLEN', starts) }
     end
   elseif ahead >= math.min(queueLength, rate) then answer = { 'queueFull', estimate(concurrency, rate) }
   else

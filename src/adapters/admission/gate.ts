@@ -1,7 +1,7 @@
 /** The limits of one subscription and model: requests are started, queued or refused. */
 import type { ApiError } from '../../errors.ts';
 import { Pace } from '../../pace.ts';
-import type { LeaseUsage, Limits } from '../../ports/admission.ts';
+import type { LeaseUsage, Limits, RateWindow } from '../../ports/admission.ts';
 import type { AdmissionCounters } from './admission-counters.ts';
 import { queueFull, Refusals, type Rules, rateReached, waitOver } from './rules.ts';
 import { StartWindow } from './start-window.ts';
@@ -45,6 +45,20 @@ export class Gate {
   /** Starts that count. */
   starts(now: number): number {
     return this.#starts.count(now);
+  }
+
+  /** As of the last decision. */
+  get remaining(): number {
+    return Math.max(0, this.limit - this.#starts.size);
+  }
+
+  get limit(): number {
+    return this.#limits.requests_per_minute;
+  }
+
+  get #window(): RateWindow {
+    const { size, emptyAt } = this.#starts;
+    return { limit: this.limit, remaining: this.remaining, resetAt: size === 0 ? undefined : emptyAt };
   }
 
   get waiting(): number {
@@ -126,7 +140,7 @@ export class Gate {
 
   #refuse(message: string, waitMs: number): ApiError {
     this.#refusals ??= new Refusals();
-    return this.#refusals.of(message, waitMs);
+    return this.#refusals.of(message, waitMs, () => this.#window);
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Admission within one process: a gate per subscription and model, dropped when idle. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
-import type { Admission, AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
+import type { Admission, AdmissionRequest, Lease, LeaseUsage, RateWindow } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type GateContext, type Waiter } from './gate.ts';
@@ -183,6 +183,8 @@ class Slot implements Lease {
   readonly #gate: Gate;
   readonly #shared: GateContext;
   readonly #since: number;
+  readonly #limit: number;
+  readonly #remaining: number;
   #held = true;
 
   constructor(gate: Gate, shared: GateContext, since: number, waited: number, position: number | undefined) {
@@ -191,7 +193,17 @@ class Slot implements Lease {
     this.#gate = gate;
     this.#shared = shared;
     this.#since = since;
+    this.#limit = gate.limit;
+    this.#remaining = gate.remaining;
     shared.counters.running++;
+  }
+
+  get window(): RateWindow {
+    return {
+      limit: this.#limit,
+      remaining: this.#remaining,
+      resetAt: this.#since + this.#shared.rules.windowMs,
+    };
   }
 
   release(usage?: LeaseUsage): void {

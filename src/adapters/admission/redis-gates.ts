@@ -22,7 +22,8 @@ interface RedisGatesOptions {
 }
 
 export type Decision =
-  | { readonly kind: 'started' }
+  /** `starts`: in the window, this one included. */
+  | { readonly kind: 'started'; readonly starts: number }
   | { readonly kind: 'waits'; readonly position: number }
   | { readonly kind: 'rateReached'; readonly waitMs: number; readonly limit: LimitKind }
   | { readonly kind: 'queueFull'; readonly waitMs: number }
@@ -104,7 +105,8 @@ export class RedisGates {
       requests_per_minute,
       this.#epoch,
     );
-    if (kind === 'started' || kind === 'lost') return { kind };
+    if (kind === 'started') return { kind, starts: number };
+    if (kind === 'lost') return { kind };
     if (kind === 'waits') return { kind, position: number };
     return { kind, waitMs: number / 1000, limit };
   }

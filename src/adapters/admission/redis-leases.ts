@@ -2,7 +2,7 @@
 import type { Subscriber, Subscription } from 'rxjs';
 import type { LimitKind } from '../../../schemas/limits.ts';
 import type { ApiError } from '../../errors.ts';
-import type { AdmissionRequest, Lease, LeaseUsage } from '../../ports/admission.ts';
+import type { AdmissionRequest, Lease, LeaseUsage, RateWindow } from '../../ports/admission.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import type { Clock } from './clock.ts';
 import { type Rules, rateReached, refusal } from './rules.ts';
@@ -24,6 +24,8 @@ export class RedisLease implements Lease {
   readonly subscriber: Subscriber<Lease>;
   readonly arrived: number;
   startedAt = 0;
+  /** Where Redis has told how full the window is. */
+  declare window?: RateWindow;
   /** Set while it waits, in either queue. */
   cancelDeadline: (() => void) | undefined;
   expired = false;
@@ -143,7 +145,8 @@ export class RedisLeases {
   refuseByRate(lease: RedisLease, waitMs: number, limit: LimitKind): void {
     this.counters.refusedByRate++;
     const { model, limits } = lease.request;
-    this.refuse(lease, refusal(rateReached(model, limits, limit), waitMs));
+    const window = { limit: limits.requests_per_minute, remaining: 0, resetAt: undefined };
+    this.refuse(lease, refusal(rateReached(model, limits, limit), waitMs, window));
   }
 
   refuseByQueue(lease: RedisLease, message: string, waitMs: number): void {

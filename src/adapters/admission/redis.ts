@@ -4,7 +4,13 @@ import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
 import type { LimitKind } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
-import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
+import type {
+  Admission,
+  AdmissionRequest,
+  AdmissionStats,
+  Lease,
+  RateWindow,
+} from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback, unavailable } from './fallback.ts';
 import { type Channel, openChannel } from './redis-channel.ts';
@@ -42,6 +48,7 @@ class RedisAdmission implements Admission {
   readonly #fallback: Fallback;
   /** Nothing is decided during an outage. */
   readonly #refuses: boolean;
+  readonly #windowMs: number;
   #closed = false;
 
   constructor(url: string, options: RedisAdmissionOptions) {
@@ -73,6 +80,7 @@ class RedisAdmission implements Admission {
     });
     this.#clock = clock;
     this.#refuses = fallback === 'refuse';
+    this.#windowMs = rules.windowMs;
     this.#usage = new SharedUsage(rules.windowMs, clock);
     this.#fallback = new Fallback({
       rules,
@@ -177,8 +185,10 @@ class RedisAdmission implements Admission {
       // A message was quicker than this reply; or the client has cancelled, and what it got is released.
       const got = decision.kind === 'started' || decision.kind === 'waits';
       if (got && this.#leases.get(id) === undefined) this.#session.release({ id, request, heldMs: 0 });
-    } else if (decision.kind === 'started') this.#grant(lease);
-    else if (decision.kind === 'rateReached')
+    } else if (decision.kind === 'started') {
+      lease.window = this.#windowFrom(request, decision.starts);
+      this.#grant(lease);
+    } else if (decision.kind === 'rateReached')
       this.#leases.refuseByRate(lease, decision.waitMs, decision.limit);
     else if (decision.kind === 'queueFull')
       this.#leases.refuseByQueue(lease, queueFull(request.model), decision.waitMs);
@@ -188,6 +198,15 @@ class RedisAdmission implements Admission {
       this.#session.release({ id, request, heldMs: 0 });
       this.#leases.refuseByQueue(lease, queueFull(request.model), 0);
     }
+  }
+
+  #windowFrom({ limits }: AdmissionRequest, starts: number): RateWindow {
+    const limit = limits.requests_per_minute;
+    return {
+      limit,
+      remaining: Math.max(0, limit - starts),
+      resetAt: this.#clock.now() + this.#windowMs,
+    };
   }
 
   /** In the queue of this process, under a new id: what Redis has under the old one is released. */

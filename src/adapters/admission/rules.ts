@@ -2,7 +2,7 @@
 import { type LimitKind, limitKinds } from '../../../schemas/limits.ts';
 import { type ApiError, fail } from '../../errors.ts';
 import { retryAfter } from '../../pace.ts';
-import type { Limits } from '../../ports/admission.ts';
+import type { Limits, RateWindow } from '../../ports/admission.ts';
 
 export interface Rules {
   /** Length of the rate window. The contract says a minute; tests do not want to wait for one. */
@@ -25,18 +25,18 @@ export const queueFull = (model: string): string => `Too many requests to ${mode
 export const waitOver = (model: string): string =>
   `Too many requests to ${model} are running: none ended in time for this one`;
 
-export const refusal = (message: string, waitMs: number): ApiError =>
-  fail('rate_limited', message, { headers: retryAfter(waitMs) });
+export const refusal = (message: string, waitMs: number, window?: RateWindow): ApiError =>
+  fail('rate_limited', message, { headers: retryAfter(waitMs), ...(window && { window }) });
 
 /** Building an error takes longer than a decision: a flood of refusals shares one error while it stays accurate. */
 export class Refusals {
   #last: ApiError | undefined;
 
-  of(message: string, waitMs: number): ApiError {
+  of(message: string, waitMs: number, window: () => RateWindow): ApiError {
     const last = this.#last;
     if (last?.message === message && last.headers['retry-after'] === retryAfter(waitMs)['retry-after'])
       return last;
-    this.#last = refusal(message, waitMs);
+    this.#last = refusal(message, waitMs, window());
     return this.#last;
   }
 }

@@ -27,6 +27,16 @@ export class StartWindow {
     this.#count++;
   }
 
+  /** Starts that counted when it was last asked or added to. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** When none counts any more, if there are no further starts. */
+  get emptyAt(): number {
+    return this.#at(this.#count - 1) + this.#length;
+  }
+
   /** Milliseconds from `now` until fewer than `limit` starts count. */
   waitFor(limit: number, now: number): number {
     const surplus = this.count(now) - limit;

@@ -9,13 +9,14 @@ import type { EngineCall, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { PooledCall } from './pooled-call.ts';
 import type { Circuit, Replica } from './replica.ts';
-
-const QUEUE_LENGTH = 1000;
-const LONGEST_WAIT_MS = 30_000;
+import { RetryBudget } from './retry-budget.ts';
+import { type QueueRules, queueRules, type RetryRules, retryRules } from './rules.ts';
 
 export interface PoolStats {
   /** Queued calls. */
   readonly waiting: number;
+  /** Retries so far that count against the budget, and those that it did not allow. */
+  readonly retries: { readonly made: number; readonly refused: number };
   readonly replicas: readonly ReplicaStats[];
 }
 
@@ -26,19 +27,21 @@ interface ReplicaStats {
   readonly busy: number;
 }
 
-export interface PoolOptions {
+export interface PoolOptions extends Partial<QueueRules> {
   readonly replicas: readonly Replica[];
   /** Calls in flight on one replica, at most. */
   readonly concurrency: number;
   readonly log: Logger;
-  /** Calls that may wait for a replica, and for how long. */
-  readonly queueLength?: number;
-  readonly waitMs?: number;
+  readonly retries?: RetryRules;
 }
+
+const usualQueue = queueRules();
 
 export class ReplicaPool {
   readonly replicas: readonly Replica[];
   readonly waitMs: number;
+  readonly retries: RetryRules;
+  readonly budget: RetryBudget;
   readonly #concurrency: number;
   readonly #log: Logger;
   readonly #queue: FairQueue<PooledCall>;
@@ -51,11 +54,14 @@ export class ReplicaPool {
     replicas,
     concurrency,
     log,
-    queueLength = QUEUE_LENGTH,
-    waitMs = LONGEST_WAIT_MS,
+    retries = retryRules(),
+    queueLength = usualQueue.queueLength,
+    waitMs = usualQueue.waitMs,
   }: PoolOptions) {
     this.replicas = replicas;
     this.waitMs = waitMs;
+    this.retries = retries;
+    this.budget = new RetryBudget(retries);
     this.#concurrency = concurrency;
     this.#log = log;
     this.#queue = new FairQueue(queueLength);
@@ -144,7 +150,7 @@ export class ReplicaPool {
     return new EngineError(
       'unavailable',
       healthy === 0 ? 'The model is unavailable, try again' : 'The model is busy, try again',
-      { retry: 'never', fault: 'none' },
+      { retry: 'never', fault: 'none', fallback: healthy === 0 ? 'down' : 'queue_full' },
       { headers: retryAfter(wait) },
     );
   }
@@ -158,6 +164,7 @@ export class ReplicaPool {
   stats(): PoolStats {
     return {
       waiting: this.#queue.size,
+      retries: { made: this.budget.made, refused: this.budget.refused },
       replicas: this.replicas.map(({ url, circuit, busy }) => ({ url, circuit, busy })),
     };
   }

@@ -9,7 +9,6 @@ import type { EngineRequest } from './dispatch.ts';
 import type { ReplicaPool } from './pool.ts';
 import type { Replica } from './replica.ts';
 
-const ATTEMPT_LIMIT = 3;
 const none: readonly Replica[] = [];
 
 export class PooledCall implements EngineReader, EngineCall, Waiter {
@@ -24,12 +23,17 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   /** Where it runs now. */
   #replica: Replica | undefined;
   #startedAt = 0;
+  /** Since when the response runs, or the call waits in the queue. */
+  #answeredAt = 0;
+  #queuedAt = 0;
   #call: EngineCall | undefined;
   /** Present where calls are traced. */
   #span: CallSpan | undefined;
   #answered = false;
   /** While it is queued. */
   #deadline: NodeJS.Timeout | undefined;
+  /** Before a retry. */
+  #backoff: NodeJS.Timeout | undefined;
 
   constructor(pool: ReplicaPool, request: EngineRequest, flow: Flow, reader: EngineReader) {
     this.#pool = pool;
@@ -47,6 +51,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   }
 
   wait(): void {
+    this.#queuedAt = performance.now();
     this.#deadline = setTimeout(() => {
       this.#pool.dequeue(this);
       this.rejected();
@@ -66,6 +71,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
     this.#startedAt = now;
+    if (this.#attempts === 0) this.#pool.budget.called(now);
+    this.#noteStart(replica, now);
     this.#span = this.#flow.trace?.startCall({
       method: this.#request.method,
       path: this.#request.path,
@@ -79,13 +86,32 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     return true;
   }
 
+  #noteStart({ alias }: Replica, now: number): void {
+    const { served } = this.#flow;
+    if (served === undefined) return;
+    served.attempts++;
+    served.replica = alias;
+    if (this.#queuedAt === 0) return;
+    served.queuedMs += now - this.#queuedAt;
+    this.#queuedAt = 0;
+  }
+
   head(head: EngineHead): void {
     this.#answered = true;
+    this.#noteAnswer();
     this.#span?.answered();
     if (this.#replica !== undefined) this.#replica.answering++;
     // A response head closes the circuit of an ejected replica; any other call must also end well to count.
     if (this.#replica?.ejected === true) this.#pool.succeeded(this.#replica);
     this.#reader.head(head);
+  }
+
+  #noteAnswer(): void {
+    const { served } = this.#flow;
+    if (served === undefined) return;
+    this.#answeredAt = performance.now();
+    served.engineMs = this.#answeredAt - this.#startedAt;
+    served.busyMs += served.engineMs;
   }
 
   bytes(bytes: Buffer, last: boolean): void {
@@ -101,13 +127,25 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   error(error: EngineError): void {
     const replica = this.#release(error);
     if (replica !== undefined) this.#pool.failed(replica, error);
-    if (!this.#mayRetry(error, replica) || !(this.start() || this.#waitsAfter(error)))
-      this.#reader.error(error);
+    if (this.#mayRetry(error, replica)) this.#retry(error);
+    else this.#reader.error(error);
     this.#pool.startWaiters();
+  }
+
+  #retry(error: EngineError): void {
+    const pause = error.unsent ? 0 : this.#pool.retries.backoff(this.#attempts);
+    if (pause > 0) this.#backoff = setTimeout(() => this.#retryNow(error), pause);
+    else this.#retryNow(error);
+  }
+
+  #retryNow(error: EngineError): void {
+    this.#backoff = undefined;
+    if (!this.start() && !this.#waitsAfter(error)) this.#reader.error(error);
   }
 
   /** A reader that closes the call early is no failure of the replica. */
   close(): void {
+    clearTimeout(this.#backoff);
     if (this.#deadline !== undefined) {
       clearTimeout(this.#deadline);
       this.#pool.dequeue(this);
@@ -119,11 +157,13 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
 
   /** `retry` is `never` once any of a response was seen. */
   #mayRetry(error: EngineError, replica: Replica | undefined): boolean {
-    if (error.retry === 'never' || this.#attempts >= ATTEMPT_LIMIT) return false;
+    if (error.retry === 'never' || this.#attempts >= this.#pool.retries.attempts) return false;
     // A stale connection says nothing about its replica, which may be picked again.
     this.#metStale = error.retry === 'anywhere';
     if (error.retry === 'elsewhere' && replica !== undefined) this.#tried = [...this.#tried, replica];
-    return true;
+    if (this.#pool.replicas.every((each) => this.#tried.includes(each))) return false;
+    // What no engine has seen adds no work to the pool.
+    return error.unsent || this.#pool.budget.allows(performance.now());
   }
 
   /** A replica that cannot be reached is not the client's concern; what one responds is passed on at once. */
@@ -145,6 +185,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     replica.busy--;
     if (this.#answered) replica.answering--;
     const now = performance.now();
+    const { served } = this.#flow;
+    if (served !== undefined) served.busyMs += now - (this.#answered ? this.#answeredAt : this.#startedAt);
     this.#pool.released(now - this.#startedAt, now);
     return replica;
   }

@@ -1,12 +1,7 @@
 /** One replica: its load and its circuit breaker. */
-import { exponentialBackoff } from '../../backoff.ts';
 import type { Fault } from '../engine-error.ts';
 import type { Dispatch } from './dispatch.ts';
-
-/** Consecutive failures that open the circuit; a single broken connection may be chance. */
-const CONNECTION_FAILURES = 2;
-const SERVER_FAILURES = 5;
-const cooldown = exponentialBackoff({ first: 500, most: 30_000 });
+import { type BreakerRules, breakerRules } from './rules.ts';
 
 /** Open: no calls until the cooldown is over. Half-open: one trial call at a time. */
 export type Circuit = 'closed' | 'open' | 'half-open';
@@ -14,6 +9,9 @@ export type Circuit = 'closed' | 'open' | 'half-open';
 export class Replica {
   readonly url: string;
   readonly dispatch: Dispatch;
+  /** What clients and logs are told instead of its address. */
+  readonly alias: string;
+  readonly #rules: BreakerRules;
   /** Calls in flight. */
   busy = 0;
   /** Those whose response has begun. */
@@ -25,9 +23,11 @@ export class Replica {
   /** When the cooldown ends; 0 while the circuit is closed. */
   #openUntil = 0;
 
-  constructor(url: string, dispatch: Dispatch) {
+  constructor(url: string, dispatch: Dispatch, alias = '', rules: BreakerRules = breakerRules()) {
     this.url = url;
     this.dispatch = dispatch;
+    this.alias = alias;
+    this.#rules = rules;
   }
 
   /** The circuit is open or half-open. */
@@ -41,7 +41,7 @@ export class Replica {
   }
 
   get cooldownMs(): number {
-    return this.#cooldowns === 0 ? 0 : cooldown(this.#cooldowns);
+    return this.#cooldowns === 0 ? 0 : this.#rules.cooldown(this.#cooldowns);
   }
 
   /** Milliseconds; 0 when a call may be tried. */
@@ -69,8 +69,8 @@ export class Replica {
     if (fault === 'connection') this.#connectionFailures++;
     if (fault === 'server') this.#serverFailures++;
     const wasEjected = this.ejected;
-    const tooMany =
-      this.#connectionFailures >= CONNECTION_FAILURES || this.#serverFailures >= SERVER_FAILURES;
+    const { connectionFailures, serverFailures, cooldown } = this.#rules;
+    const tooMany = this.#connectionFailures >= connectionFailures || this.#serverFailures >= serverFailures;
     if (fault === 'none' || !(wasEjected || tooMany)) return false;
     this.#openUntil = now + cooldown(++this.#cooldowns);
     return !wasEjected;

@@ -1,0 +1,100 @@
+/** Writes header lines that say how a request was served, and how many more its limit allows. */
+import type { ErrorDialect, LimitWindow } from '../errors.ts';
+import type { Served } from '../ports/served.ts';
+import { remembered } from '../remembered.ts';
+
+/** `limits`: only the headers of rate limits; `all`: those of `x-sluice-` too. */
+export type ResponseHeaders = 'all' | 'limits' | 'off';
+
+/**
+ * Each line begins with its break; empty where nothing is known. Whole lines are remembered, because the text is
+ * flattened when it is written, which takes as long as it has pieces. `now` is of `performance.now`.
+ */
+export const servedLines = (
+  served: Served,
+  dialect: ErrorDialect,
+  which: ResponseHeaders,
+  now: number,
+): string => {
+  const { window } = served.lease;
+  const limits = window === undefined ? '' : windowLines(window, dialect, now);
+  return which === 'all' ? sluiceLines(served) + limits : limits;
+};
+
+/** An engine inside the gateway has no replicas, and cannot be told apart from the gateway. */
+const sluiceLines = (served: Served): string => {
+  const { attempts, replica, engineMs, overheadMs, usage } = served;
+  let lines = queueLine(tenths(served.lease.waited + served.queuedMs));
+  if (attempts > 0) lines += attempts === 1 ? onlyReplica(replica) : replicaLines(replica, attempts);
+  if (engineMs >= 0) lines += engineLine(tenths(engineMs));
+  if (attempts > 0 && overheadMs >= 0) lines += overheadLine(tenths(overheadMs));
+  if (usage !== undefined && usage.quantities.prompt_tokens > 0)
+    lines += cachedLine(usage.quantities.cached_tokens);
+  return lines;
+};
+
+/** Names and notations of the vendors whose formats these are. */
+export const windowLines = (
+  { limit, remaining, resetAt }: LimitWindow,
+  dialect: ErrorDialect,
+  now: number,
+): string => {
+  const seconds = resetAt === undefined ? undefined : Math.max(0, Math.ceil((resetAt - now) / 1000));
+  if (dialect === 'messages')
+    return (
+      messagesLimit(limit) +
+      messagesRemaining(remaining) +
+      (seconds === undefined ? '' : `\r\nanthropic-ratelimit-requests-reset: ${timeIn(seconds)}`)
+    );
+  return limitLine(limit) + remainingLine(remaining) + (seconds === undefined ? '' : resetLine(seconds));
+};
+
+/** A line for each of the first numbers; others are made anew. */
+const numberLine = (
+  name: string,
+  most: number,
+  text: (value: number) => string = String,
+): ((value: number) => string) => {
+  const known = new Array<string | undefined>(most);
+  const make = (value: number): string => ['\r\n', name, ': ', text(value)].join('');
+  return (value) => {
+    if (value >= most) return make(value);
+    const line = known[value] ?? make(value);
+    known[value] = line;
+    return line;
+  };
+};
+
+const tenths = (milliseconds: number): number => Math.round(milliseconds * 10);
+const decimal = (count: number): string => (count / 10).toFixed(1);
+/** `45s`, `1m0s`. */
+const duration = (seconds: number): string =>
+  seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+
+const queueLine = numberLine('x-sluice-queue-ms', 1000, decimal);
+const engineLine = numberLine('x-sluice-engine-ms', 5000, decimal);
+const overheadLine = numberLine('x-sluice-overhead-ms', 1000, decimal);
+const cachedLine = numberLine('x-sluice-cached-tokens', 5000);
+const limitLine = numberLine('x-ratelimit-limit-requests', 5000);
+const remainingLine = numberLine('x-ratelimit-remaining-requests', 5000);
+const resetLine = numberLine('x-ratelimit-reset-requests', 120, duration);
+const messagesLimit = numberLine('anthropic-ratelimit-requests-limit', 5000);
+const messagesRemaining = numberLine('anthropic-ratelimit-requests-remaining', 5000);
+
+const replicaLines = (replica: string, attempts: number): string =>
+  ['\r\nx-sluice-replica: ', replica, '\r\nx-sluice-attempts: ', attempts].join('');
+const mostReplicas = 1000;
+const onlyReplica = remembered<string, string>(mostReplicas, (replica) => replicaLines(replica, 1));
+
+let second = 0;
+let time = '';
+
+/** Of the same second for many responses. */
+const timeIn = (seconds: number): string => {
+  const at = Math.ceil(Date.now() / 1000) + seconds;
+  if (at !== second) {
+    second = at;
+    time = `${new Date(at * 1000).toISOString().slice(0, 19)}Z`;
+  }
+  return time;
+};

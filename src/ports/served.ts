@@ -1,0 +1,32 @@
+/** How a request was served: collected while it runs, for its response headers and its log line. */
+import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { Lease } from './admission.ts';
+import type { Caller } from './exchange.ts';
+
+export class Served {
+  readonly caller: Caller;
+  /** Id of the model that was asked for. */
+  readonly model: string;
+  /** Its slot. */
+  readonly lease: Lease;
+  /** Calls that were sent to engines, retries and fallbacks included; 0 where an engine runs inside the gateway. */
+  attempts = 0;
+  /** The alias of the replica that was called last. */
+  replica = '';
+  /** Milliseconds in queues of engines. */
+  queuedMs = 0;
+  /** Milliseconds from sending the last call until the first byte of its response; -1 until then. */
+  engineMs = -1;
+  /** Milliseconds that engines have taken so far; of a running response only those until its first byte. */
+  busyMs = 0;
+  /** Milliseconds of the gateway itself until the head of the response; -1 until then, or where they are not known. */
+  overheadMs = -1;
+  /** Once the request has ended. */
+  usage: UsageEvent | undefined = undefined;
+
+  constructor(caller: Caller, model: string, lease: Lease) {
+    this.caller = caller;
+    this.model = model;
+    this.lease = lease;
+  }
+}

@@ -2,8 +2,9 @@
 import { inLoops } from '../requests.ts';
 import type { Row } from '../row.ts';
 
-/** Below the bounds of large JSON: 16 MiB of text, a million values. */
+/** Below the bounds of large JSON: 16 MiB of text, a million values, a quarter of a million strings. */
 const values = 900_000;
+const strings = 240_000;
 
 const largeJson: Row = {
   name: 'large-json',
@@ -11,7 +12,7 @@ const largeJson: Row = {
   victim: 'long',
   maxRss: 1024,
   attack: (target) => {
-    const extra = `[${Array.from({ length: values }, (_, index) => `"value ${index}"`).join()}]`;
+    const extra = `[${Array.from({ length: values }, (_, index) => (index < strings ? `"${'value'.repeat(5)} ${index}"` : index)).join()}]`;
     const body = `{"model":"sluice/chat","messages":[{"role":"user","content":"Hello"}],"metadata":{"extra":${extra}}}`;
     return inLoops(target, 4, () => ({ path: '/chat/completions', body }));
   },

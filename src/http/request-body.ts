@@ -94,15 +94,15 @@ export class RequestBody implements IncomingBody, Unsubscribable {
 
   prefix(): Observable<Buffer | undefined> {
     return new Observable((subscriber) => {
-      const fault = this.#fault(this.length ?? this.#received);
-      if (fault !== undefined) {
-        subscriber.error(fault);
-        return;
-      }
       this.#prefix = subscriber;
       subscriber.add(() => {
         this.#prefix = undefined;
       });
+      const fault = this.#fault(this.length ?? this.#received);
+      if (fault !== undefined) {
+        this.#fail(fault);
+        return;
+      }
       this.#request();
       this.#showPrefix();
     });
@@ -149,17 +149,17 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     this.#chunks++;
     if (last) this.#arrived = true;
     const sink = this.#sink;
-    if (sink !== undefined) {
+    if (sink !== undefined || this.#prefix !== undefined) {
       const fault = this.#fault(this.#received);
       if (fault !== undefined) {
         this.#fail(fault);
         return;
       }
-      if (this.#waiting === undefined && !sink.paused && this.#reserve()) {
-        if (chunk.byteLength > 0) sink.chunk(chunk, this.#channel.borrowsBody, last);
-        if (last) this.#end();
-        return;
-      }
+    }
+    if (sink !== undefined && this.#waiting === undefined && !sink.paused && this.#reserve()) {
+      if (chunk.byteLength > 0) sink.chunk(chunk, this.#channel.borrowsBody, last);
+      if (last) this.#end();
+      return;
     }
     // Nobody reads yet, or the reader is paused: this chunk waits here, the rest stays in the socket.
     if (this.#opened && this.#sink === undefined) return;
@@ -236,11 +236,12 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 
   #fail(error: ApiError): void {
-    const sink = this.#sink;
+    const reader = this.#sink ?? this.#prefix;
     this.#stop();
+    this.#opened = true;
     this.#sink = undefined;
     this.#waiting = undefined;
-    sink?.error(error);
+    reader?.error(error);
   }
 
   #stop(): void {

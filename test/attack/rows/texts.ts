@@ -6,14 +6,32 @@ import type { Row } from '../row.ts';
 const values = 900_000;
 const strings = 240_000;
 
+/** The members of a chat request, in either order. */
+const largeChat = (order: 'model first' | 'model last') => {
+  const all = Array.from({ length: values }, (_, at) => (at < strings ? `"${'value'.repeat(5)} ${at}"` : at));
+  const model = '"model":"sluice/chat"';
+  const rest = `"messages":[{"role":"user","content":"Hello"}],"metadata":{"extra":[${all.join()}]}`;
+  return `{${(order === 'model first' ? [model, rest] : [rest, model]).join()}}`;
+};
+
 const largeJson: Row = {
   name: 'large-json',
   title: 'JSON of 13 MB with 900,000 values; 4 clients in a loop',
   victim: 'long',
   maxRss: 1024,
   attack: (target) => {
-    const extra = `[${Array.from({ length: values }, (_, index) => (index < strings ? `"${'value'.repeat(5)} ${index}"` : index)).join()}]`;
-    const body = `{"model":"sluice/chat","messages":[{"role":"user","content":"Hello"}],"metadata":{"extra":${extra}}}`;
+    const body = largeChat('model first');
+    return inLoops(target, 4, () => ({ path: '/chat/completions', body }));
+  },
+};
+
+const lateModel: Row = {
+  name: 'late-model',
+  title: 'the same JSON with its model at the end; 4 clients in a loop',
+  victim: 'long',
+  maxRss: 1024,
+  attack: (target) => {
+    const body = largeChat('model last');
     return inLoops(target, 4, () => ({ path: '/chat/completions', body }));
   },
 };
@@ -67,4 +85,4 @@ const schemaBombs: Row = {
     })),
 };
 
-export const textRows: readonly Row[] = [largeJson, longCounts, schemaBombs];
+export const textRows: readonly Row[] = [largeJson, lateModel, longCounts, schemaBombs];

@@ -24,8 +24,9 @@ type Kinds = ModelKind | readonly ModelKind[];
 /** Bodies of other types are refused unread. */
 const readable = /^\s*(?:multipart\/|[\w.+-]+\/[\w.+-]*json)/i;
 
-/** What errors call the model of a request that names none early enough. */
-const lateModel = `models that are not named in the first ${smallBodyBytes / 1024} KiB of a request`;
+/** What errors call the model of a request that names none early enough; those of each kind are counted apart. */
+const lateModel = (kinds: readonly ModelKind[]): string =>
+  `${kinds.join(', ')} models that are not named in the first ${smallBodyBytes / 1024} KiB of a request`;
 
 /**
  * The first bytes tell the model. Where they do not, the request counts as one of all models of the route together, so
@@ -74,9 +75,10 @@ const requestOf = (
 ): Omit<AdmissionRequest, 'subscription'> | undefined => {
   const model = name === undefined ? undefined : modelOf(catalog, kinds, name);
   if (model !== undefined) return { model: model.id, limits: model.limits };
-  const anyOf = catalog.inService().filter(({ kind }) => [kinds].flat().includes(kind));
+  const all = [kinds].flat();
+  const anyOf = catalog.inService().filter(({ kind }) => all.includes(kind));
   if (anyOf.length === 0) return undefined;
-  return { model: lateModel, limits: sumOfLimits(anyOf.map(({ limits }) => limits)), anyOf };
+  return { model: lateModel(all), limits: sumOfLimits(anyOf.map(({ limits }) => limits)), anyOf };
 };
 
 /** Undefined for a name that the whole request will be refused for, unless it has another. */

@@ -227,11 +227,13 @@ t.test('requests that name their model late are limited together', async (t) => 
   t.equal(refused.status, 429);
   t.equal(
     messageOf(refused.body),
-    'Rate limit reached for models that are not named in the first 64 KiB of a request: 3 requests per minute',
+    'Rate limit reached for chat models that are not named in the first 64 KiB of a request: 3 requests per minute',
   );
   const embedding = await begin(posting, '/embeddings', json, `{"input":"${padding}`);
-  await embedding.response();
-  t.equal(posting.gateway.ports.admission.stats().running, 0);
+  await running(posting, 1);
+  t.equal(embedding.total, 0, 'models of another kind are counted apart');
+  embedding.socket.destroy();
+  await running(posting, 0);
 });
 
 t.test('limits of a subscription hold for them as well', async (t) => {

@@ -59,6 +59,13 @@ export class JoinedBytes {
     return first;
   }
 
+  /** The first bytes, which stay here. */
+  first(count: number): Buffer {
+    const all = this.take();
+    this.append(all);
+    return all.subarray(0, count);
+  }
+
   clear(): void {
     this.#segments = [];
     this.#block = undefined;

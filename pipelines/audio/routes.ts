@@ -4,6 +4,7 @@ import { ErrorEnvelope, json } from '../../schemas/openapi.ts';
 import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, type Route } from '../route.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
@@ -49,7 +50,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     path: '/audio/speech',
     // A clip comes as base64.
     bodyLimit: 40 * 1024 * 1024,
-    pipeline: audioSpeech(ports),
+    pipeline: admitBeforeBody(ports, 'speech', audioSpeech(ports)),
     doc: {
       tag,
       summary: 'Speech from text, as a file, as raw samples or as events',
@@ -70,7 +71,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     path: '/audio/transcriptions',
     // Enough for a recording as base64, and for one above its limit to be refused by name.
     bodyLimit: 48 * 1024 * 1024,
-    pipeline: audioTranscriptions(ports),
+    pipeline: admitBeforeBody(ports, 'transcription', audioTranscriptions(ports)),
     doc: {
       tag,
       summary: 'Text from recorded speech, whole or as it is recognised',

@@ -2,6 +2,7 @@
 import { ChatChunk, ChatCompletion, ChatRequest } from '../../schemas/chat.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { chatCompletions } from './completions.ts';
 
@@ -10,7 +11,7 @@ export const chatRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/chat/completions',
     bodyLimit: mediaBodyLimit,
-    pipeline: chatCompletions(ports),
+    pipeline: admitBeforeBody(ports, 'chat', chatCompletions(ports)),
     doc: {
       tag: 'Chat',
       summary: 'A chat completion: one answer, or chunks as they are generated',

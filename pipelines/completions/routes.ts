@@ -2,6 +2,7 @@
 import { CompletionRequest, TextCompletion, TextCompletionChunk } from '../../schemas/completions.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, type Route } from '../route.ts';
 import { completions } from './completions.ts';
 
@@ -12,7 +13,7 @@ export const completionsRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/completions',
     bodyLimit,
-    pipeline: completions(ports),
+    pipeline: admitBeforeBody(ports, 'chat', completions(ports)),
     doc: {
       tag: 'Chat',
       summary: 'Continues texts: one answer, or chunks as they are generated',

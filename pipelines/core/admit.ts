@@ -1,7 +1,7 @@
 /** Waits for a slot, then runs the rest of the route under its lease: 429 after waiting its turn. */
 import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { Admission, Lease, LeaseUsage } from '../../src/ports/admission.ts';
+import type { Admission, EarlyLease, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
 import { Served } from '../../src/ports/served.ts';
 import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
@@ -26,6 +26,7 @@ interface Request<Context> {
     Pick<Exchange, 'id' | 'log' | 'served'> &
     Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
+  readonly early?: EarlyLease;
 }
 
 type Slot<Context> = Leased<ExchangeOf<Context> & Pick<Exchange, 'id'>>;
@@ -53,11 +54,13 @@ export const admit = <Draft extends OfModel, Out, Context>(
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
         inner(draft, slot as Context).subscribe(subscriber);
       });
-    const lease = admission.admit({
-      subscription: request.caller.subscription,
-      model: model.id,
-      limits: model.limits,
-    });
+    const lease =
+      request.early?.claim(model.id) ??
+      admission.admit({
+        subscription: request.caller.subscription,
+        model: model.id,
+        limits: model.limits,
+      });
     return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
   };
   return Object.assign(run, { inner });

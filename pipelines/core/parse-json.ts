@@ -93,6 +93,7 @@ const wideBounds = {
   maxText: offloadBytes,
   maxValues: offloadBytes,
   maxMembers: offloadBytes,
+  maxStrings: offloadBytes,
   maxDepth: maxDepth + 1,
 };
 

@@ -3,6 +3,7 @@ import { EmbeddingsRequest, EmbeddingsResponse } from '../../schemas/embeddings.
 import { ModelList, PageQuery } from '../../schemas/model-entry.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { embeddingModels } from '../models/list.ts';
 import { generationErrors, type Route } from '../route.ts';
 import { embeddings } from './embeddings.ts';
@@ -25,7 +26,7 @@ export const embeddingsRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/embeddings',
     bodyLimit: 16 * 1024 * 1024,
-    pipeline: embeddings(ports),
+    pipeline: admitBeforeBody(ports, 'embedding', embeddings(ports)),
     doc: {
       tag: 'Embeddings',
       summary: 'A vector for each input, in input order',

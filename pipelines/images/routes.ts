@@ -9,6 +9,7 @@ import {
 } from '../../schemas/image.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { images } from './images.ts';
 import { imagesModelEndpoints, imagesModels } from './models.ts';
@@ -21,7 +22,7 @@ const imageRoute = (ports: Ports, route: ImageRoute, summary: string): Route => 
   method: 'POST',
   path: route.path,
   bodyLimit: mediaBodyLimit,
-  pipeline: images(ports, route),
+  pipeline: admitBeforeBody(ports, 'image', images(ports, route)),
   doc: {
     tag,
     summary,

@@ -14,6 +14,7 @@ import {
 import type { Pipeline } from '../../src/ports/exchange.ts';
 import type { JobType } from '../../src/ports/jobs.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { mediaBodyLimit, type Route } from '../route.ts';
 import { blobLink, jobContent } from './content.ts';
 import { jobGet, jobList, jobRemove } from './jobs.ts';
@@ -35,7 +36,7 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/videos',
     bodyLimit: mediaBodyLimit,
-    pipeline: videosCreate(ports),
+    pipeline: admitBeforeBody(ports, 'video', videosCreate(ports)),
     doc: {
       tag: 'Videos',
       summary: 'Start rendering a video; responds at once with the job',
@@ -65,7 +66,7 @@ export const jobsRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/music',
     bodyLimit: 1024 * 1024,
-    pipeline: musicCreate(ports),
+    pipeline: admitBeforeBody(ports, 'music', musicCreate(ports)),
     doc: {
       tag: 'Music',
       summary: 'Start rendering music; responds at once with the job',

@@ -8,6 +8,7 @@ import {
 } from '../../schemas/messages.ts';
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { messagesCountTokens } from './count-tokens.ts';
 import { messages } from './messages.ts';
@@ -20,7 +21,7 @@ export const messagesRoutes = (ports: Ports): readonly Route[] => [
     path: '/messages',
     bodyLimit: mediaBodyLimit,
     errors: 'messages',
-    pipeline: messages(ports),
+    pipeline: admitBeforeBody(ports, 'chat', messages(ports)),
     doc: {
       tag,
       summary: 'A message in the messages format: one answer, or events as it is generated',
@@ -34,7 +35,7 @@ export const messagesRoutes = (ports: Ports): readonly Route[] => [
     path: '/messages/count_tokens',
     bodyLimit: mediaBodyLimit,
     errors: 'messages',
-    pipeline: messagesCountTokens(ports),
+    pipeline: admitBeforeBody(ports, 'chat', messagesCountTokens(ports)),
     doc: {
       tag,
       summary:

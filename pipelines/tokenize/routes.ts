@@ -7,7 +7,9 @@ import {
   TokenizeResponse,
 } from '../../schemas/tokenize.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, type Route } from '../route.ts';
+import { tokenKinds } from './read-request.ts';
 import { detokenize, tokenize } from './tokenize.ts';
 
 const tag = 'Tokens';
@@ -18,7 +20,7 @@ export const tokenizeRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/tokenize',
     bodyLimit,
-    pipeline: tokenize(ports),
+    pipeline: admitBeforeBody(ports, tokenKinds, tokenize(ports)),
     doc: {
       tag,
       summary: 'The tokens of a text or conversation, by the model’s own tokenizer',
@@ -31,7 +33,7 @@ export const tokenizeRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/detokenize',
     bodyLimit,
-    pipeline: detokenize(ports),
+    pipeline: admitBeforeBody(ports, tokenKinds, detokenize(ports)),
     doc: {
       tag,
       summary: 'The text of tokens',

@@ -21,6 +21,7 @@ import {
 } from '../../schemas/vector-store.ts';
 import { RagChunk, RagCompletion, RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
+import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
 import { vectorStoreAddFile, vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './files.ts';
 import { vectorStoreItem, vectorStoreItemDelete, vectorStoreItems, vectorStoreItemUpdate } from './items.ts';
@@ -107,7 +108,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     method: 'POST',
     path: '/chat/completions/RAG',
     bodyLimit: mediaBodyLimit,
-    pipeline: chatCompletionsRag(ports),
+    pipeline: admitBeforeBody(ports, 'chat', chatCompletionsRag(ports)),
     doc: {
       tag: 'Chat',
       summary: 'A chat completion whose model is given items of a vector store that fit the conversation',

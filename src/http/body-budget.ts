@@ -1,9 +1,6 @@
 /** Limits the memory of large request bodies, per subscription and in all. */
 import { FairQueue, type Waiter } from '../fair-queue.ts';
 
-/** Every body may take this much without being counted: most are smaller. */
-export const freeBodyBytes = 64 * 1024;
-
 /** What bodies of admitted requests, which limits bound in number, may take with all others, compared with those. */
 const admittedFactor = 4;
 

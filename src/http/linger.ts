@@ -3,7 +3,7 @@ import type { Channel, ChannelOwner } from './channel.ts';
 
 const lingerBytes = 1024 * 1024;
 /** Each chunk costs at least what so many bytes cost, however small it is. */
-const leastChunk = 64;
+const leastChunk = 1024;
 
 /** A connection closed while its client still sends is reset, and the response may be lost: so it is read for a while. */
 export class Linger implements ChannelOwner {

@@ -1,5 +1,5 @@
 /** A channel on node:http. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Head, HeaderList, HeaderName, WholeReply } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
@@ -10,6 +10,7 @@ import { Pieces, pieceBytes } from './pieces.ts';
 import { bytesOf } from './reply-bytes.ts';
 
 const framing = new FramingCheck();
+const readFromSocket = IncomingMessage.prototype._read;
 
 export class NodeChannel implements Channel {
   readonly method: string;
@@ -27,6 +28,7 @@ export class NodeChannel implements Channel {
   /** Bytes that wait for room in the socket. */
   readonly #rest = new Pieces();
   #ending = false;
+  #paused = false;
 
   constructor(request: IncomingMessage, response: ServerResponse, limits: EdgeLimits) {
     this.#request = request;
@@ -85,12 +87,26 @@ export class NodeChannel implements Channel {
     if (this.#request.headers.expect?.toLowerCase() === '100-continue') this.#response.writeContinue();
   }
 
+  /**
+   * A paused request still takes chunks until its buffer is full, and so many tiny ones are much work: the socket is
+   * paused as well, and the request kept from resuming it.
+   */
   pauseBody(): void {
+    this.#paused = true;
     this.#request.pause();
+    this.#request._read = () => {};
+    this.#request.socket.pause();
   }
 
+  /** At the next turn of the event loop: other connections come first. */
   resumeBody(): void {
-    this.#request.resume();
+    this.#paused = false;
+    setImmediate(() => {
+      if (this.#paused) return;
+      this.#request._read = readFromSocket;
+      this.#request.socket.resume();
+      this.#request.resume();
+    });
   }
 
   excuse(): void {}

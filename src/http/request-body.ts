@@ -1,11 +1,11 @@
 /** A request body as it arrives: read whole or in chunks, with limits and backpressure. */
-import { Observable, type Subscriber, type Unsubscribable } from 'rxjs';
+import { Observable, of, type Subscriber, type Unsubscribable } from 'rxjs';
 import { type ApiError, fail } from '../errors.ts';
 import { JoinedBytes } from '../joined-bytes.ts';
-import { retryAfter } from '../pace.ts';
 import type { Backpressure } from '../ports/backpressure.ts';
-import type { IncomingBody } from '../ports/exchange.ts';
-import { type BodyBudget, BodyClaim, type BodyScope, freeBodyBytes } from './body-budget.ts';
+import { type IncomingBody, smallBodyBytes } from '../ports/exchange.ts';
+import type { BodyBudget } from './body-budget.ts';
+import { BodyMemory } from './body-memory.ts';
 import { BodyPace } from './body-pace.ts';
 import { Fill, Gather, Pass, type Sink } from './body-sinks.ts';
 import type { Channel } from './channel.ts';
@@ -14,7 +14,7 @@ import type { EdgeLimits } from './limits.ts';
 /** Bytes of an unwanted body that are cheaper to read than a new connection is. */
 const smallRest = 64 * 1024;
 /** Bytes buffered for a slow reader. Up to here the socket is read on: while it is paused a disconnect goes unnoticed. */
-const maxBuffered = 64 * 1024;
+const maxBuffered = smallBodyBytes;
 /** Every chunk takes CPU time: beyond so many they have to be of some size on average. */
 const freeChunks = 4096;
 const minChunkBytes = 64;
@@ -35,14 +35,15 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   #opened = false;
   #requested = false;
   #sink: Sink | undefined;
+  /** Waits for the first bytes. */
+  #prefix: Subscriber<Buffer | undefined> | undefined;
   /** Created for bodies that outlast a tick. */
   #pace: BodyPace | undefined;
-  /** Bytes that it may have in memory. */
-  #room = freeBodyBytes;
-  /** Created for bodies that need more. */
-  #claim: BodyClaim | undefined;
-  #waitsSince: number | undefined;
+  /** Created for bodies that are not small. */
+  #memory: BodyMemory | undefined;
   #admitted = false;
+  /** Its reader keeps none of it in memory. */
+  #stored = false;
 
   constructor(channel: Channel, length: number | undefined, limit: number, budget: BodyBudget) {
     this.#channel = channel;
@@ -64,34 +65,24 @@ export class RequestBody implements IncomingBody, Unsubscribable {
 
   admitted(): void {
     this.#admitted = true;
-    if (this.#claim !== undefined) this.#budget.admit(this.#claim);
+    this.#memory?.admitted();
   }
 
   /** The request is over, and holds nothing of it any more. */
   finish(): void {
-    if (this.#claim !== undefined) this.#budget.release(this.#claim);
-    this.#claim = undefined;
+    this.#memory?.release();
   }
 
   /** The error message for a client that is too slow, checked at every tick; undefined: it is not. */
   lateness(now: number, limits: EdgeLimits): string | undefined {
-    const claim = this.#claim;
     // uWebSockets.js starts its time-out anew after a handler, even if that paused the body; pausing again stops it.
     if (this.#stopped) this.#channel.pauseBody();
-    if (claim !== undefined && claim.wanted > 0) {
-      this.#pace?.pause(now);
-      this.#waitsSince ??= now;
-      if (now - this.#waitsSince < limits.bodyWaitMs) return undefined;
-      this.#budget.refuse(claim);
-      return undefined;
-    }
-    this.#waitsSince = undefined;
-    if (this.#arrived || this.#stopped) {
+    if (this.#memory?.waits(now, limits.bodyWaitMs) === true || this.#arrived || this.#stopped) {
       this.#pace?.pause(now);
       return undefined;
     }
     this.#pace ??= new BodyPace(now, this.#received);
-    const late = this.#pace.lateness(now, this.#received, limits, claim !== undefined);
+    const late = this.#pace.lateness(now, this.#received, limits, this.#memory !== undefined);
     if (late === undefined) this.#channel.excuse();
     return late;
   }
@@ -99,6 +90,30 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   /** Bytes of it in memory while it arrives. */
   get buffered(): number {
     return (this.#waiting?.length ?? 0) + (this.#sink?.buffered ?? 0);
+  }
+
+  prefix(): Observable<Buffer | undefined> {
+    return new Observable((subscriber) => {
+      this.#prefix = subscriber;
+      subscriber.add(() => {
+        this.#prefix = undefined;
+      });
+      const fault = this.#fault(this.length ?? this.#received);
+      if (fault !== undefined) {
+        this.#fail(fault);
+        return;
+      }
+      this.#request();
+      this.#showPrefix();
+    });
+  }
+
+  #showPrefix(): void {
+    const prefix = this.#prefix;
+    const waiting = this.#waiting?.length ?? 0;
+    if (prefix === undefined || (waiting <= smallBodyBytes && !this.#arrived)) return;
+    prefix.next(waiting > smallBodyBytes ? this.#waiting?.first(smallBodyBytes) : undefined);
+    prefix.complete();
   }
 
   whole(borrow = false): Observable<Buffer> {
@@ -117,7 +132,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
       const listener = { pause: () => {}, resume: () => this.#flush() };
       backpressure.attach(listener);
       subscriber.add(() => backpressure.detach(listener));
-      if (stored) this.#room = Number.POSITIVE_INFINITY;
+      this.#stored = stored;
       this.#open(subscriber, sink);
     });
   }
@@ -134,23 +149,24 @@ export class RequestBody implements IncomingBody, Unsubscribable {
     this.#chunks++;
     if (last) this.#arrived = true;
     const sink = this.#sink;
-    if (sink !== undefined) {
+    if (sink !== undefined || this.#prefix !== undefined) {
       const fault = this.#fault(this.#received);
       if (fault !== undefined) {
         this.#fail(fault);
         return;
       }
-      if (this.#waiting === undefined && !sink.paused && this.#reserve()) {
-        if (chunk.byteLength > 0) sink.chunk(chunk, this.#channel.borrowsBody, last);
-        if (last) this.#end();
-        return;
-      }
+    }
+    if (sink !== undefined && this.#waiting === undefined && !sink.paused && this.#reserve()) {
+      if (chunk.byteLength > 0) sink.chunk(chunk, this.#channel.borrowsBody, last);
+      if (last) this.#end();
+      return;
     }
     // Nobody reads yet, or the reader is paused: this chunk waits here, the rest stays in the socket.
     if (this.#opened && this.#sink === undefined) return;
     this.#waiting ??= new JoinedBytes();
     this.#waiting.add(chunk, !this.#channel.borrowsBody);
     if (!last && this.#waiting.length > maxBuffered) this.#stop();
+    this.#showPrefix();
   }
 
   #open(subscriber: Subscriber<Buffer>, sink: Sink): void {
@@ -172,8 +188,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   #flush(): void {
     const sink = this.#sink;
     if (sink === undefined || !this.#reserve()) return;
-    if (!this.#requested) this.#channel.askForBody();
-    this.#requested = true;
+    this.#request();
     while (this.#sink === sink && !sink.paused) {
       const chunk = this.#waiting?.shift();
       if (chunk !== undefined) {
@@ -193,30 +208,25 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   /** False: there is no memory for it now. It is read on when there is, or it has failed. */
   #reserve(): boolean {
     const wanted = this.length ?? this.#received;
-    return wanted <= this.#room || this.#claimMore(wanted - this.#room);
-  }
-
-  #claimMore(missing: number): boolean {
-    this.#claim ??= new BodyClaim(this.#budget, this.subscription, this.#admitted, {
-      granted: () => this.#granted(),
-      refused: (scope) => this.#fail(refusal(scope)),
-    });
-    const claim = this.#claim;
-    if (claim.wanted > 0) return false;
-    // Of unknown length: twice as much as before, so that it seldom has to claim.
-    const bytes =
-      this.length === undefined ? Math.min(Math.max(missing, this.#room), this.#limit - this.#room) : missing;
-    if (this.#budget.take(claim, bytes)) {
-      this.#room += bytes;
-      return true;
-    }
+    if (wanted <= smallBodyBytes || this.#stored) return true;
+    this.#memory ??= new BodyMemory(this.#budget, this, { most: this.#limit, admitted: this.#admitted });
+    if (this.#memory.reserve(wanted)) return true;
     this.#stop();
     return false;
   }
 
-  #granted(): void {
-    this.#room = freeBodyBytes + (this.#claim?.held ?? 0);
+  /** The memory that it waited for is there. */
+  granted(): void {
     this.#flush();
+  }
+
+  refused(error: ApiError): void {
+    this.#fail(error);
+  }
+
+  #request(): void {
+    if (!this.#requested) this.#channel.askForBody();
+    this.#requested = true;
   }
 
   #end(): void {
@@ -226,11 +236,12 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 
   #fail(error: ApiError): void {
-    const sink = this.#sink;
+    const reader = this.#sink ?? this.#prefix;
     this.#stop();
+    this.#opened = true;
     this.#sink = undefined;
     this.#waiting = undefined;
-    sink?.error(error);
+    reader?.error(error);
   }
 
   #stop(): void {
@@ -251,25 +262,10 @@ export class RequestBody implements IncomingBody, Unsubscribable {
   }
 }
 
-const refusal = (scope: BodyScope): ApiError =>
-  scope === 'subscription'
-    ? fail(
-        'rate_limited',
-        'Too many large request bodies of this subscription are on their way; retry later',
-        {
-          headers: retryAfter(ownRetryMs),
-        },
-      )
-    : fail('unavailable', 'Too many large request bodies are on their way; retry later', {
-        headers: retryAfter(retryMs),
-      });
-
-const ownRetryMs = 10_000;
-const retryMs = 5_000;
-
 /** The body of a request that has none. */
 export const emptyBody: IncomingBody = {
   length: 0,
+  prefix: () => of(undefined),
   whole: () =>
     new Observable((subscriber) => {
       subscriber.next(Buffer.alloc(0));

@@ -10,6 +10,8 @@ export interface JsonBounds {
   readonly maxValues: number;
   /** Arrays, objects and object members: each costs the loop some twenty times as much as a number. */
   readonly maxMembers: number;
+  /** Names of members included: each costs the loop some five times as much as a number. */
+  readonly maxStrings: number;
   readonly maxDepth: number;
 }
 
@@ -68,6 +70,7 @@ export const scanJson = (text: Buffer, bounds: JsonBounds, wideKey?: string): re
     }
     if (at - cutLength > bounds.maxText) break;
     lastString = string;
+    structure.strings++;
     at = end + 1;
   }
   if (text.length - cutLength > bounds.maxText) {
@@ -84,6 +87,7 @@ class Structure {
   readonly #text: Buffer;
   readonly #bounds: JsonBounds;
   depth = 0;
+  strings = 0;
   #values = 0;
   #members = 0;
 
@@ -106,10 +110,11 @@ class Structure {
       else if (next === byte.colon) this.#members++;
       else if (next === byte.comma) this.#values++;
     }
-    if (this.#members > this.#bounds.maxMembers || this.#values > this.#bounds.maxValues) {
+    const { maxMembers, maxStrings, maxValues } = this.#bounds;
+    if (this.#members > maxMembers || this.strings > maxStrings || this.#values > maxValues) {
       throw fail(
         'invalid_request',
-        `The request holds more than ${this.#bounds.maxMembers} members or ${this.#bounds.maxValues} values`,
+        `The request holds more than ${maxMembers} members, ${maxStrings} strings or ${maxValues} values`,
       );
     }
     return last;

@@ -25,7 +25,9 @@ const mebibyte = 1024 * 1024;
 const jsonBounds: JsonBounds = {
   maxText: 16 * mebibyte,
   maxValues: 1_000_000,
-  maxMembers: 200_000,
+  // 16,384 messages of one text part each, the most that a chat may have, and their tools.
+  maxMembers: 150_000,
+  maxStrings: 250_000,
   maxDepth: 256,
 };
 const documentBounds: DocumentBounds = {

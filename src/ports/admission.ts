@@ -11,10 +11,18 @@ export interface AdmissionRequest {
   readonly model: string;
   /** The numbers travel with each request; where requests disagree, those of the latest hold for all. */
   readonly limits: Limits;
+  /** `model` stands for any of these, and `limits` are theirs together. */
+  readonly anyOf?: readonly { readonly id: string; readonly limits: Limits }[];
 }
 
 /** The requests of a subscription to a model within a minute. */
 export type RateWindow = LimitWindow;
+
+/** What all of them allow together. */
+export const sumOfLimits = (all: readonly Limits[]): Limits => ({
+  concurrency: all.reduce((sum, { concurrency }) => sum + concurrency, 0),
+  requests_per_minute: all.reduce((sum, limits) => sum + limits.requests_per_minute, 0),
+});
 
 export interface Lease {
   /** Milliseconds spent in the queue. */
@@ -25,6 +33,12 @@ export interface Lease {
   readonly window?: RateWindow | undefined;
   /** Returns the slot, with the tokens that were used; only the first call counts. */
   release(usage?: LeaseUsage): void;
+}
+
+/** A lease that was given before the request was read, by what its first bytes said. */
+export interface EarlyLease {
+  /** Undefined where it is for another model: this one has to be admitted itself. The lease is released in that case. */
+  claim(model: string): Lease | undefined;
 }
 
 export type LeaseUsage = Pick<TokenUsage, 'prompt' | 'completion'>;

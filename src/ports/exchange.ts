@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
 import type { ApiError, ErrorDialect } from '../errors.ts';
+import type { EarlyLease } from './admission.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Served } from './served.ts';
 import type { Trace } from './trace.ts';
@@ -51,9 +52,17 @@ export type HeaderName =
   | 'traceparent'
   | 'tracestate';
 
+/** A request body of up to so many bytes is received and parsed before admission; a larger one is admitted first. */
+export const smallBodyBytes = 64 * 1024;
+
 export interface IncomingBody {
   /** Declared length in bytes; undefined for chunked bodies. */
   readonly length: number | undefined;
+  /**
+   * The first `smallBodyBytes` of a larger body as soon as they are here; undefined for one that is not larger. All of
+   * it is still to be read, and no more arrives until it is. Fails with 413 as `whole` does.
+   */
+  prefix(): Observable<Buffer | undefined>;
   /**
    * The body in one piece; fails with 413 past the route's limit without reading on. A client that stops in the middle
    * is gone, and its pipeline is unsubscribed from; one that is too slow gets a 400. A large body waits for memory, and
@@ -80,6 +89,8 @@ export interface Caller {
 export interface KeyedRequest {
   readonly exchange: Exchange;
   readonly caller: Caller;
+  /** Of a request with a large body, which was admitted before all of it was read. */
+  readonly early?: EarlyLease;
 }
 
 /**

@@ -38,6 +38,7 @@ const exchange = ({ type = 'application/json', pieces }: Body): Exchange => ({
   body: {
     length: pieces.reduce((total, piece) => total + piece.length, 0),
     admitted: () => {},
+    prefix: () => of(undefined),
     whole: () => of(Buffer.concat(pieces)),
     chunks: (backpressure) =>
       new Observable((subscriber) => {

@@ -5,7 +5,13 @@ import { ApiError } from '../../src/errors.ts';
 import type { JsonBounds } from '../../src/offload/json-scan.ts';
 import { parseJson } from '../../src/offload/parse-json.ts';
 
-const bounds: JsonBounds = { maxText: 100_000, maxValues: 1000, maxMembers: 1000, maxDepth: 20 };
+const bounds: JsonBounds = {
+  maxText: 100_000,
+  maxValues: 1000,
+  maxMembers: 1000,
+  maxStrings: 1000,
+  maxDepth: 20,
+};
 const parse = (text: string, more: Partial<JsonBounds> = {}) =>
   parseJson(Buffer.from(text), { ...bounds, ...more });
 
@@ -111,12 +117,17 @@ t.test('bounds and syntax errors', async (t) => {
     [
       'values',
       `[${'0,'.repeat(1001)}0]`,
-      'invalid_request: The request holds more than 1000 members or 1000 values',
+      'invalid_request: The request holds more than 1000 members, 1000 strings or 1000 values',
     ],
     [
       'members',
       `[${'{},'.repeat(999)}{}]`,
-      'invalid_request: The request holds more than 1000 members or 1000 values',
+      'invalid_request: The request holds more than 1000 members, 1000 strings or 1000 values',
+    ],
+    [
+      'strings',
+      `["${'a","'.repeat(500)}",{"${'a":"b","'.repeat(251)}":0}]`,
+      'invalid_request: The request holds more than 1000 members, 1000 strings or 1000 values',
     ],
     [
       'text',

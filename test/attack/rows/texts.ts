@@ -2,8 +2,17 @@
 import { inLoops } from '../requests.ts';
 import type { Row } from '../row.ts';
 
-/** Below the bounds of large JSON: 16 MiB of text, a million values. */
+/** Below the bounds of large JSON: 16 MiB of text, a million values, a quarter of a million strings. */
 const values = 900_000;
+const strings = 240_000;
+
+/** The members of a chat request, in either order. */
+const largeChat = (order: 'model first' | 'model last') => {
+  const all = Array.from({ length: values }, (_, at) => (at < strings ? `"${'value'.repeat(5)} ${at}"` : at));
+  const model = '"model":"sluice/chat"';
+  const rest = `"messages":[{"role":"user","content":"Hello"}],"metadata":{"extra":[${all.join()}]}`;
+  return `{${(order === 'model first' ? [model, rest] : [rest, model]).join()}}`;
+};
 
 const largeJson: Row = {
   name: 'large-json',
@@ -11,8 +20,18 @@ const largeJson: Row = {
   victim: 'long',
   maxRss: 1024,
   attack: (target) => {
-    const extra = `[${Array.from({ length: values }, (_, index) => `"value ${index}"`).join()}]`;
-    const body = `{"model":"sluice/chat","messages":[{"role":"user","content":"Hello"}],"metadata":{"extra":${extra}}}`;
+    const body = largeChat('model first');
+    return inLoops(target, 4, () => ({ path: '/chat/completions', body }));
+  },
+};
+
+const lateModel: Row = {
+  name: 'late-model',
+  title: 'the same JSON with its model at the end; 4 clients in a loop',
+  victim: 'long',
+  maxRss: 1024,
+  attack: (target) => {
+    const body = largeChat('model last');
     return inLoops(target, 4, () => ({ path: '/chat/completions', body }));
   },
 };
@@ -66,4 +85,4 @@ const schemaBombs: Row = {
     })),
 };
 
-export const textRows: readonly Row[] = [largeJson, longCounts, schemaBombs];
+export const textRows: readonly Row[] = [largeJson, lateModel, longCounts, schemaBombs];

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { lastValueFrom, toArray } from 'rxjs';
-import { findCommand } from '../../src/codec/binary.ts';
 import { createCodec } from '../../src/codec/codec.ts';
+import { findProvider } from '../../src/codec/provider.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 
 const rounds = 30;
@@ -18,10 +18,13 @@ const samples = new Uint8Array(48_000);
 const raw = ['-f', 's16le', '-ar', '24000', '-ac', '1'];
 const encoding = ['-c:a', 'libmp3lame', '-f', 'mp3'];
 const codec = createCodec();
-const { file, prefix } = await findCommand({ path: undefined, memoryMegabytes: 2048 });
+const provider = await findProvider();
+const limits = { input: undefined, output: undefined, filter: '', maxBytes: 1e6, timeoutMs: 60_000 };
 
 const byItself = async (): Promise<void> => {
-  const child = spawn(file, [...prefix, '-loglevel', 'error', ...raw, '-i', 'pipe:0', ...encoding, 'pipe:1']);
+  const words = ['-loglevel', 'error', ...raw, '-i', 'pipe:0', ...encoding, 'pipe:1'];
+  const command = provider.command(words, limits);
+  const child = spawn(command.file, command.arguments, { stdio: ['pipe', 'pipe', 'ignore'] });
   if (child.pid !== undefined) setPriority(child.pid, 10);
   child.stdin.end(samples);
   child.stdout.resume();

@@ -6,10 +6,13 @@ import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { RunContext } from './runner.ts';
+import type { RunLimits } from './sandbox.ts';
 
 interface ProcessTask {
-  /** Of ffmpeg, after those of the command. */
+  /** Of ffmpeg. */
   readonly arguments: readonly string[];
+  /** Files that they name: no others can be opened. */
+  readonly files: Pick<RunLimits, 'input' | 'output'>;
   readonly input: Observable<Uint8Array> | Uint8Array | undefined;
   /** Paused while the process is behind with an input that is a stream. */
   readonly inputBackpressure: Backpressure | undefined;
@@ -32,12 +35,15 @@ export class ProcessFailure extends Error {
 
 /** Resolves with the log of the process once it has exited; rejects when it failed or was killed. */
 export const runProcess = async (
-  { file, prefix, spawner, signal }: Omit<RunContext, 'folder'>,
+  { provider, spawner, signal }: Omit<RunContext, 'folder'>,
   task: ProcessTask,
   receive: (bytes: Buffer) => void,
 ): Promise<string> => {
   signal.throwIfAborted();
-  const started = await spawner.start(file, [...prefix, ...task.arguments]).catch((cause: unknown) => {
+  const { maxBytes, timeoutMs } = task;
+  const limits = { ...task.files, filter: spawner.filter, maxBytes, timeoutMs };
+  const command = provider.command(task.arguments, limits);
+  const started = await spawner.start(command.file, command.arguments).catch((cause: unknown) => {
     throw new ProcessFailure('start', String(cause), cause);
   });
   const { input, output, ended, kill } = started;

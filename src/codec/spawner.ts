@@ -1,11 +1,12 @@
 /** Spawns processes through a small helper process, as a fork of the whole gateway would block its event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, rm } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { seccompFilter } from './seccomp-filter.ts';
 import {
   greetingLength,
   type ProcessExit,
@@ -40,6 +41,8 @@ const startTimeoutMs = 30_000;
 export class Spawner {
   /** Removed with the process, also when the gateway is killed. */
   readonly folder: string;
+  /** The seccomp filter of its processes. */
+  readonly filter: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown>;
@@ -49,6 +52,7 @@ export class Spawner {
 
   constructor(folder: string, server: Server) {
     this.folder = folder;
+    this.filter = filterIn(folder);
     this.#server = server.on('connection', (socket) => this.#accept(socket)).unref();
     this.#process = fork(script, [folder], {
       // Small, and without the gateway's environment.
@@ -184,6 +188,8 @@ export class Spawner {
   }
 }
 
+const filterIn = (folder: string): string => join(folder, 'filter');
+
 const openSpawner = async (): Promise<Spawner> => {
   // Created with mode 0700: nobody else can connect.
   const folder = await mkdtemp(join(tmpdir(), 'sluice-codec-'));
@@ -192,6 +198,7 @@ const openSpawner = async (): Promise<Spawner> => {
   server.listen({ path: join(folder, socketName), exclusive: true });
   try {
     await once(server, 'listening');
+    await writeFile(filterIn(folder), seccompFilter() ?? '', { mode: 0o600 });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

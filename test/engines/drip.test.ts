@@ -7,7 +7,7 @@ import { wholeBody } from '../../src/engines/calls.ts';
 import { JsonPicker } from '../../src/engines/json-picker.ts';
 import { PendingReads } from '../../src/engines/pending-reads.ts';
 import { SseDecoder } from '../../src/engines/sse-decoder.ts';
-import { eventually, patiently } from '../eventually.ts';
+import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { memoryInUse } from '../memory-in-use.ts';
 

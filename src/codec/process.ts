@@ -1,5 +1,4 @@
 /** Runs one ffmpeg process: feeds its input, passes on its output, and bounds both in time and bytes. */
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
@@ -43,7 +42,7 @@ export const runProcess = async (
   const { maxBytes, timeoutMs } = task;
   const limits = { ...task.files, filter: spawner.filter, maxBytes, timeoutMs };
   const command = provider.command(task.arguments, limits);
-  const started = await spawner.start(command.file, command.arguments).catch((cause: unknown) => {
+  const started = await spawner.start(command).catch((cause: unknown) => {
     throw new ProcessFailure('start', String(cause), cause);
   });
   const { input, output, ended, kill } = started;
@@ -52,6 +51,9 @@ export const runProcess = async (
   const stop = (reason: (log: string) => unknown) => {
     failure ??= reason;
     kill();
+    // Also after its exit: a reader that is paused never comes to the end of the output.
+    input.destroy();
+    output.destroy();
   };
   const abort = () => stop(() => signal.reason);
   const clock = setTimeout(() => stop((log) => new ProcessFailure('time', log)), task.timeoutMs);
@@ -63,8 +65,9 @@ export const runProcess = async (
     if (received > task.maxBytes) stop((log) => new ProcessFailure('bytes', log));
     else receive(bytes);
   });
+  output.once('error', (error) => stop(() => error));
   // A process without output may have closed it before both of its pipes were accepted here.
-  const closed = output.closed ? undefined : once(output, 'close');
+  const closed = new Promise<void>((resolve) => (output.closed ? resolve() : output.once('close', resolve)));
   const feeding = feed(input, task, (error) => stop(() => error));
   task.backpressure.attach(reader);
   if (signal.aborted) abort();
@@ -73,8 +76,8 @@ export const runProcess = async (
     const { code, log } = await ended.catch((cause: unknown) => {
       throw failure?.('') ?? new ProcessFailure('start', String(cause), cause);
     });
-    // A paused reader must not delay the end of the process.
-    if (failure !== undefined) output.destroy();
+    // What is left of a failed output is of no use: its reader may be slow.
+    if (code !== 0) output.destroy();
     await closed;
     if (failure !== undefined) throw failure(log);
     if (code !== 0) throw new ProcessFailure('exit', log);

@@ -1,11 +1,12 @@
 /** Finds the ffmpeg that reads clients' files: the system's where it can be confined, else one in WebAssembly. */
-import { execFile } from 'node:child_process';
 import { access, chmod, constants, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { environment, text } from '../environment.ts';
 import { fail } from '../errors.ts';
+import { spawnGroup } from './process-group.ts';
 import {
   type Command,
   type CommandBuilder,
@@ -43,6 +44,7 @@ const oldest = [5, 1] as const;
 const encoders = ['libx264', 'libmp3lame', 'libopus', 'aac', 'flac'] as const;
 const defaultMegabytes = 2048;
 const checkTimeoutMs = 30_000;
+const maxPrinted = 1024 * 1024;
 
 const found = new Map<string, Promise<Provider>>();
 
@@ -97,7 +99,7 @@ const firstThatRuns = async (
       notes.push(`${sandbox}: not on this system`);
       continue;
     }
-    const { stdout, stderr, why } = await tried((limits) => command(['-encoders'], limits), sandbox);
+    const { stdout, stderr, why } = await tried((limits) => command(['-encoders'], limits));
     const version = versionOf(stderr);
     if (version !== undefined)
       return { usable: { version, sandbox, command, unfit: whyUnfit(version, stdout) }, notes };
@@ -129,7 +131,7 @@ const packaged = async (memoryMegabytes: number, notes: readonly string[]): Prom
     const { input = '', output = '' } = limits;
     return toCommand([...limit(limits), process.execPath, ...flags, script, input, output, ...words]);
   };
-  const { stdout, why } = await tried((limits) => command(['-version'], limits), 'wasm');
+  const { stdout, why } = await tried((limits) => command(['-version'], limits));
   const version = versionOf(stdout);
   if (version === undefined) throw missing(`ffmpeg in WebAssembly does not run: ${why}`, undefined);
   return { version, provider: 'packaged', sandbox: 'wasm', notes, command };
@@ -137,17 +139,13 @@ const packaged = async (memoryMegabytes: number, notes: readonly string[]): Prom
 
 // ── checks ─────────────────────────────────────────────────────────────────────────────────────────
 
-const tried = async (
-  command: (limits: RunLimits) => Command,
-  sandbox: CodecInfo['sandbox'],
-): Promise<Printed> => {
-  const limits = { input: undefined, output: undefined, filter: '', maxBytes: 0, timeoutMs: checkTimeoutMs };
-  if (sandbox !== 'landlock') return printed(command(limits));
+const tried = async (command: (limits: RunLimits) => Command): Promise<Printed> => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-filter-'));
   try {
     const filter = join(folder, 'filter');
     await writeFile(filter, seccompFilter() ?? '');
-    return await printed(command({ ...limits, filter }));
+    const limits = { input: undefined, output: undefined, filter, maxBytes: 0, timeoutMs: checkTimeoutMs };
+    return await printed(command(limits));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -161,15 +159,31 @@ interface Printed {
 }
 
 /** Never rejects: a program that fails is one that is not used. */
-const printed = ({ file, arguments: words }: Command): Promise<Printed> =>
-  new Promise((resolve) => {
-    const options = { timeout: checkTimeoutMs, env: { LC_ALL: 'C' }, windowsHide: true };
-    execFile(file, words, options, (error, stdout, stderr) => {
-      const why =
-        (stderr.trim().split('\n').at(-1) ?? '') || String(error?.message ?? 'it printed no version');
-      resolve(error === null ? { stdout, stderr, why } : { stdout: '', stderr: '', why: why.slice(-200) });
+const printed = async (command: Command): Promise<Printed> => {
+  const failed = (why: string): Printed => ({ stdout: '', stderr: '', why: why.slice(-200) });
+  try {
+    const { child, ended, kill } = spawnGroup(command, {
+      stdin: 'ignore',
+      stdout: 'pipe',
+      env: { LC_ALL: 'C' },
     });
+    const clock = setTimeout(kill, checkTimeoutMs);
+    const [stdout, stderr] = [collected(child.stdout), collected(child.stderr)];
+    const code = await ended.finally(() => clearTimeout(clock));
+    const why = stderr().trim().split('\n').at(-1) || 'it printed no version';
+    return code === 0 ? { stdout: stdout(), stderr: stderr(), why } : failed(why);
+  } catch (error) {
+    return failed(String(error));
+  }
+};
+
+const collected = (source: Readable | null): (() => string) => {
+  let text = '';
+  source?.setEncoding('utf8').on('data', (more: string) => {
+    if (text.length < maxPrinted) text += more;
   });
+  return () => text;
+};
 
 const versionOf = (printed: string): string | undefined => /^ffmpeg version (\S+)/m.exec(printed)?.[1];
 

@@ -67,6 +67,7 @@ export class Runner {
       .run({ subscription, signal: AbortSignal.any([signal, waiting.signal]) }, async () => {
         clearTimeout(timer);
         const provider = await findProvider(this.#options);
+        signal.throwIfAborted();
         const context = { provider, spawner: await this.#spawner.get(), folder: '', signal };
         return needsFolder ? inPrivateFolder(context, work) : work(context);
       })

@@ -6,6 +6,10 @@ import { seccompFilter } from './seccomp-filter.ts';
 export interface Command {
   readonly file: string;
   readonly arguments: readonly string[];
+  /** It starts the program as another process, whose id it writes to descriptor 4, … */
+  readonly isMonitor?: boolean;
+  /** … and gets this file as descriptor 3. */
+  readonly filter?: string | undefined;
 }
 
 /** What one run may use. */
@@ -45,10 +49,14 @@ export const confinement = (
     sandbox === 'bubblewrap'
       ? ([bwrap, namespaces(ffmpeg), mounts] as const)
       : ([setpriv, landlock(ffmpeg), rules] as const);
-  if (!isExecutable(file) || (sandbox === 'landlock' && seccompFilter() === undefined)) return undefined;
+  if (!isExecutable(file) || (sandbox === 'landlock' && !hasFilter)) return undefined;
   return (words, limits) => {
     const inner = program(words, limits);
-    return { file, arguments: [...prefix, ...filesOf(limits), '--', inner.file, ...inner.arguments] };
+    return {
+      file,
+      arguments: [...prefix, ...filesOf(limits), '--', inner.file, ...inner.arguments],
+      ...(sandbox === 'bubblewrap' && { isMonitor: true, filter: hasFilter ? limits.filter : undefined }),
+    };
   };
 };
 
@@ -81,10 +89,15 @@ export const resourceLimits = (
 
 const mebibyte = 1024 * 1024;
 
-// ── bubblewrap: namespaces ─────────────────────────────────────────────────────────────────────────
+/** Whether the numbers of system calls are known for this processor. */
+const hasFilter = seccompFilter() !== undefined;
 
+// ── bubblewrap: namespaces, with a seccomp filter ─────────────────────────────────────────────
+
+/** No session of its own: it would leave the process group that is killed. */
 const namespaces = (ffmpeg: string): readonly string[] => [
-  ...['--unshare-all', '--unshare-user', '--die-with-parent', '--new-session', '--as-pid-1'],
+  ...['--unshare-all', '--unshare-user', '--die-with-parent', '--as-pid-1', '--info-fd', '4'],
+  ...(hasFilter ? ['--seccomp', '3'] : []),
   ...['--cap-drop', 'ALL', '--chdir', '/', '--hostname', 'codec', '--dev', '/dev'],
   ...programFolders(ffmpeg).flatMap(bound),
   ...['/etc/ld.so.cache', '/etc/alternatives'].flatMap((path) => ['--ro-bind-try', path, path]),
@@ -112,7 +125,7 @@ const mounts = ({ input, output }: RunLimits): readonly string[] => [
 // ── landlock: rules for files, with a seccomp filter ──────────────────────────────────────────
 
 const landlock = (ffmpeg: string): readonly string[] => [
-  ...['--no-new-privs', '--inh-caps=-all', '--landlock-access', 'fs'],
+  ...['--no-new-privs', '--inh-caps=-all', '--pdeathsig', 'KILL', '--landlock-access', 'fs'],
   ...[...programFolders(ffmpeg), '/etc/ld.so.cache', '/etc/alternatives']
     .filter(exists)
     .flatMap((path) => rule(isFolder(path) ? 'execute,read-file,read-dir' : 'read-file', path)),

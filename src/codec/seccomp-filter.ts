@@ -17,8 +17,26 @@ const denied: Readonly<Record<string, readonly [x64: number, arm64: number]>> = 
   process_vm_writev: [311, 271],
   pidfd_open: [434, 434],
   pidfd_getfd: [438, 438],
+  pidfd_send_signal: [424, 424],
   kill: [62, 129],
   tkill: [200, 130],
+  tgkill: [234, 131],
+  rt_sigqueueinfo: [129, 138],
+  rt_tgsigqueueinfo: [297, 240],
+  // Whoever leaves the process group is not killed with it.
+  setsid: [112, 157],
+  setpgid: [109, 154],
+  setpriority: [141, 140],
+  ioprio_set: [251, 30],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
+  migrate_pages: [256, 238],
+  move_pages: [279, 239],
+  kcmp: [312, 272],
+  process_madvise: [440, 440],
+  process_mrelease: [448, 448],
   io_uring_setup: [425, 425],
   bpf: [321, 280],
   perf_event_open: [298, 241],
@@ -31,9 +49,16 @@ const denied: Readonly<Record<string, readonly [x64: number, arm64: number]>> = 
   mount: [165, 40],
 };
 
-const architectures: Readonly<Record<string, { readonly audit: number; readonly column: 0 | 1 }>> = {
-  x64: { audit: 0xc000003e, column: 0 },
-  arm64: { audit: 0xc00000b7, column: 1 },
+interface Architecture {
+  readonly audit: number;
+  readonly column: 0 | 1;
+  /** `prlimit64`: allowed for the process itself, as programs read their limits with it. */
+  readonly limits: number;
+}
+
+const architectures: Readonly<Record<string, Architecture>> = {
+  x64: { audit: 0xc000003e, column: 0, limits: 302 },
+  arm64: { audit: 0xc00000b7, column: 1, limits: 261 },
 };
 
 // Instructions of the packet filter.
@@ -45,6 +70,7 @@ const answer = 0x06;
 /** Where `struct seccomp_data` has them. */
 const callAt = 0;
 const architectureAt = 4;
+const firstArgumentAt = 16;
 
 const allow = 0x7fff0000;
 /** Fails with EPERM. */
@@ -57,18 +83,18 @@ export const seccompFilter = (arch: string = process.arch): Buffer | undefined =
   const machine = architectures[arch];
   if (machine === undefined) return undefined;
   const numbers = Object.values(denied).map((pair) => pair[machine.column]);
+  const length = numbers.length + 9;
   // The two answers come last: refuse, then allow.
-  const toRefuse = (at: number): number => numbers.length - at;
+  const toRefuse = (at: number): number => length - 3 - at;
   return Buffer.concat([
     instruction(load, 0, 0, architectureAt),
-    instruction(jumpIfEqual, 0, numbers.length + 2, machine.audit),
+    instruction(jumpIfEqual, 0, toRefuse(1), machine.audit),
     instruction(load, 0, 0, callAt),
-    instruction(jumpIfAtLeast, numbers.length, 0, otherNumbers),
-    ...numbers.map((number, at) =>
-      at === numbers.length - 1
-        ? instruction(jumpIfEqual, 0, 1, number)
-        : instruction(jumpIfEqual, toRefuse(at + 1), 0, number),
-    ),
+    instruction(jumpIfAtLeast, toRefuse(3), 0, otherNumbers),
+    ...numbers.map((number, at) => instruction(jumpIfEqual, toRefuse(4 + at), 0, number)),
+    instruction(jumpIfEqual, 0, 3, machine.limits),
+    instruction(load, 0, 0, firstArgumentAt),
+    instruction(jumpIfEqual, 1, 0, 0),
     instruction(answer, 0, 0, refuse),
     instruction(answer, 0, 0, allow),
   ]);

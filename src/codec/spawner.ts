@@ -6,6 +6,8 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killGroup } from './process-group.ts';
+import type { Command } from './sandbox.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 import {
   greetingLength,
@@ -35,8 +37,10 @@ interface Run {
   failed(error: Error): void;
 }
 
-/** Milliseconds in which a command must have been started. */
-const startTimeoutMs = 30_000;
+/** Milliseconds in which a command must have been started, one that was killed have ended, and the helper exited. */
+const responseTimeoutMs = 30_000;
+/** For messages of a helper that has exited. */
+const lastMessagesMs = 1000;
 
 export class Spawner {
   /** Removed with the process, also when the gateway is killed. */
@@ -61,13 +65,7 @@ export class Spawner {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (event: SpawnEvent) => this.#receive(event));
-    this.#exited = new Promise<void>((resolve) => {
-      this.#process.on('exit', resolve);
-      this.#process.on('error', () => {
-        // A process that was not started emits no `exit`.
-        if (this.#process.pid === undefined) resolve();
-      });
-    }).then(() => this.#onExit());
+    this.#exited = this.#end().then(() => this.#onExit());
     // `close` rejects with it; nobody else waits for the removal.
     this.#exited.catch(() => undefined);
     this.#updateRef();
@@ -82,12 +80,17 @@ export class Spawner {
     );
   }
 
-  start(file: string, words: readonly string[]): Promise<StartedProcess> {
+  start(command: Command): Promise<StartedProcess> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       if (this.#hasExited) return reject(spawnerExited());
-      // A helper that does not respond is replaced.
-      const clock = setTimeout(() => this.#process.kill('SIGKILL'), startTimeoutMs);
+      let clock = this.#expectResponse();
+      const kill = () => {
+        if (!this.#runs.has(id)) return;
+        clearTimeout(clock);
+        clock = this.#expectResponse();
+        this.#send({ request: 'kill', id });
+      };
       const ended = new Promise<ProcessExit>((settle, fail) => {
         this.#runs.set(id, {
           id,
@@ -96,9 +99,12 @@ export class Spawner {
           over: false,
           connected: (input, output) => {
             clearTimeout(clock);
-            resolve({ input, output, ended, kill: () => this.#send({ request: 'kill', id }) });
+            resolve({ input, output, ended, kill });
           },
-          ended: settle,
+          ended: (exit) => {
+            clearTimeout(clock);
+            settle(exit);
+          },
           failed: (error) => {
             clearTimeout(clock);
             reject(error);
@@ -109,7 +115,7 @@ export class Spawner {
       // Whoever has the process awaits it; before that, `reject` reports the error.
       ended.catch(() => undefined);
       this.#updateRef();
-      this.#send({ request: 'start', id, file, arguments: words });
+      this.#send({ request: 'start', id, command });
     });
   }
 
@@ -166,12 +172,41 @@ export class Spawner {
     this.#updateRef();
   }
 
+  /** A helper that does not respond is replaced; with it all of its processes end. */
+  #expectResponse(): NodeJS.Timeout {
+    return setTimeout(() => this.#process.kill('SIGKILL'), responseTimeoutMs);
+  }
+
+  /** Resolves when it has exited and its last message was received. */
+  #end(): Promise<void> {
+    return new Promise((resolve) => {
+      let clock: NodeJS.Timeout | undefined;
+      const onceDisconnected = () => {
+        clearTimeout(clock);
+        if (this.#hasExited) resolve();
+        // It exits by itself; what it started must not keep it.
+        else clock = this.#expectResponse();
+      };
+      this.#process.on('disconnect', onceDisconnected);
+      this.#process.on('exit', () => {
+        this.#hasExited = true;
+        clearTimeout(clock);
+        if (this.#process.connected) clock = setTimeout(resolve, lastMessagesMs);
+        else resolve();
+      });
+      this.#process.on('error', () => {
+        // A process that was not started emits no `exit`.
+        if (this.#process.pid === undefined) resolve();
+      });
+    });
+  }
+
   /** Its processes would have no supervisor now: they are killed. */
   #onExit(): Promise<void> {
     this.#hasExited = true;
     this.#server.close();
     for (const { pid, over, streams, failed } of this.#runs.values()) {
-      if (pid !== undefined && !over) kill(pid);
+      if (!over) killGroup(pid);
       for (const socket of streams) socket?.destroy();
       failed(spawnerExited());
     }
@@ -209,19 +244,22 @@ const openSpawner = async (): Promise<Spawner> => {
 /** The current spawner: opened on first use, replaced when it has exited. */
 export class CurrentSpawner {
   #current: Promise<Spawner> | undefined;
+  #closed = false;
 
   async get(): Promise<Spawner> {
+    if (this.#closed) throw new Error('the codec is closed');
     const last = this.#current;
     if (last === undefined) return this.#open();
     const spawner = await last;
     if (await spawner.usable()) return spawner;
-    // Another caller may have replaced it meanwhile.
-    if (this.#current !== last) return this.get();
+    // Another caller may have replaced or closed it meanwhile.
+    if (this.#closed || this.#current !== last) return this.get();
     await Promise.all([this.#open(), spawner.close()]);
     return this.get();
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await (await this.#current)?.close();
   }
 
@@ -243,11 +281,3 @@ const script = fileURLToPath(
 const loader = isSource ? ['--import', import.meta.resolve('tsx')] : [];
 
 const spawnerExited = () => new Error('the process that spawns others has exited');
-
-const kill = (pid: number): void => {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has exited already.
-  }
-};

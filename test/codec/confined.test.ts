@@ -1,5 +1,4 @@
 /** Tests that the process that reads clients' files reaches no network, no other file, and has limits. */
-import { execFile } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -12,9 +11,11 @@ import {
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { lastValueFrom, NEVER, toArray } from 'rxjs';
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
+import { spawnGroup } from '../../src/codec/process-group.ts';
 import { findProvider } from '../../src/codec/provider.ts';
 import { confinement } from '../../src/codec/sandbox.ts';
 import { seccompFilter } from '../../src/codec/seccomp-filter.ts';
@@ -102,10 +103,20 @@ t.test('limits', { skip: process.platform !== 'linux' && 'of Linux' }, async (t)
   await codec.close();
 });
 
+const text = (source: Readable | null): (() => string) => {
+  let all = '';
+  source?.setEncoding('utf8').on('data', (more: string) => {
+    all += more;
+  });
+  return () => all;
+};
+
 /** What a decoder could do once it runs an attacker's code; each line that it prints succeeded. */
 const attack = `
   const { readFileSync, writeFileSync, readdirSync } = require('node:fs');
   const { connect } = require('node:net');
+  const { spawnSync } = require('node:child_process');
+  const { setPriority } = require('node:os');
   const attempt = (what, work) => { try { work(); console.log(what); } catch {} };
   attempt('allowed', () => readFileSync(process.argv[1]));
   attempt('output', () => writeFileSync(process.argv[2], 'mine'));
@@ -115,6 +126,11 @@ const attack = `
   attempt('write', () => writeFileSync(process.argv[3] + '2', 'mine'));
   attempt('input', () => writeFileSync(process.argv[1], 'mine'));
   attempt('signal', () => process.kill(Number(process.argv[5]), 0));
+  attempt('priority', () => setPriority(Number(process.argv[5]), 1));
+  attempt('session', () => {
+    const { status } = spawnSync('/usr/bin/setsid', [process.execPath, '-v'], { stdio: 'ignore' });
+    if (status !== 0) throw new Error('it stays in its session');
+  });
   connect(Number(process.argv[4]), '127.0.0.1', () => process.exit(console.log('connected'))).on('error', () => undefined);
 `;
 
@@ -133,18 +149,28 @@ for (const sandbox of ['none', 'bubblewrap', 'landlock'] as const)
       return;
     }
     const limits = { input, output, filter, maxBytes: 1e6, timeoutMs: 30_000 };
-    const run = (...words: readonly string[]) =>
-      new Promise<{ readonly stdout: string; readonly stderr: string }>((resolve) => {
-        const { file, arguments: all } = build(words, limits);
-        execFile(file, all, { timeout: 60_000, env: {} }, (_error, stdout, stderr) =>
-          resolve({ stdout, stderr }),
-        );
+    const run = async (...words: readonly string[]) => {
+      const { child, ended, kill } = spawnGroup(build(words, limits), {
+        stdin: 'ignore',
+        stdout: 'pipe',
+        env: {},
       });
+      const clock = setTimeout(kill, 60_000);
+      const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+      await ended;
+      clearTimeout(clock);
+      return { stdout: stdout(), stderr: stderr() };
+    };
     const alive = await run('-p', '1');
     if (alive.stdout !== '1\n') {
       t.pass(`not allowed here: ${alive.stderr.trim().slice(-200)}`, { skip: true });
       return;
     }
+    const begun = performance.now();
+    await run('-e', leftBehind, process.execPath);
+    t.ok(performance.now() - begun < 30_000, 'a process that stays behind with the pipes is not waited for');
+    await eventually(() => !commandLines().some((line) => line.includes('stays behind')), 'it is killed');
+
     const words = [input, output, secret, String(port), String(process.pid)];
     const { stdout } = await run('-e', attack, ...words);
     const done = stdout.trim().split('\n').sort();
@@ -156,7 +182,9 @@ for (const sandbox of ['none', 'bubblewrap', 'landlock'] as const)
         'input',
         'output',
         'passwd',
+        'priority',
         'secret',
+        'session',
         'signal',
         'write',
       ];
@@ -168,3 +196,25 @@ for (const sandbox of ['none', 'bubblewrap', 'landlock'] as const)
     t.equal(readFileSync(output, 'utf8'), 'mine');
     t.same(readdirSync(folder).sort(), ['filter', 'input', 'run']);
   });
+
+/** Exits, and leaves a process that keeps its pipes open. */
+const leftBehind = `
+  require('node:child_process').spawn(process.argv[1], ['-e', 'setTimeout(() => "stays behind", 60_000)'], {
+    stdio: 'inherit',
+  });
+  setTimeout(() => process.exit(), 200);
+`;
+
+const commandLines = (): readonly string[] =>
+  process.platform !== 'linux'
+    ? []
+    : readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .map((id) => {
+          try {
+            return readFileSync(`/proc/${id}/cmdline`, 'latin1');
+          } catch {
+            // It ended while we looked.
+            return '';
+          }
+        });

@@ -6,6 +6,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killOrphans } from './orphans.ts';
 import { killGroup } from './process-group.ts';
 import type { Command } from './sandbox.ts';
 import { seccompFilter } from './seccomp-filter.ts';
@@ -202,7 +203,7 @@ export class Spawner {
   }
 
   /** Its processes would have no supervisor now: they are killed. */
-  #onExit(): Promise<void> {
+  async #onExit(): Promise<void> {
     this.#hasExited = true;
     this.#server.close();
     for (const { pid, over, streams, failed } of this.#runs.values()) {
@@ -211,8 +212,9 @@ export class Spawner {
       failed(spawnerExited());
     }
     this.#runs.clear();
+    if (this.#process.exitCode !== 0) await killOrphans(this.folder);
     // Retried, as processes in it may be about to exit.
-    return rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Keeps the gateway alive only while a process runs. */

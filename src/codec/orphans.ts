@@ -6,26 +6,26 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Repeated until none is found: one that is forking has a child after that. */
+/** Repeated until none was found so often: one that is executing a program is not seen at that moment. */
+const quietLooks = 3;
 const mostLooks = 100;
-const pauseMs = 10;
+const pauseMs = 50;
 
 export const killOrphans = async (folder: string): Promise<void> => {
   // Other systems have no list to look through: there a process ends with its pipes, or at its limits.
   if (process.platform !== 'linux') return;
-  for (let look = 0; look < mostLooks; look++) {
+  for (let look = 0, quiet = 0; look < mostLooks && quiet < quietLooks; look++) {
     const orphans = await orphansOf(folder);
-    if (orphans.length === 0) return;
     for (const id of orphans) kill(id);
+    quiet = orphans.length === 0 ? quiet + 1 : 0;
     await delay(pauseMs);
   }
 };
 
 const orphansOf = async (folder: string): Promise<readonly number[]> => {
-  const found: number[] = [];
-  for (const name of await readdir('/proc'))
-    if (/^\d+$/.test(name) && (await names(name, folder))) found.push(Number(name));
-  return found;
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const ours = await Promise.all(ids.map((id) => names(id, folder)));
+  return ids.filter((_, at) => ours[at]).map(Number);
 };
 
 /** In the environment of a program, or still in the arguments of the spawner that it was forked from. */

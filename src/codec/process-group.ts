@@ -7,9 +7,9 @@
  * that is just being forked, and the seccomp filter keeps ffmpeg from leaving the group.
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, readSync, unlinkSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 import type { Command } from './sandbox.ts';
 
 interface GroupOptions {
@@ -28,41 +28,77 @@ export interface ProcessGroup {
 
 /** For a monitor to exit, and for what pipes still hold after the exit. */
 const patienceMs = 1000;
+const lookMs = 2;
 
-export const spawnGroup = (command: Command, { stdin, stdout, env }: GroupOptions): ProcessGroup => {
-  const { file, arguments: words, filter, isMonitor = false } = command;
-  const descriptor = filter === undefined ? undefined : openSync(filter, 'r');
+export const spawnGroup = (command: Command, options: GroupOptions): ProcessGroup => {
+  const { file, arguments: words, monitor } = command;
+  const { env } = options;
+  const pipes: StdioOptions = [options.stdin, options.stdout, 'pipe'];
+  const start = (stdio: StdioOptions): ChildProcess =>
+    spawn(file, words, { shell: false, detached: true, env, stdio });
+  if (monitor !== undefined) return monitored(monitor, (filter, report) => start([...pipes, filter, report]));
+  const child = start(pipes);
+  return { child, ended: end(child), kill: () => killGroup(child.pid) };
+};
+
+const monitored = (
+  filterPath: string,
+  start: (filter: number, report: number) => ChildProcess,
+): ProcessGroup => {
+  const report = openReport(filterPath);
   try {
-    const pipes: StdioOptions = [stdin, stdout, 'pipe'];
-    const stdio: StdioOptions = isMonitor ? [...pipes, descriptor ?? 'ignore', 'pipe'] : pipes;
-    const child: ChildProcess = spawn(file, words, { shell: false, detached: true, env, stdio });
-    const kill = isMonitor ? killerOfMonitored(child) : () => killGroup(child.pid);
-    return { child, kill, ended: end(child) };
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+    const filter = openSync(filterPath, 'r');
+    try {
+      const child = start(filter, report);
+      const ended = end(child).finally(() => closeSync(report));
+      return { child, ended, kill: killerOf(child, report) };
+    } finally {
+      closeSync(filter);
+    }
+  } catch (error) {
+    closeSync(report);
+    throw error;
   }
 };
 
-/** One that is killed before the monitor has reported it is killed when it does. */
-const killerOfMonitored = (child: ChildProcess): (() => void) => {
-  let report = '';
+/** A file: a pipe would break with this process, and the monitor with the pipe. */
+const openReport = (filterPath: string): number => {
+  const path = `${filterPath}.${randomUUID()}`;
+  const report = openSync(path, 'wx+', 0o600);
+  unlinkSync(path);
+  return report;
+};
+
+/** One that is killed before the monitor has reported it is killed as soon as it does. */
+const killerOf = (monitor: ChildProcess, report: number): (() => void) => {
   let isKilled = false;
   let clock: NodeJS.Timeout | undefined;
-  const killMonitored = (): void => {
-    const [, id] = /"child-pid": (\d+)\D/.exec(report) ?? [];
-    if (isKilled && id !== undefined && child.exitCode === null) signal(Number(id));
-  };
-  (child.stdio[4] as Readable | undefined)?.setEncoding('latin1').on('data', (text: string) => {
-    report += text;
-    killMonitored();
+  monitor.on('exit', () => {
+    isKilled = true;
+    clearTimeout(clock);
   });
-  child.on('close', () => clearTimeout(clock));
+  const look = (waited: number): void => {
+    if (waited >= patienceMs) {
+      killGroup(monitor.pid);
+      return;
+    }
+    const id = reportedIn(report);
+    if (id !== undefined) signal(id);
+    const pause = id === undefined ? lookMs : patienceMs;
+    clock = setTimeout(() => look(waited + pause), pause);
+  };
   return () => {
     if (isKilled) return;
     isKilled = true;
-    clock = setTimeout(() => killGroup(child.pid), patienceMs);
-    killMonitored();
+    look(0);
   };
+};
+
+const reportedIn = (report: number): number | undefined => {
+  const bytes = Buffer.alloc(64);
+  const length = readSync(report, bytes, 0, bytes.length, 0);
+  const [, id] = /"child-pid": (\d+)\D/.exec(bytes.toString('latin1', 0, length)) ?? [];
+  return id === undefined ? undefined : Number(id);
 };
 
 /** The exit counts, not the end of its pipes: another process that has them open is killed, not waited for. */

@@ -6,10 +6,8 @@ import { seccompFilter } from './seccomp-filter.ts';
 export interface Command {
   readonly file: string;
   readonly arguments: readonly string[];
-  /** It starts the program as another process, whose id it writes to descriptor 4, … */
-  readonly isMonitor?: boolean;
-  /** … and gets this file as descriptor 3. */
-  readonly filter?: string | undefined;
+  /** Path of the filter that it reads from descriptor 3; it writes the id of the process that it starts to 4. */
+  readonly monitor?: string;
 }
 
 /** What one run may use. */
@@ -55,7 +53,7 @@ export const confinement = (
     return {
       file,
       arguments: [...prefix, ...filesOf(limits), '--', inner.file, ...inner.arguments],
-      ...(sandbox === 'bubblewrap' && { isMonitor: true, filter: hasFilter ? limits.filter : undefined }),
+      ...(sandbox === 'bubblewrap' && { monitor: limits.filter }),
     };
   };
 };

@@ -5,7 +5,7 @@
  * small one. Once the gateway has exited, for whatever reason, all processes started here are killed and their folder
  * is removed.
  */
-import { rmSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +81,28 @@ const launch = async ({ id, command }: StartRequest, stdin: Socket, stdout: Sock
   return { code, log };
 };
 
+/** Files that whoever started the gateway left open: each program would have them too. */
+const closeInherited = (): void => {
+  if (process.platform !== 'linux') return;
+  for (const name of readdirSync('/proc/self/fd')) {
+    const descriptor = Number(name);
+    if (descriptor > 2 && isInherited(descriptor)) closeSync(descriptor);
+  }
+};
+
+/** All of this process are closed when it executes a program. */
+const isInherited = (descriptor: number): boolean => {
+  const closesOnExecute = 0o2000000;
+  try {
+    const [, flags = '0'] =
+      /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];
+    return (Number.parseInt(flags, 8) & closesOnExecute) === 0;
+  } catch {
+    // The list itself, which is closed again.
+    return false;
+  }
+};
+
 process.on('message', (request: SpawnRequest) => {
   if (request.request === 'start') void start(request);
   else running.get(request.id)?.();
@@ -98,3 +120,4 @@ try {
 } catch {
   // The system does not allow it.
 }
+closeInherited();

@@ -99,6 +99,8 @@ t.test('limits', { skip: process.platform !== 'linux' && 'of Linux' }, async (t)
   t.match(limits(), new RegExp(`^Max file size +${2 * 1024 * 1024} `, 'm'));
   t.match(limits(), /^Max core file size +0 /m);
   t.match(limits(), /^Max open files +256 /m);
+  const [id] = ffmpegs();
+  if (provider.sandbox !== 'wasm') t.same(readdirSync(`/proc/${id}/fd`), ['0', '1', '2'], 'its three pipes');
   running.unsubscribe();
   await codec.close();
 });

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { lastValueFrom, Observable, toArray } from 'rxjs';
 import t from 'tap';
 import { createCodec } from '../../src/codec/codec.ts';
 import { ApiError } from '../../src/errors.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
-import { codec, film, tone } from '../audio/sounds.ts';
+import { codec, film, tone, wave } from '../audio/sounds.ts';
 import { thrownBy } from '../thrown-by.ts';
 import {
   attachment,
@@ -91,6 +92,60 @@ t.test('boxes in boxes', async (t) => {
     box('moov', ...Array.from({ length: 20_000 }, () => box('trak'))),
   ]);
   t.match(await verdict(() => codec.probe(many)), /^400 /);
+});
+
+/** Of a film of a second: some boxes are read as if they ended with the file. */
+const outcome = async (film: Buffer): Promise<string> => {
+  const length = codec.probe(film).then(({ seconds }) => `has ${seconds} seconds`);
+  const seen = await Promise.race([
+    length.catch(String),
+    delay(longest * 1000, 'takes too long', { ref: false }),
+  ]);
+  return /^(has (1|0)(\.\d+)? seconds|ApiError: (is|cannot|holds) )/.test(seen)
+    ? 'refused or as long as it is'
+    : seen;
+};
+
+t.test('boxes that are cut, and sizes that are not there', async (t) => {
+  const clip = await film(1);
+  const sizes = [...clip.toString('latin1').matchAll(/moov|trak|stsz|stco|stts|mdat/g)].map(
+    ({ index }) => index - 4,
+  );
+  t.ok(sizes.length >= 8, 'it has the boxes');
+  for (const at of sizes) {
+    const cut = clip.subarray(0, at + 12);
+    t.equal(await outcome(cut), 'refused or as long as it is', `cut in the box at ${at}`);
+    const lying = Buffer.from(clip);
+    lying.writeUInt32BE(0xffff_fff0, at);
+    t.equal(await outcome(lying), 'refused or as long as it is', `a box of 4 GiB at ${at}`);
+  }
+  const head = Buffer.from([0x1a, 0x45, 0xdf, 0xa3]);
+  const endless = Buffer.from([0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe]);
+  t.match(
+    await verdict(() => codec.probe(Buffer.concat([head, endless, Buffer.from('webm'), Buffer.alloc(4096)]))),
+    /^400 /,
+    'an element of 2^56 bytes',
+  );
+});
+
+t.test('claims of more than is there', async (t) => {
+  const second = new Uint8Array(48_000);
+  for (const [what, header, seconds] of [
+    ['4 GiB of samples', { size: 0xffff_ffff }, 1],
+    ['65,535 channels', { channels: 65_535 }, undefined],
+    ['4 billion samples a second', { rate: 0xffff_ffff }, undefined],
+    ['no samples a second', { rate: 0 }, undefined],
+    ['65,528 bits a sample', { bits: 65_528 }, undefined],
+  ] as const) {
+    const bytes = wave(second, header);
+    if (seconds === undefined) t.match(await verdict(() => codec.probe(bytes)), /^400 /, what);
+    else t.match(await codec.probe(bytes), { seconds }, what);
+  }
+  const clip = await film(1, false);
+  const counts = clip.indexOf('stsz') + 12;
+  const many = Buffer.from(clip);
+  many.writeUInt32BE(0x7fff_ffff, counts);
+  t.equal(await outcome(many), 'refused or as long as it is', '2 billion pictures');
 });
 
 t.test('an Ogg without an end', async (t) => {

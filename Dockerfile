@@ -18,8 +18,9 @@ RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSo
 
 FROM node:24-trixie-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SLUICE_ADMIN_HOST=0.0.0.0 SLUICE_DATA=/data
-# The distribution's ffmpeg gets its security updates; setpriv of this Debian confines it without privileges.
-RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg && rm -rf /var/lib/apt/lists/*
+# The distribution's ffmpeg gets its security updates; bubblewrap confines it where user namespaces are allowed, else
+# setpriv of this Debian, without privileges.
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg bubblewrap && rm -rf /var/lib/apt/lists/*
 WORKDIR /sluice
 COPY --from=build /sluice/node_modules node_modules
 COPY --from=build /sluice/dist dist

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { fail } from '../errors.ts';
 import type { ResourceStats } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
+import { CurrentSpawner } from './current-spawner.ts';
 import { findProvider, type Provider, type ProviderOptions } from './provider.ts';
-import { CurrentSpawner, type Spawner } from './spawner.ts';
+import type { Spawner } from './spawner.ts';
 
 export interface RunnerOptions extends ProviderOptions {
   /** Processes at once whose input is complete, and of those that wait for a stream, … */

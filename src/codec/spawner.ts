@@ -1,15 +1,12 @@
 /** Spawns processes through a small helper process, as a fork of the whole gateway would block its event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { access, rm } from 'node:fs/promises';
+import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { killOrphans } from './orphans.ts';
 import { killGroup } from './process-group.ts';
 import type { Command } from './sandbox.ts';
-import { seccompFilter } from './seccomp-filter.ts';
 import {
   greetingLength,
   type ProcessExit,
@@ -86,6 +83,7 @@ export class Spawner {
     return new Promise((resolve, reject) => {
       if (this.#hasExited) return reject(spawnerExited());
       let clock = this.#expectResponse();
+      let isConnected = false;
       const kill = () => {
         if (!this.#runs.has(id)) return;
         clearTimeout(clock);
@@ -99,11 +97,13 @@ export class Spawner {
           pid: undefined,
           over: false,
           connected: (input, output) => {
+            isConnected = true;
             clearTimeout(clock);
             resolve({ input, output, ended, kill });
           },
           ended: (exit) => {
-            clearTimeout(clock);
+            // Pipes of a short process may be still to come.
+            if (isConnected) clearTimeout(clock);
             settle(exit);
           },
           failed: (error) => {
@@ -225,55 +225,7 @@ export class Spawner {
   }
 }
 
-const filterIn = (folder: string): string => join(folder, 'filter');
-
-const openSpawner = async (): Promise<Spawner> => {
-  // Created with mode 0700: nobody else can connect.
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-codec-'));
-  const server = createServer();
-  // Never shared with other gateways of a cluster.
-  server.listen({ path: join(folder, socketName), exclusive: true });
-  try {
-    await once(server, 'listening');
-    await writeFile(filterIn(folder), seccompFilter() ?? '', { mode: 0o600 });
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
-  return new Spawner(folder, server);
-};
-
-/** The current spawner: opened on first use, replaced when it has exited. */
-export class CurrentSpawner {
-  #current: Promise<Spawner> | undefined;
-  #closed = false;
-
-  async get(): Promise<Spawner> {
-    if (this.#closed) throw new Error('the codec is closed');
-    const last = this.#current;
-    if (last === undefined) return this.#open();
-    const spawner = await last;
-    if (await spawner.usable()) return spawner;
-    // Another caller may have replaced or closed it meanwhile.
-    if (this.#closed || this.#current !== last) return this.get();
-    await Promise.all([this.#open(), spawner.close()]);
-    return this.get();
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    await (await this.#current)?.close();
-  }
-
-  #open(): Promise<Spawner> {
-    this.#current = openSpawner();
-    // A folder that cannot be created now may be created later.
-    this.#current.catch(() => {
-      this.#current = undefined;
-    });
-    return this.#current;
-  }
-}
+export const filterIn = (folder: string): string => join(folder, 'filter');
 
 /** TypeScript sources need a loader. */
 const isSource = import.meta.url.endsWith('.ts');

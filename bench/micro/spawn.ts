@@ -1,6 +1,6 @@
 /**
  * Measures how long a conversion blocks the event loop, spawned directly and by the codec, at several heap sizes.
- * Linux only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
+ * Linux with ffmpeg only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,7 +8,6 @@ import { openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { lastValueFrom, toArray } from 'rxjs';
 import { createCodec } from '../../src/codec/codec.ts';
-import { findProvider } from '../../src/codec/provider.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 
 const rounds = 30;
@@ -18,13 +17,10 @@ const samples = new Uint8Array(48_000);
 const raw = ['-f', 's16le', '-ar', '24000', '-ac', '1'];
 const encoding = ['-c:a', 'libmp3lame', '-f', 'mp3'];
 const codec = createCodec();
-const provider = await findProvider();
-const limits = { input: undefined, output: undefined, filter: '', maxBytes: 1e6, timeoutMs: 60_000 };
 
 const byItself = async (): Promise<void> => {
   const words = ['-loglevel', 'error', ...raw, '-i', 'pipe:0', ...encoding, 'pipe:1'];
-  const command = provider.command(words, limits);
-  const child = spawn(command.file, command.arguments, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const child = spawn('ffmpeg', words, { stdio: ['pipe', 'pipe', 'ignore'] });
   if (child.pid !== undefined) setPriority(child.pid, 10);
   child.stdin.end(samples);
   child.stdout.resume();

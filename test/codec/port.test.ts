@@ -373,8 +373,13 @@ t.test('a killed conversion leaves nothing behind', async (t) => {
   const gateway = fork(fileURLToPath(import.meta.url).replace('port.test', 'endless'), {
     env: { ...process.env, TMPDIR: folder },
   });
+  t.teardown(() => gateway.kill('SIGKILL'));
   // It looks at its ffmpeg first, which is no conversion yet.
-  await eventually(() => spawners().length === 1 && ffmpegs().length === 1, 'a process of a gateway runs');
+  await eventually(
+    () => spawners().length === 1 && ffmpegs().length === 1,
+    'a process of a gateway runs',
+    90,
+  );
   const left = [...ffmpegs(), ...spawners()];
   t.equal(left.length, 2);
   t.equal(homes(folder).length, 1);

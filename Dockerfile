@@ -2,8 +2,8 @@
 FROM node:24-trixie-slim AS build
 WORKDIR /sluice
 COPY package.json package-lock.json .npmrc ./
-# The only install script needed at run time makes ffmpeg executable; here for all users.
-RUN npm ci --ignore-scripts && chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg
+# Of ffmpeg in WebAssembly, which is used where the system's cannot be confined, the copy for `require` is not needed.
+RUN npm ci --ignore-scripts && rm -rf node_modules/@ffmpeg/core/dist/umd
 COPY . .
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 # Replaces the registry's copy with the official release. Its binary must be identical to the copy's, which
@@ -18,6 +18,9 @@ RUN npm install --prefix /official --no-save --no-audit --ignore-scripts "uWebSo
 
 FROM node:24-trixie-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8787 SLUICE_ADMIN_HOST=0.0.0.0 SLUICE_DATA=/data
+# The distribution's ffmpeg gets its security updates; bubblewrap confines it where user namespaces are allowed, else
+# setpriv of this Debian, without privileges.
+RUN apt-get update && apt-get install -y --no-install-recommends ffmpeg bubblewrap && rm -rf /var/lib/apt/lists/*
 WORKDIR /sluice
 COPY --from=build /sluice/node_modules node_modules
 COPY --from=build /sluice/dist dist

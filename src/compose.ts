@@ -8,6 +8,7 @@ import { type DiskReserve, openDiskReserve } from './adapters/disk-reserve.ts';
 import { readJobs } from './adapters/events/open.ts';
 import { openCatalog } from './catalog/watch.ts';
 import { createCodec } from './codec/codec.ts';
+import { type CodecWatch, watchCodec } from './codec/watch.ts';
 import type { Config } from './config.ts';
 import { createEngines, type EngineTable } from './engines/table.ts';
 import { createJobs, type JobParts, type RunningJobs } from './jobs/jobs.ts';
@@ -16,7 +17,7 @@ import { plainRecord } from './jobs/render-record.ts';
 import { createMedia } from './media/media.ts';
 import { createLookup } from './media/resolver.ts';
 import { createMetrics, type Metrics } from './metrics/metrics.ts';
-import { serviceFamilies } from './metrics/service-families.ts';
+import { codecFamilies, serviceFamilies } from './metrics/service-families.ts';
 import { diskFamilies } from './metrics/shared-families.ts';
 import type { Opened } from './opened.ts';
 import type { Blobs } from './ports/blobs.ts';
@@ -53,6 +54,7 @@ export interface Service {
   readonly blobs: Blobs;
   readonly jobs: RunningJobs;
   readonly webhooks: Webhooks;
+  readonly codecWatch: CodecWatch;
   /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. */
   reload(): void;
 }
@@ -72,12 +74,29 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     await openJobs(config, { state, blobs, codec, catalog, engines, usage, events, publicUrl, log }),
   );
   const { sender } = webhooks;
+  const slots = config.jobs.renders;
+  const codecWatch = watchCodec({ ffmpeg: config.ffmpeg }, log);
   metrics.watch(() => [
-    ...serviceFamilies({ engines, accounts, jobs, sender, slots: config.jobs.renders }),
+    ...serviceFamilies({ engines, accounts, jobs, sender, slots }),
+    ...codecFamilies(codecWatch.current()),
     ...diskFamilies(reserve.stats()),
   ]);
   const reload = (): void => void file.reload();
-  return { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks, reload };
+  return {
+    catalog,
+    engines,
+    media,
+    codec,
+    codecWatch,
+    accounts,
+    usage,
+    metrics,
+    reserve,
+    blobs,
+    jobs,
+    webhooks,
+    reload,
+  };
 };
 
 /** The catalog and the engines behind it, kept in step with `sluice.yaml`. */
@@ -86,7 +105,7 @@ const openEngines = (config: Config, log: Logger, opened: Opened) => {
     openCatalog({ file: config.configFile, log, onConfig: (next) => engines.replace(next.engines) }),
   );
   const media = opened.add(createMedia(outgoing(config)));
-  const codec = opened.add(createCodec());
+  const codec = opened.add(createCodec({ ffmpeg: config.ffmpeg }));
   checkTemporaryFolder(log);
   const simulator = createSimulator({ codec });
   const engines: EngineTable = opened.add(

@@ -77,6 +77,8 @@ export interface Config {
   readonly billing: 'inside' | 'apart';
   /** Days that the ledger keeps events, 0 for ever; undefined leaves it as it is. */
   readonly usageDays: number | undefined;
+  /** Path of ffmpeg, or `packaged` for the one in WebAssembly; undefined: chosen. */
+  readonly ffmpeg: string | undefined;
   /** Undefined: nothing is recorded; a client's trace context is passed on all the same. */
   readonly tracing: TracingSettings | undefined;
   /** Milliseconds running requests get to finish after SIGTERM. */
@@ -135,6 +137,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
     text(env, 'SLUICE_USAGE_DAYS') === undefined
       ? undefined
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
+  ffmpeg: ffmpeg(env),
   tracing: tracingSettings(env),
   watchdogSeconds: integer(env, 'SLUICE_WATCHDOG_SECONDS', 30, 0, 3600),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
@@ -180,6 +183,14 @@ const configFile = (env: Environment): string | undefined => {
     return resolve(named);
   }
   return existsSync('sluice.yaml') ? resolve('sluice.yaml') : undefined;
+};
+
+const ffmpeg = (env: Environment): string | undefined => {
+  const named = text(env, 'SLUICE_FFMPEG');
+  if (named === undefined || named === 'packaged') return named;
+  if (!existsSync(named))
+    throw new ConfigError(`SLUICE_FFMPEG must be packaged or a path, and ${named} does not exist`);
+  return resolve(named);
 };
 
 const publicUrl = (env: Environment): string | undefined => {

@@ -8,6 +8,7 @@ import { openState } from './adapters/state/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
 import { gatewayChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
+import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
@@ -37,6 +38,8 @@ export interface Gateway {
   /** Metrics and probes; undefined when switched off. */
   readonly adminUrl: string | undefined;
   readonly ports: Ports;
+  /** The ffmpeg in use; found after the start. */
+  readonly codecInfo: Promise<CodecInfo | undefined>;
   reload(): void;
   families(): readonly MetricFamily[];
   /** Why it should get no traffic now; empty: it should. */
@@ -133,6 +136,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       edge: edge.name,
       adminUrl: admin.url,
       ports,
+      codecInfo: service.codecWatch.look(),
       reload: service.reload,
       families: () => metrics.families(),
       unready: admin.unready,

@@ -64,3 +64,26 @@ const keyLines = (secret: string | undefined, given: boolean): readonly string[]
     }`,
   ];
 };
+
+/** Printed a moment later: nothing waits until ffmpeg was found. */
+export const codecLine = ({ version, provider, sandbox }: Codec): string =>
+  `  codec      ffmpeg ${version} ${places[provider]}, ${confinements[sandbox]}\n\n`;
+
+interface Codec {
+  readonly version: string;
+  readonly provider: keyof typeof places;
+  readonly sandbox: keyof typeof confinements;
+}
+
+const places = {
+  configured: 'of SLUICE_FFMPEG',
+  system: 'of the system',
+  packaged: 'with the packages',
+} as const;
+
+const confinements = {
+  bubblewrap: 'confined by bubblewrap',
+  landlock: 'confined by Landlock and seccomp',
+  wasm: 'confined as WebAssembly: slower than a native one',
+  none: 'not confined',
+} as const;

@@ -28,6 +28,7 @@ export const startWorker = async (config: Config, log: Logger): Promise<RunningW
     const checks = workerChecks({ ...service, state });
     const admin = await openAdmin(opened, chosenAdmin(config), service.metrics, checks);
     admin.started();
+    void service.codecWatch.look();
     return {
       adminUrl: admin.url,
       reload: service.reload,

@@ -1,13 +1,12 @@
 /**
  * Measures how long a conversion blocks the event loop, spawned directly and by the codec, at several heap sizes.
- * Linux only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
+ * Linux with ffmpeg only: `npx tsx bench/micro/spawn.ts [megabytes …]`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { lastValueFrom, toArray } from 'rxjs';
-import { findCommand } from '../../src/codec/binary.ts';
 import { createCodec } from '../../src/codec/codec.ts';
 import { Backpressure } from '../../src/ports/backpressure.ts';
 
@@ -18,10 +17,10 @@ const samples = new Uint8Array(48_000);
 const raw = ['-f', 's16le', '-ar', '24000', '-ac', '1'];
 const encoding = ['-c:a', 'libmp3lame', '-f', 'mp3'];
 const codec = createCodec();
-const { file, prefix } = await findCommand({ path: undefined, memoryMegabytes: 2048 });
 
 const byItself = async (): Promise<void> => {
-  const child = spawn(file, [...prefix, '-loglevel', 'error', ...raw, '-i', 'pipe:0', ...encoding, 'pipe:1']);
+  const words = ['-loglevel', 'error', ...raw, '-i', 'pipe:0', ...encoding, 'pipe:1'];
+  const child = spawn('ffmpeg', words, { stdio: ['pipe', 'pipe', 'ignore'] });
   if (child.pid !== undefined) setPriority(child.pid, 10);
   child.stdin.end(samples);
   child.stdout.resume();

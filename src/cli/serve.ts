@@ -4,7 +4,7 @@ import { type Config, loadConfig } from '../config.ts';
 import { stopInTime, stopOnFatalError } from '../fatal.ts';
 import type { Gateway } from '../main.ts';
 import type { joinGroup } from '../processes/member.ts';
-import { type Welcome, welcome } from '../welcome.ts';
+import { codecLine, type Welcome, welcome } from '../welcome.ts';
 import { type Command, UsageError } from './command.ts';
 import { runService } from './services.ts';
 
@@ -38,6 +38,7 @@ export const serve: Command = {
       if (member !== undefined) await runMember(gateway, config, log, member.joinGroup);
       else {
         show(welcome(welcomeOf(gateway, config)));
+        void gateway.codecInfo.then((info) => info && show(codecLine(info)));
         await runService(gateway, config, log);
       }
     } finally {

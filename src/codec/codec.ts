@@ -6,7 +6,7 @@ import { fail } from '../errors.ts';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { Codec, Conversion, MediaFile } from '../ports/codec.ts';
 import { ownWork, type Shared, type Turn } from '../ports/shared.ts';
-import { countingArguments, readFacts } from './facts.ts';
+import { countingArguments, FrameLines, readFacts } from './facts.ts';
 import { fileEnd } from './file-end.ts';
 import { detectedInput, type InputSource, namedInput, needsFile, type OpenInput } from './input.ts';
 import { ProcessFailure, readOutputFile, runProcess } from './process.ts';
@@ -27,10 +27,8 @@ const common = [
   ...['-hide_banner', '-nostdin', '-nostats'],
   ...['-max_alloc', String(512 * mebibyte), '-threads', '1'],
 ];
-/** Five hours of counting print less than this. */
-const maxProgressBytes = 4 * mebibyte;
-/** Enough for the last report. */
-const progressTail = 2048;
+/** Five hours of sixty pictures a second print less than this. */
+const maxProgressBytes = 256 * mebibyte;
 
 /** No process runs before the first call. */
 export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> => {
@@ -53,21 +51,20 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     context: RunContext,
     reading: { readonly options: (container: string) => readonly string[]; readonly timeoutMs: number },
   ) => {
-    const { arguments: named, bytes, container = '' } = await open(source, {}, context);
+    const { arguments: named, file, bytes, container = '' } = await open(source, {}, context);
     const counting = countingArguments(maxProbeSeconds);
-    let progress = '';
+    const lines = new FrameLines();
     const task = {
       arguments: [...common, ...reading.options(container), ...named, ...counting, '-'],
+      files: { input: file, output: undefined },
       input: bytes,
       inputBackpressure: undefined,
       backpressure: new Backpressure(),
       maxBytes: maxProgressBytes,
       timeoutMs: reading.timeoutMs,
     };
-    const log = await runProcess(context, task, (text) => {
-      progress = (progress + text.toString('latin1')).slice(-progressTail);
-    });
-    const found = readFacts(container, log, progress);
+    const log = await runProcess(context, task, (text) => lines.add(text));
+    const found = readFacts(container, log, lines);
     if (found === undefined) throw fail('invalid_request', 'holds neither sound nor pictures');
     return { ...found, log };
   };
@@ -88,8 +85,12 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     // All pictures are counted, but only key frames decoded.
     probe: (bytes, signal = new AbortController().signal) =>
       runCounting(bytes, { subscription, signal }, async (context) => {
-        const reading = { options: () => ['-skip_frame', 'nokey'], timeoutMs: probeTimeoutMs };
-        return (await count(bytes, context, reading)).facts;
+        const reading = { options: keyFramesOnly, timeoutMs: probeTimeoutMs };
+        const counted = count(bytes, context, reading).catch((error: unknown) => {
+          if (!(error instanceof ProcessFailure && hasNoPictures.test(error.message))) throw error;
+          return count(bytes, context, { ...reading, options: () => [] });
+        });
+        return (await counted).facts;
       }),
 
     verify: (media, signal = new AbortController().signal) => {
@@ -129,6 +130,7 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
               ...conversion.arguments,
               ...(seekableOutput ? ['-fs', String(maxBytes + 1), `file:${target}`] : ['pipe:1']),
             ],
+            files: { input: opened.file, output: seekableOutput ? target : undefined },
             input: opened.bytes,
             inputBackpressure,
             backpressure: seekableOutput ? new Backpressure() : backpressure,
@@ -164,6 +166,15 @@ export const createCodec = (options: CodecOptions = {}): Codec & Shared<Codec> =
     },
   };
 };
+
+/** Containers of sound alone. */
+const soundOnly = new Set(['wav', 'mp3', 'flac', 'ogg', 'aac', 'm4a']);
+
+const keyFramesOnly = (container: string): readonly string[] =>
+  soundOnly.has(container) ? [] : ['-skip_frame', 'nokey'];
+
+/** Since version 7 an option for pictures is an error in a file that has none. */
+const hasNoPictures = /Codec AVOption skip_frame .* is not a decoding option/;
 
 /** A sample cannot be wrong, and the header of a stream says more of them than come. */
 const exitOnError = (container: string): readonly string[] => (container === 'wav' ? [] : ['-xerror']);

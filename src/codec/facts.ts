@@ -6,10 +6,41 @@ const buffering = ['-max_muxing_queue_size', '8192'];
 
 /** Options that read all of a file and keep nothing: sound is decoded and its samples counted, pictures are counted and their key frames decoded. */
 export const countingArguments = (maxSeconds: number): readonly string[] => [
-  ...['-map', '0:V:0?', '-map', '0:V:0?', '-map', '0:a:0?', '-c:v:0', 'copy'],
-  // Time is what the samples say, not what stands written beside them.
-  ...['-af', 'asetpts=N/SR/TB', '-t', String(maxSeconds), '-progress', 'pipe:1', ...buffering, '-f', 'null'],
+  ...['-map', '0:V:0?', '-map', '0:V:0?', '-map', '0:a:0?', '-c:v:0', 'copy', '-c:v:1', 'wrapped_avframe'],
+  // Time is what the samples say, not what stands written beside them; a line for many of them.
+  ...['-af', 'asetpts=N/SR/TB,asetnsamples=n=16384:p=0', '-t', String(maxSeconds), ...buffering],
+  ...['-f', 'framecrc'],
 ];
+
+/** Reads the lines of frames that ffmpeg prints: `stream, dts, pts, duration, …`, with time bases before them. */
+export class FrameLines {
+  readonly #bases = new Map<number, number>();
+  readonly #frames = new Map<number, number>();
+  #rest = '';
+  /** Where the last frame ends. */
+  seconds = 0;
+
+  add(bytes: Buffer): void {
+    const lines = (this.#rest + bytes.toString('latin1')).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) this.#read(line);
+  }
+
+  /** Of the pictures as they are in the file. */
+  get frames(): number {
+    return this.#frames.get(0) ?? 0;
+  }
+
+  #read(line: string): void {
+    const base = /^#tb (\d+): (\d+)\/(\d+)$/.exec(line);
+    if (base !== null) this.#bases.set(Number(base[1]), Number(base[2]) / Number(base[3]));
+    if (line.startsWith('#')) return;
+    const [stream = 0, , start = 0, length = 0] = line.split(',', 4).map(Number);
+    this.#frames.set(stream, (this.#frames.get(stream) ?? 0) + 1);
+    const end = (start + length) * (this.#bases.get(stream) ?? 0);
+    if (end > this.seconds) this.seconds = end;
+  }
+}
 
 /** Header and count may differ by the length of a last frame. */
 const tolerance = 0.25;
@@ -22,11 +53,12 @@ interface CountedFacts {
 }
 
 /** Undefined when nothing was in it. */
-export const readFacts = (container: string, log: string, progress: string): CountedFacts | undefined => {
-  const counted = lastTime(progress);
+export const readFacts = (container: string, log: string, lines: FrameLines): CountedFacts | undefined => {
+  const counted = lines.seconds;
   const input = log.slice(log.indexOf('\nInput #0') + 1, endOfInput(log));
   const declared = declaredSeconds(input);
-  const streams = input.match(/^ {4}Stream #0:.*$/gm) ?? [];
+  // Names of tags, which are anybody's text, are further to the right.
+  const streams = input.match(/^ {2}Stream #0:.*$/gm) ?? [];
   const audio = streams.find((line) => line.includes(': Audio: '));
   const video = streams.find((line) => line.includes(': Video: ') && !line.includes('(attached pic)'));
   const rate = /, (\d+) Hz, ([^,]+)/.exec(audio ?? '');
@@ -41,7 +73,7 @@ export const readFacts = (container: string, log: string, progress: string): Cou
     ...(rate === null ? {} : { sampleRate: Number(rate[1]), channels: channelsOf(rate[2] ?? '') }),
     ...(size === null ? {} : { width: Number(size[1]), height: Number(size[2]) }),
     ...(audio === undefined ? {} : { audioCodec: codecOf(audio) }),
-    ...(video === undefined ? {} : pictureFacts(video, lastFrame(progress), seconds)),
+    ...(video === undefined ? {} : pictureFacts(video, lines.frames, seconds)),
   };
   return { facts, counted, declared };
 };
@@ -58,15 +90,6 @@ const pictureFacts = (line: string, frames: number, seconds: number) => {
     frames,
     fps: Math.round(fps * 100) / 100,
   };
-};
-
-const lastFrame = (progress: string): number =>
-  Number(/^frame=\s*(\d+)\n/.exec(progress.slice(progress.lastIndexOf('frame=')))?.[1] ?? 0);
-
-/** Despite its name the field is in microseconds. */
-const lastTime = (progress: string): number => {
-  const last = progress.slice(progress.lastIndexOf('out_time_ms='));
-  return Number(/^out_time_ms=(\d+)\n/.exec(last)?.[1] ?? 0) / 1_000_000;
 };
 
 const endOfInput = (log: string): number => {

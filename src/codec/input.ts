@@ -5,10 +5,13 @@ import type { Observable } from 'rxjs';
 import { fail } from '../errors.ts';
 import { headLength, sniffMediaType } from '../media/media-type.ts';
 import { Backpressure } from '../ports/backpressure.ts';
+import { allowed } from './allowed.ts';
 import { SpooledFile, spoolTo } from './spooled-file.ts';
 
 export interface OpenInput {
   readonly arguments: readonly string[];
+  /** The file that they name. */
+  readonly file: string | undefined;
   /** What goes through the pipe. */
   readonly bytes: Observable<Uint8Array> | Uint8Array | undefined;
   readonly container: string | undefined;
@@ -30,11 +33,12 @@ export const namedInput = (
   named: readonly string[],
 ): OpenInput => ({
   arguments: source === undefined ? named : [...named, ...pipe],
+  file: undefined,
   bytes: source,
   container: undefined,
 });
 
-const pipe = ['-protocol_whitelist', 'pipe', '-i', 'pipe:0'] as const;
+const pipe = [...allowed('pipe'), '-i', 'pipe:0'];
 
 /** One demuxer is named and one protocol allowed: a playlist in disguise leads nowhere. */
 export const detectedInput = async (
@@ -49,6 +53,7 @@ export const detectedInput = async (
     if (!demuxer.seeks)
       return {
         arguments: ['-f', demuxer.format, ...pipe],
+        file: undefined,
         bytes: source,
         container: demuxer.container,
       };
@@ -67,7 +72,8 @@ export const needsFile = (source: MediaSource): boolean => {
 };
 
 const fromFile = (path: string, demuxer: Demuxer): OpenInput => ({
-  arguments: ['-f', demuxer.format, '-protocol_whitelist', 'file', '-i', `file:${path}`],
+  arguments: ['-f', demuxer.format, ...allowed('file'), '-i', `file:${path}`],
+  file: path,
   bytes: undefined,
   container: demuxer.container,
 });

@@ -1,15 +1,17 @@
 /** Runs one ffmpeg process: feeds its input, passes on its output, and bounds both in time and bytes. */
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { Observable, type Subscription } from 'rxjs';
 import { Backpressure } from '../ports/backpressure.ts';
 import type { RunContext } from './runner.ts';
+import type { RunLimits } from './sandbox.ts';
 
 interface ProcessTask {
-  /** Of ffmpeg, after those of the command. */
+  /** Of ffmpeg. */
   readonly arguments: readonly string[];
+  /** Files that they name: no others can be opened. */
+  readonly files: Pick<RunLimits, 'input' | 'output'>;
   readonly input: Observable<Uint8Array> | Uint8Array | undefined;
   /** Paused while the process is behind with an input that is a stream. */
   readonly inputBackpressure: Backpressure | undefined;
@@ -32,12 +34,15 @@ export class ProcessFailure extends Error {
 
 /** Resolves with the log of the process once it has exited; rejects when it failed or was killed. */
 export const runProcess = async (
-  { file, prefix, spawner, signal }: Omit<RunContext, 'folder'>,
+  { provider, spawner, signal }: Omit<RunContext, 'folder'>,
   task: ProcessTask,
   receive: (bytes: Buffer) => void,
 ): Promise<string> => {
   signal.throwIfAborted();
-  const started = await spawner.start(file, [...prefix, ...task.arguments]).catch((cause: unknown) => {
+  const { maxBytes, timeoutMs } = task;
+  const limits = { ...task.files, filter: spawner.filter, maxBytes, timeoutMs };
+  const command = provider.command(task.arguments, limits);
+  const started = await spawner.start(command).catch((cause: unknown) => {
     throw new ProcessFailure('start', String(cause), cause);
   });
   const { input, output, ended, kill } = started;
@@ -46,6 +51,9 @@ export const runProcess = async (
   const stop = (reason: (log: string) => unknown) => {
     failure ??= reason;
     kill();
+    // Also after its exit: a reader that is paused never comes to the end of the output.
+    input.destroy();
+    output.destroy();
   };
   const abort = () => stop(() => signal.reason);
   const clock = setTimeout(() => stop((log) => new ProcessFailure('time', log)), task.timeoutMs);
@@ -57,8 +65,9 @@ export const runProcess = async (
     if (received > task.maxBytes) stop((log) => new ProcessFailure('bytes', log));
     else receive(bytes);
   });
+  output.once('error', (error) => stop(() => error));
   // A process without output may have closed it before both of its pipes were accepted here.
-  const closed = output.closed ? undefined : once(output, 'close');
+  const closed = new Promise<void>((resolve) => (output.closed ? resolve() : output.once('close', resolve)));
   const feeding = feed(input, task, (error) => stop(() => error));
   task.backpressure.attach(reader);
   if (signal.aborted) abort();
@@ -67,8 +76,8 @@ export const runProcess = async (
     const { code, log } = await ended.catch((cause: unknown) => {
       throw failure?.('') ?? new ProcessFailure('start', String(cause), cause);
     });
-    // A paused reader must not delay the end of the process.
-    if (failure !== undefined) output.destroy();
+    // What is left of a failed output is of no use: its reader may be slow.
+    if (code !== 0) output.destroy();
     await closed;
     if (failure !== undefined) throw failure(log);
     if (code !== 0) throw new ProcessFailure('exit', log);

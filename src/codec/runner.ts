@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import { fail } from '../errors.ts';
 import type { ResourceStats } from '../ports/shared.ts';
 import { Semaphore } from '../semaphore.ts';
-import { type BinaryOptions, type Command, findCommand } from './binary.ts';
-import { CurrentSpawner, type Spawner } from './spawner.ts';
+import { CurrentSpawner } from './current-spawner.ts';
+import { findProvider, type Provider, type ProviderOptions } from './provider.ts';
+import type { Spawner } from './spawner.ts';
 
-export interface RunnerOptions extends Partial<BinaryOptions> {
+export interface RunnerOptions extends ProviderOptions {
   /** Processes at once whose input is complete, and of those that wait for a stream, … */
   readonly maxRuns?: number;
   readonly maxStreams?: number;
@@ -18,7 +19,8 @@ export interface RunnerOptions extends Partial<BinaryOptions> {
   readonly maxWait?: number;
 }
 
-export interface RunContext extends Command {
+export interface RunContext {
+  readonly provider: Provider;
   readonly spawner: Spawner;
   /** Of this run alone, and removed after it; empty where none was requested. */
   readonly folder: string;
@@ -43,7 +45,6 @@ export class Runner {
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #spawner = new CurrentSpawner();
-  #command: Promise<Command> | undefined;
 
   constructor(options: RunnerOptions) {
     const cores = availableParallelism();
@@ -66,8 +67,9 @@ export class Runner {
     const run = (streams ? this.#streams : this.#runs)
       .run({ subscription, signal: AbortSignal.any([signal, waiting.signal]) }, async () => {
         clearTimeout(timer);
-        const command = await this.#findCommand();
-        const context = { ...command, spawner: await this.#spawner.get(), folder: '', signal };
+        const provider = await findProvider(this.#options);
+        signal.throwIfAborted();
+        const context = { provider, spawner: await this.#spawner.get(), folder: '', signal };
         return needsFolder ? inPrivateFolder(context, work) : work(context);
       })
       .finally(() => {
@@ -92,16 +94,6 @@ export class Runner {
     this.#closing.abort(fail('unavailable', 'The service is shutting down'));
     await Promise.allSettled(this.#running);
     await this.#spawner.close();
-  }
-
-  #findCommand(): Promise<Command> {
-    const { path, memoryMegabytes = 2048 } = this.#options;
-    this.#command ??= findCommand({ path, memoryMegabytes }).catch((error: unknown) => {
-      // What is missing now may be installed later.
-      this.#command = undefined;
-      throw error;
-    });
-    return this.#command;
   }
 }
 

@@ -1,10 +1,10 @@
 /** Messages between the gateway and the process that spawns others for it. */
+import type { Command } from './sandbox.ts';
 
 export interface StartRequest {
   readonly request: 'start';
   readonly id: number;
-  readonly file: string;
-  readonly arguments: readonly string[];
+  readonly command: Command;
 }
 
 interface KillRequest {

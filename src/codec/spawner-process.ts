@@ -5,11 +5,11 @@
  * small one. Once the gateway has exited, for whatever reason, all processes started here are killed and their folder
  * is removed.
  */
-import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
+import { spawnGroup } from './process-group.ts';
 import {
   greeting,
   type SpawnEvent,
@@ -21,6 +21,8 @@ import {
 const maxLogLength = 256 * 1024;
 /** Lower priority than the gateway, so that streams go on during conversions. */
 const niceness = 10;
+/** Once the gateway has gone, for processes that do not end though they were killed. */
+const exitMs = 5000;
 
 const folder = process.argv[2] ?? '';
 /** How to kill what runs. */
@@ -42,52 +44,62 @@ const open = (id: number, stream: 0 | 1): { socket: Socket; greeted: Promise<voi
 };
 
 const start = async (request: StartRequest): Promise<void> => {
-  const input = open(request.id, 0);
-  const output = open(request.id, 1);
+  const { id } = request;
+  const input = open(id, 0);
+  const output = open(id, 1);
   const close = () => {
     input.socket.destroy();
     output.socket.destroy();
   };
-  running.set(request.id, close);
+  running.set(id, close);
   try {
     await Promise.all([input.greeted, output.greeted]);
-    launch(request, input.socket, output.socket);
-  } catch (error) {
-    send({ event: 'failed', id: request.id, message: String(error) });
-  } finally {
+    if (input.socket.destroyed) throw new Error('killed before it was started');
+    const code = launch(request, input.socket, output.socket);
     // The process has its own descriptors of them now.
     close();
+    send({ event: 'ended', id, ...(await code) });
+  } catch (error) {
+    close();
+    send({ event: 'failed', id, message: String(error) });
   }
 };
 
-const launch = ({ id, file, arguments: words }: StartRequest, input: Socket, output: Socket): void => {
-  const child = spawn(file, words, {
-    shell: false,
-    windowsHide: true,
-    // The gateway's environment has secrets.
-    env: { LC_ALL: 'C' },
-    stdio: [input, output, 'pipe'],
-  });
+const launch = async ({ id, command }: StartRequest, stdin: Socket, stdout: Socket) => {
+  // By its folder a process of ours is told from others.
+  const env = { LC_ALL: 'C', TMPDIR: folder };
+  const { child, ended, kill } = spawnGroup(command, { stdin, stdout, env });
   let log = '';
-  // A process that was not started emits no `close`.
-  child.on('error', (error) => {
-    if (child.pid === undefined) send({ event: 'failed', id, message: String(error) });
-  });
-  child.on('close', (code) => send({ event: 'ended', id, code, log }));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (log.length < maxLogLength) log += text;
   });
-  if (child.pid === undefined) return;
-  running.set(id, () => child.kill('SIGKILL'));
-  lowerPriority(child.pid);
-  send({ event: 'started', id, pid: child.pid });
+  if (child.pid !== undefined) {
+    running.set(id, kill);
+    send({ event: 'started', id, pid: child.pid });
+  }
+  const code = await ended;
+  return { code, log };
 };
 
-const lowerPriority = (pid: number): void => {
+/** Files that whoever started the gateway left open: each program would have them too. */
+const closeInherited = (): void => {
+  if (process.platform !== 'linux') return;
+  for (const name of readdirSync('/proc/self/fd')) {
+    const descriptor = Number(name);
+    if (descriptor > 2 && isInherited(descriptor)) closeSync(descriptor);
+  }
+};
+
+/** All of this process are closed when it executes a program. */
+const isInherited = (descriptor: number): boolean => {
+  const closesOnExecute = 0o2000000;
   try {
-    setPriority(pid, niceness);
+    const [, flags = '0'] =
+      /^flags:\s+(\d+)$/m.exec(readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')) ?? [];
+    return (Number.parseInt(flags, 8) & closesOnExecute) === 0;
   } catch {
-    // It has exited already, or the system does not allow it.
+    // The list itself, which is closed again.
+    return false;
   }
 };
 
@@ -97,8 +109,15 @@ process.on('message', (request: SpawnRequest) => {
 });
 process.on('disconnect', () => {
   for (const kill of running.values()) kill();
-  // After the last of them has exited.
-  process.once('beforeExit', () => rmSync(folder, { recursive: true, force: true }));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  setTimeout(() => process.exit(1), exitMs).unref();
 });
 // Signals to the process group are for the gateway; this process exits after it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => undefined);
+try {
+  // Inherited by all that is started here.
+  setPriority(niceness);
+} catch {
+  // The system does not allow it.
+}
+closeInherited();

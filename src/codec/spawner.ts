@@ -1,11 +1,12 @@
 /** Spawns processes through a small helper process, as a fork of the whole gateway would block its event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
-import { access, mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
+import { access, rm } from 'node:fs/promises';
+import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { killOrphans } from './orphans.ts';
+import { killGroup } from './process-group.ts';
+import type { Command } from './sandbox.ts';
 import {
   greetingLength,
   type ProcessExit,
@@ -34,12 +35,16 @@ interface Run {
   failed(error: Error): void;
 }
 
-/** Milliseconds in which a command must have been started. */
-const startTimeoutMs = 30_000;
+/** Milliseconds in which a command must have been started, one that was killed have ended, and the helper exited. */
+const responseTimeoutMs = 30_000;
+/** For messages of a helper that has exited. */
+const lastMessagesMs = 1000;
 
 export class Spawner {
   /** Removed with the process, also when the gateway is killed. */
   readonly folder: string;
+  /** The seccomp filter of its processes. */
+  readonly filter: string;
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #exited: Promise<unknown>;
@@ -49,6 +54,7 @@ export class Spawner {
 
   constructor(folder: string, server: Server) {
     this.folder = folder;
+    this.filter = filterIn(folder);
     this.#server = server.on('connection', (socket) => this.#accept(socket)).unref();
     this.#process = fork(script, [folder], {
       // Small, and without the gateway's environment.
@@ -57,13 +63,7 @@ export class Spawner {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
     this.#process.on('message', (event: SpawnEvent) => this.#receive(event));
-    this.#exited = new Promise<void>((resolve) => {
-      this.#process.on('exit', resolve);
-      this.#process.on('error', () => {
-        // A process that was not started emits no `exit`.
-        if (this.#process.pid === undefined) resolve();
-      });
-    }).then(() => this.#onExit());
+    this.#exited = this.#end().then(() => this.#onExit());
     // `close` rejects with it; nobody else waits for the removal.
     this.#exited.catch(() => undefined);
     this.#updateRef();
@@ -78,12 +78,18 @@ export class Spawner {
     );
   }
 
-  start(file: string, words: readonly string[]): Promise<StartedProcess> {
+  start(command: Command): Promise<StartedProcess> {
     const id = ++this.#last;
     return new Promise((resolve, reject) => {
       if (this.#hasExited) return reject(spawnerExited());
-      // A helper that does not respond is replaced.
-      const clock = setTimeout(() => this.#process.kill('SIGKILL'), startTimeoutMs);
+      let clock = this.#expectResponse();
+      let isConnected = false;
+      const kill = () => {
+        if (!this.#runs.has(id)) return;
+        clearTimeout(clock);
+        clock = this.#expectResponse();
+        this.#send({ request: 'kill', id });
+      };
       const ended = new Promise<ProcessExit>((settle, fail) => {
         this.#runs.set(id, {
           id,
@@ -91,10 +97,15 @@ export class Spawner {
           pid: undefined,
           over: false,
           connected: (input, output) => {
+            isConnected = true;
             clearTimeout(clock);
-            resolve({ input, output, ended, kill: () => this.#send({ request: 'kill', id }) });
+            resolve({ input, output, ended, kill });
           },
-          ended: settle,
+          ended: (exit) => {
+            // Pipes of a short process may be still to come.
+            if (isConnected) clearTimeout(clock);
+            settle(exit);
+          },
           failed: (error) => {
             clearTimeout(clock);
             reject(error);
@@ -105,7 +116,7 @@ export class Spawner {
       // Whoever has the process awaits it; before that, `reject` reports the error.
       ended.catch(() => undefined);
       this.#updateRef();
-      this.#send({ request: 'start', id, file, arguments: words });
+      this.#send({ request: 'start', id, command });
     });
   }
 
@@ -162,18 +173,48 @@ export class Spawner {
     this.#updateRef();
   }
 
+  /** A helper that does not respond is replaced; with it all of its processes end. */
+  #expectResponse(): NodeJS.Timeout {
+    return setTimeout(() => this.#process.kill('SIGKILL'), responseTimeoutMs);
+  }
+
+  /** Resolves when it has exited and its last message was received. */
+  #end(): Promise<void> {
+    return new Promise((resolve) => {
+      let clock: NodeJS.Timeout | undefined;
+      const onceDisconnected = () => {
+        clearTimeout(clock);
+        if (this.#hasExited) resolve();
+        // It exits by itself; what it started must not keep it.
+        else clock = this.#expectResponse();
+      };
+      this.#process.on('disconnect', onceDisconnected);
+      this.#process.on('exit', () => {
+        this.#hasExited = true;
+        clearTimeout(clock);
+        if (this.#process.connected) clock = setTimeout(resolve, lastMessagesMs);
+        else resolve();
+      });
+      this.#process.on('error', () => {
+        // A process that was not started emits no `exit`.
+        if (this.#process.pid === undefined) resolve();
+      });
+    });
+  }
+
   /** Its processes would have no supervisor now: they are killed. */
-  #onExit(): Promise<void> {
+  async #onExit(): Promise<void> {
     this.#hasExited = true;
     this.#server.close();
     for (const { pid, over, streams, failed } of this.#runs.values()) {
-      if (pid !== undefined && !over) kill(pid);
+      if (!over) killGroup(pid);
       for (const socket of streams) socket?.destroy();
       failed(spawnerExited());
     }
     this.#runs.clear();
+    if (this.#process.exitCode !== 0) await killOrphans(this.folder);
     // Retried, as processes in it may be about to exit.
-    return rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   /** Keeps the gateway alive only while a process runs. */
@@ -184,49 +225,7 @@ export class Spawner {
   }
 }
 
-const openSpawner = async (): Promise<Spawner> => {
-  // Created with mode 0700: nobody else can connect.
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-codec-'));
-  const server = createServer();
-  // Never shared with other gateways of a cluster.
-  server.listen({ path: join(folder, socketName), exclusive: true });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    throw error;
-  }
-  return new Spawner(folder, server);
-};
-
-/** The current spawner: opened on first use, replaced when it has exited. */
-export class CurrentSpawner {
-  #current: Promise<Spawner> | undefined;
-
-  async get(): Promise<Spawner> {
-    const last = this.#current;
-    if (last === undefined) return this.#open();
-    const spawner = await last;
-    if (await spawner.usable()) return spawner;
-    // Another caller may have replaced it meanwhile.
-    if (this.#current !== last) return this.get();
-    await Promise.all([this.#open(), spawner.close()]);
-    return this.get();
-  }
-
-  async close(): Promise<void> {
-    await (await this.#current)?.close();
-  }
-
-  #open(): Promise<Spawner> {
-    this.#current = openSpawner();
-    // A folder that cannot be created now may be created later.
-    this.#current.catch(() => {
-      this.#current = undefined;
-    });
-    return this.#current;
-  }
-}
+export const filterIn = (folder: string): string => join(folder, 'filter');
 
 /** TypeScript sources need a loader. */
 const isSource = import.meta.url.endsWith('.ts');
@@ -236,11 +235,3 @@ const script = fileURLToPath(
 const loader = isSource ? ['--import', import.meta.resolve('tsx')] : [];
 
 const spawnerExited = () => new Error('the process that spawns others has exited');
-
-const kill = (pid: number): void => {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has exited already.
-  }
-};

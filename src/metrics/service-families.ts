@@ -54,6 +54,18 @@ export const serviceFamilies = ({
   ),
 ];
 
+/** None until it was found. */
+export const codecFamilies = (
+  info: { readonly version: string; readonly provider: string; readonly sandbox: string } | undefined,
+): readonly MetricFamily[] => {
+  if (info === undefined) return [];
+  const { version, provider, sandbox } = info;
+  const labels = { version, provider, sandbox };
+  return [
+    gauge('sluice_codec_info', 'The ffmpeg that is used, and how it is confined.', [{ labels, value: 1 }]),
+  ];
+};
+
 /** None where usage goes straight into the ledger, without Kafka. */
 export const readingFamilies = (stats: ReadingStats | undefined): readonly MetricFamily[] =>
   stats === undefined

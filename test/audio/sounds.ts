@@ -117,8 +117,14 @@ export const described = async (bytes: Buffer, mediaType: string) => {
   };
 };
 
-/** Running descendants of this process, from /proc (Linux only). */
-const descendants = () => {
+interface RunningProcess {
+  readonly id: number;
+  readonly parent: number;
+  readonly name: string;
+}
+
+/** Running descendants of a process, from /proc (Linux only). */
+const descendants = (of: number): readonly RunningProcess[] => {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -136,13 +142,25 @@ const descendants = () => {
     });
   const below = (parent: number): typeof all =>
     all.filter((one) => one.parent === parent).flatMap((one) => [one, ...below(one.id)]);
-  return below(process.pid);
+  return below(of);
 };
 
-const conversions = () => descendants().filter(({ name }) => name === 'ffmpeg' || name === 'prlimit');
+/** Programs before it in the chain have other names. */
+const conversions = (of = process.pid) => descendants(of).filter(({ name }) => name === 'ffmpeg');
 
 /** Processes of ffmpeg among them, … */
 export const ffmpegs = (): readonly number[] => conversions().map(({ id }) => id);
 
-/** … and those that started them. */
-export const spawners = (): readonly number[] => [...new Set(conversions().map(({ parent }) => parent))];
+/** … and those that started them; a sandbox may be in between. */
+export const spawners = (): readonly number[] =>
+  descendants(process.pid)
+    .filter(({ id }) => isSpawner(id) && conversions(id).length > 0)
+    .map(({ id }) => id);
+
+const isSpawner = (id: number): boolean => {
+  try {
+    return /spawner-process\.[jt]s/.test(readFileSync(`/proc/${id}/cmdline`, 'latin1'));
+  } catch {
+    return false;
+  }
+};

@@ -373,7 +373,13 @@ t.test('a killed conversion leaves nothing behind', async (t) => {
   const gateway = fork(fileURLToPath(import.meta.url).replace('port.test', 'endless'), {
     env: { ...process.env, TMPDIR: folder },
   });
-  await eventually(() => ffmpegs().length === 1, 'a process of a gateway runs');
+  t.teardown(() => gateway.kill('SIGKILL'));
+  // It looks at its ffmpeg first, which is no conversion yet.
+  await eventually(
+    () => spawners().length === 1 && ffmpegs().length === 1,
+    'a process of a gateway runs',
+    90,
+  );
   const left = [...ffmpegs(), ...spawners()];
   t.equal(left.length, 2);
   t.equal(homes(folder).length, 1);
@@ -383,7 +389,7 @@ t.test('a killed conversion leaves nothing behind', async (t) => {
 });
 
 t.test('a program that is missing or not executable', async (t) => {
-  const absent = createCodec({ path: '/nonexistent/ffmpeg' });
+  const absent = createCodec({ ffmpeg: '/nonexistent/ffmpeg' });
   const thrown = await thrownBy(absent.probe(await tone(1)));
   t.match(thrown, { status: 500, message: 'Sound and video cannot be processed on this server' });
   t.match((thrown as Error).cause, {
@@ -393,7 +399,15 @@ t.test('a program that is missing or not executable', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const script = join(folder, 'ffmpeg');
-  writeFileSync(script, '#!/bin/sh\nexit 1\n');
-  chmodSync(script, 0o644);
-  t.match(await thrownBy(createCodec({ path: script }).probe(await tone(1))), { status: 400 }, 'it was run');
+  const probed = async (...lines: readonly string[]) => {
+    writeFileSync(script, ['#!/bin/sh', ...lines, ''].join('\n'));
+    chmodSync(script, 0o644);
+    return thrownBy(createCodec({ ffmpeg: script }).probe(await tone(1)));
+  };
+  t.match(await probed('exit 1'), { status: 500 }, 'it says no version');
+  const old = await probed('echo ffmpeg version 4.4.2-0ubuntu0 >&2');
+  t.match((old as Error).cause, {
+    message: `ffmpeg is not usable: ${script}: 4.4.2-0ubuntu0 is older than 5.1`,
+  });
+  t.match(await probed('echo ffmpeg version 6.0 >&2', '[ "$1" = -encoders ]'), { status: 400 }, 'it was run');
 });

@@ -1,4 +1,5 @@
 /** Tests what becomes of the videos and songs of honest and of faulty engines. */
+import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { eventually } from '../eventually.ts';
@@ -144,12 +145,7 @@ t.test('clips of another container or codec are converted', async (t) => {
     ],
     ['QuickTime', await film([...h264, ...aac, '-f', 'mov']), {}, { audio: true }],
     ['MPEG-4 part 2', await film(['-c:v', 'mpeg4', ...aac, '-f', 'mp4']), {}, { audio: true }],
-    [
-      'HEVC',
-      await film(['-c:v', 'libx265', '-preset', 'ultrafast', ...aac, '-f', 'mp4']),
-      {},
-      { audio: true },
-    ],
+    ['HEVC', readFileSync(new URL('../fixtures/hevc/clip.mp4', import.meta.url)), {}, { audio: true }],
     [
       '4:4:4',
       await film([...h264.slice(0, 4), '-pix_fmt', 'yuv444p', '-f', 'mp4'], false),

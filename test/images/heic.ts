@@ -1,7 +1,5 @@
 /** Makes small HEIC files, of one picture or of tiles, for tests. */
-import { lastValueFrom, toArray } from 'rxjs';
-import { createCodec } from '../../src/codec/codec.ts';
-import { Backpressure } from '../../src/ports/backpressure.ts';
+import { readFileSync } from 'node:fs';
 
 const side = 64;
 
@@ -20,36 +18,8 @@ const full = (type: string, version: number, flags: number, ...content: Buffer[]
   box(type, u32((version << 24) | flags), ...content);
 
 /** Coded pictures of a colour each, split into their NAL units. */
-const coded = async (colours: readonly string[]): Promise<readonly (readonly Buffer[])[]> => {
-  const codec = createCodec();
-  const pictures: (readonly Buffer[])[] = [];
-  for (const colour of colours) {
-    const made = codec.convert(
-      undefined,
-      {
-        inputArguments: ['-f', 'lavfi', '-i', `testsrc=s=${side}x${side}:r=1:d=1,drawbox=c=${colour}:t=8`],
-        arguments: [
-          '-frames:v',
-          '1',
-          '-c:v',
-          'libx265',
-          '-x265-params',
-          'log-level=none:info=0',
-          '-pix_fmt',
-          'yuv420p',
-          '-f',
-          'hevc',
-        ],
-        maxBytes: 1024 * 1024,
-        timeoutMs: 60_000,
-      },
-      new Backpressure(),
-    );
-    pictures.push(unitsOf(Buffer.concat(await lastValueFrom(made.pipe(toArray())))));
-  }
-  await codec.close();
-  return pictures;
-};
+const coded = (colours: readonly string[]): readonly (readonly Buffer[])[] =>
+  colours.map((colour) => unitsOf(readFileSync(new URL(`../fixtures/hevc/${colour}.hevc`, import.meta.url))));
 
 const unitsOf = (stream: Buffer): readonly Buffer[] => {
   const units: Buffer[] = [];
@@ -89,7 +59,7 @@ export interface HeicOptions {
 
 /** 64 by 64 pixels, times its tiles. */
 export const heic = async ({ brand = 'heic', tiles = 1, size }: HeicOptions = {}): Promise<Buffer> => {
-  const pictures = await coded(['red', 'green', 'blue', 'white'].slice(0, tiles));
+  const pictures = coded(['red', 'green', 'blue', 'white'].slice(0, tiles));
   const ids = pictures.map((_, index) => index + 1);
   const grid = tiles > 1 ? tiles + 1 : undefined;
   const { width, height } = size ?? { width: side * tiles, height: side };

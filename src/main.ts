@@ -8,6 +8,7 @@ import { openState } from './adapters/state/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
 import { gatewayChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
+import { sessionHeaders } from './catalog/session-headers.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
@@ -113,6 +114,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
         bodyBytes: config.bodyBytes,
         bodyBytesPerSubscription: config.bodyBytesPerSubscription,
       },
+      sessionHeaders: sessionHeaders(catalog),
       tracing,
       edge: config.edge,
       ...(config.tls === undefined ? {} : { tls: config.tls }),

@@ -35,7 +35,7 @@ interface Task<Call> {
 }
 
 interface Request {
-  readonly exchange: Pick<Exchange, 'id' | 'backpressure' | 'trace'>;
+  readonly exchange: Pick<Exchange, 'id' | 'session' | 'backpressure' | 'trace'>;
   readonly caller: Caller;
 }
 
@@ -53,6 +53,7 @@ export const callEngine =
     return engine[operation](model, call, {
       requestId: exchange.id,
       subscription: caller.subscription,
+      session: exchange.session,
       backpressure: backpressure ?? exchange.backpressure,
       trace: exchange.trace,
     });

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ErrorDialect } from '../errors.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
+import type { Breakable, Exchange, HeaderName, IncomingBody, SessionHeader } from '../ports/exchange.ts';
 import type { Trace } from '../ports/trace.ts';
 import { propagated } from '../tracing/trace-context.ts';
 import type { Channel } from './channel.ts';
@@ -23,6 +23,7 @@ export class HttpExchange implements Exchange {
   readonly params: Params;
   readonly backpressure = new Backpressure();
   readonly trace: Trace | undefined;
+  session: string | undefined;
   stream: Breakable | undefined;
   failure: unknown;
   #log: Logger | undefined;
@@ -64,7 +65,7 @@ export class HttpExchange implements Exchange {
     return this.channel.query;
   }
 
-  header(name: HeaderName): string {
+  header(name: HeaderName | SessionHeader): string {
     return this.channel.header(name);
   }
 

@@ -30,6 +30,8 @@ export interface EdgeOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   readonly limits: EdgeLimits;
+  /** Headers, in lower case, that pipelines read because the catalog names them; none unless given. */
+  readonly sessionHeaders?: () => readonly string[];
   /** Undefined: tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Other processes of the same gateway listen there too. */
@@ -142,6 +144,8 @@ const emptied = (core: EdgeCore, waitMs: number): Promise<void> =>
     };
   });
 
+const noHeaders: readonly string[] = [];
+
 const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
   const serverOptions: ServerOptions = {
     host: options.host,
@@ -149,6 +153,7 @@ const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
     shared: options.shared,
     tls: options.tls,
     limits: options.limits,
+    sessionHeaders: options.sessionHeaders ?? (() => noHeaders),
     nextId: core.nextId,
     handle: (channel) => respond(core, channel),
   };

@@ -1,4 +1,4 @@
-/** Chooses the replica that has the least left to do before a prompt: what it runs, and what it has not cached. */
+/** Chooses the replica that will have computed a prompt first: by what each has to do, and what it has cached. */
 import type { Replica } from '../replica.ts';
 import { LeastBusy } from './least-busy.ts';
 import { isOverloaded, loadOf, type Policy, type PolicyStats, type RoutedCall } from './policy.ts';
@@ -8,16 +8,22 @@ import { rendezvous } from './text-hash.ts';
 
 /** Prompts with fewer blocks are quickly computed anywhere. */
 const FEWEST_BLOCKS = 2;
-/** Blocks that could be computed in the time that one running call costs others. */
+/** Blocks that could be computed in the time that one running call costs the others. */
 const BUSY_BLOCKS = 1;
-/** Blocks that replicas may differ by and still count as equal. */
+/**
+ * Costs that differ by so much, and half of what is to be computed in any case, count as equal, and so do caches that
+ * differ by two blocks. Among equals every gateway chooses the same: it is worth a little time, as the next turn of the
+ * conversation may come to another gateway.
+ */
 const TIE_BLOCKS = 4;
+const TIE_PART = 0.5;
+const TIE_DEPTH = 2;
 
 /** Of all engines: a choice is made synchronously. */
-let shared: PromptBlocks | undefined;
+let blocksOfPrompt: PromptBlocks | undefined;
 
 export class PrefixAffinity implements Policy {
-  /** For calls without a prompt, or a short one. */
+  /** For calls without a prompt, or with a short one. */
   readonly #others = new LeastBusy();
   readonly #capacity: number | undefined;
   #seen: SeenBlocks | undefined;
@@ -26,14 +32,15 @@ export class PrefixAffinity implements Policy {
   #promptBlocks = 0;
   #cachedBlocks = 0;
 
+  /** `capacity`: blocks that are remembered, a power of two. */
   constructor(capacity?: number) {
     this.#capacity = capacity;
   }
 
   choose(candidates: readonly Replica[], call: RoutedCall, now: number): Replica {
     const { model = '', prompt } = call;
-    shared ??= new PromptBlocks();
-    const blocks = shared;
+    blocksOfPrompt ??= new PromptBlocks();
+    const blocks = blocksOfPrompt;
     if (prompt === undefined || !blocks.read(model, prompt, FEWEST_BLOCKS))
       return this.#others.choose(candidates, call, now);
     this.#seen ??= new SeenBlocks(this.#capacity);
@@ -41,9 +48,9 @@ export class PrefixAffinity implements Policy {
     let slots = 0;
     for (const replica of candidates) slots |= 1 << this.#slotOf(replica);
     seen.match(blocks, slots);
-    const least = this.#leastCost(candidates, blocks.count, seen.depths, now);
-    const chosen = preferred(candidates, least + TIE_BLOCKS, blocks.key, now);
-    const slot = this.#slotOf(chosen);
+    const cheapest = cheapestOf(candidates, blocks.count, seen.depths, now);
+    const chosen = preferred(candidates, cheapest, blocks, seen.depths, now);
+    const { slot } = chosen.share;
     const cached = seen.depths[slot] as number;
     seen.add(blocks, slot);
     this.#promptBlocks += blocks.count;
@@ -63,22 +70,6 @@ export class PrefixAffinity implements Policy {
     return { promptBlocks: this.#promptBlocks, cachedBlocks: this.#cachedBlocks };
   }
 
-  /** Sets the cost of each. */
-  #leastCost(candidates: readonly Replica[], count: number, depths: Int32Array, now: number): number {
-    const load = loadOf(candidates, now);
-    let least = Number.POSITIVE_INFINITY;
-    for (const replica of candidates) {
-      const { share } = replica;
-      const weight = share.weightAt(now);
-      const uncached = count - (depths[this.#slotOf(replica)] as number);
-      share.cost = isOverloaded(replica, weight, load, candidates.length)
-        ? Number.POSITIVE_INFINITY
-        : uncached + (share.prefill + BUSY_BLOCKS * replica.busy) / weight;
-      if (share.cost < least) least = share.cost;
-    }
-    return least;
-  }
-
   /** The least used one, where it has none yet. */
   #slotOf({ share }: Replica): number {
     if (share.slot >= 0) return share.slot;
@@ -91,18 +82,53 @@ export class PrefixAffinity implements Policy {
   }
 }
 
-/** Among equals, the one that every gateway chooses for this conversation. */
-const preferred = (candidates: readonly Replica[], most: number, key: number, now: number): Replica => {
-  let best: Replica | undefined;
+/** Sets the cost of each. Of equals, the one with the most in its cache. */
+const cheapestOf = (
+  candidates: readonly Replica[],
+  count: number,
+  depths: Int32Array,
+  now: number,
+): Replica => {
+  const load = loadOf(candidates, now);
+  let cheapest: Replica | undefined;
+  let deepest = 0;
+  for (const replica of candidates) {
+    const { share } = replica;
+    const weight = share.weightAt(now);
+    if (isOverloaded(replica, weight, load, candidates.length)) {
+      share.cost = Number.POSITIVE_INFINITY;
+      continue;
+    }
+    const depth = depths[share.slot] as number;
+    share.cost = count - depth + (share.prefill + BUSY_BLOCKS * replica.busy) / weight;
+    const least = cheapest?.share.cost ?? Number.POSITIVE_INFINITY;
+    if (share.cost > least || (share.cost === least && depth <= deepest)) continue;
+    cheapest = replica;
+    deepest = depth;
+  }
+  if (cheapest === undefined) throw new Error('There is no replica to choose from');
+  return cheapest;
+};
+
+/** Among those that count as equal to the cheapest, the one that every gateway chooses for this conversation. */
+const preferred = (
+  candidates: readonly Replica[],
+  cheapest: Replica,
+  blocks: PromptBlocks,
+  depths: Int32Array,
+  now: number,
+): Replica => {
+  const depth = depths[cheapest.share.slot] as number;
+  const most = cheapest.share.cost + TIE_BLOCKS + TIE_PART * (blocks.count - depth);
+  let best = cheapest;
   let score = 0;
   for (const replica of candidates) {
     const { share } = replica;
-    if (share.cost > most) continue;
-    const its = rendezvous(key, share.seed, share.weightAt(now));
-    if (best !== undefined && its <= score) continue;
+    if (share.cost > most || (depths[share.slot] as number) < depth - TIE_DEPTH) continue;
+    const its = rendezvous(blocks.key, share.seed, share.weightAt(now));
+    if (its <= score) continue;
     best = replica;
     score = its;
   }
-  if (best === undefined) throw new Error('There is no replica to choose from');
   return best;
 };

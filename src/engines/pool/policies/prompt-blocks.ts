@@ -58,7 +58,7 @@ export class PromptBlocks {
   }
 
   #addMessage(message: ChatMessage): void {
-    this.#add(marks[message.role]);
+    if (this.#length < MOST_BYTES) this.#bytes[this.#length++] = marks[message.role];
     for (const part of message.content) this.#addContent(part);
     if (message.role === 'assistant')
       for (const { name, arguments: words } of message.toolCalls) {
@@ -126,8 +126,8 @@ export class PromptBlocks {
 
 const rotated = (bits: number): number => (bits << 13) | (bits >>> 19);
 
-/** A byte between messages that no text begins with. */
-const marks = { system: '\x01', developer: '\x01', user: '\x02', assistant: '\x03', tool: '\x04' } as const;
+/** A byte before each message that no text has. */
+const marks = { system: 1, developer: 1, user: 2, assistant: 3, tool: 4 } as const;
 
 /** A look at the lengths alone: most prompts that are not worth a hash are found by it. */
 const isShort = (messages: readonly ChatMessage[], bytes: number): boolean => {

@@ -1,10 +1,12 @@
 /** Metric families of engines and their replicas, labelled with the names and addresses of the configuration. */
-import { gauge, type MetricFamily, type Sample } from './exposition.ts';
+import { counter, gauge, type MetricFamily, type Sample } from './exposition.ts';
 
 export interface EngineState {
   /** Calls that wait for a replica. */
   readonly waiting: number;
   readonly heldBytes: number;
+  readonly promptBlocks: number;
+  readonly cachedBlocks: number;
   readonly replicas: readonly { readonly url: string; readonly circuit: string; readonly busy: number }[];
 }
 
@@ -36,6 +38,16 @@ export const engineFamilies = (
       'sluice_engine_held_bytes',
       'Bytes of running responses that were read from the engine and wait for slow clients.',
       each(({ heldBytes }) => heldBytes),
+    ),
+    counter(
+      'sluice_engine_prompt_blocks_total',
+      'Blocks of 512 bytes of the prompts that were routed by prefix.',
+      each(({ promptBlocks }) => promptBlocks),
+    ),
+    counter(
+      'sluice_engine_prompt_blocks_matched_total',
+      'Those that the chosen replica had seen before, and so may have in its prefix cache.',
+      each(({ cachedBlocks }) => cachedBlocks),
     ),
     gauge(
       'sluice_replica_up',

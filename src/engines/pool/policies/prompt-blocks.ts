@@ -112,14 +112,14 @@ export class PromptBlocks {
       chain[2 * block + 1] = two;
       if (block < keyBlock) key = one;
     }
-    this.key = this.#hashRest(key, keyBlock * WORDS, Math.floor(this.#keyLength / 4));
+    this.key = this.#hashRest(key, keyBlock * BLOCK_BYTES);
   }
 
   /** What the first user message has after its last whole block. */
-  #hashRest(seed: number, from: number, to: number): number {
+  #hashRest(seed: number, from: number): number {
     let hash = seed;
-    for (let at = from; at < to; at++)
-      hash = rotated(Math.imul(hash ^ (this.#words[at] as number), 0x85ebca6b));
+    for (let at = from; at < this.#keyLength; at++)
+      hash = rotated(Math.imul(hash ^ (this.#bytes[at] as number), 0x85ebca6b));
     return mixed(hash);
   }
 }

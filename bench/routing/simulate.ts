@@ -125,6 +125,5 @@ export const routed = ({ messages }: Sent): RoutedCall => ({
 
 const chatMessage = ({ role, content }: Message): ChatMessage => {
   const text = [{ type: 'text', text: content }] as const;
-  if (role === 'tool') return { role, callId: 'call_1', content: text };
   return role === 'assistant' ? { role, content: text, toolCalls: [] } : { role, content: text };
 };

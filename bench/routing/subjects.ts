@@ -18,6 +18,7 @@ export interface RoutingSubject {
 }
 
 const root = path.join(import.meta.dirname, '..', '..');
+const warmUps = 30;
 const key = 'sk-bench-0123456789abcdef0123456789abcdef';
 const peers = process.env.SLUICE_PEERS ?? path.join(os.homedir(), '.cache', 'sluice-peers');
 
@@ -119,6 +120,9 @@ const launch = async (
     await stop(child);
     throw new Error(`${command[0]} does not respond with 200: ${words}`);
   }
+  // Code is compiled by the first requests; short prompts leave nothing behind in a router's memory.
+  for (let round = 0; round < warmUps; round++)
+    await Promise.all(Array.from({ length: 10 }, () => responds(port)));
   return { port, key, stop: () => stop(child) };
 };
 

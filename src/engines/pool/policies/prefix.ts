@@ -11,13 +11,15 @@ const FEWEST_BLOCKS = 2;
 /** Blocks that could be computed in the time that one running call costs the others. */
 const BUSY_BLOCKS = 1;
 /**
- * Costs that differ by so much, and half of what is to be computed in any case, count as equal, and so do caches that
- * differ by two blocks. Among equals every gateway chooses the same: it is worth a little time, as the next turn of the
+ * Costs that differ by so much, and by half of what is to be computed in any case, count as equal where the caches
+ * differ little. Among equals every gateway chooses the same replica, which is worth a little time: the next turn of the
  * conversation may come to another gateway.
  */
-const TIE_BLOCKS = 4;
+const TIE_BLOCKS = 2;
 const TIE_PART = 0.5;
-const TIE_DEPTH = 2;
+/** A cache may lack so much, or have so much more: a long prompt is rather computed again than waited for. */
+const LACKING_BLOCKS = 2;
+const SURPLUS_BLOCKS = 24;
 
 /** Of all engines: a choice is made synchronously. */
 let blocksOfPrompt: PromptBlocks | undefined;
@@ -124,7 +126,8 @@ const preferred = (
   let score = 0;
   for (const replica of candidates) {
     const { share } = replica;
-    if (share.cost > most || (depths[share.slot] as number) < depth - TIE_DEPTH) continue;
+    const surplus = (depths[share.slot] as number) - depth;
+    if (share.cost > most || surplus < -LACKING_BLOCKS || surplus > SURPLUS_BLOCKS) continue;
     const its = rendezvous(blocks.key, share.seed, share.weightAt(now));
     if (its <= score) continue;
     best = replica;

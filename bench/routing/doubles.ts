@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { realClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { answerTo, rendered } from './drive.ts';
 import { type EngineSettings, hashed, PrefixEngine } from './prefix-engine.ts';
 import type { Message } from './workloads.ts';
@@ -15,8 +15,8 @@ export interface Double {
   close(): Promise<void>;
 }
 
-export const startDouble = async (settings: EngineSettings): Promise<Double> => {
-  let engine = new PrefixEngine(realClock, settings);
+export const startDouble = async (clock: Clock, settings: EngineSettings): Promise<Double> => {
+  let engine = new PrefixEngine(clock, settings);
   const server = createServer((request, response) => {
     if (request.method === 'POST' && request.url === '/v1/chat/completions')
       void answer(engine, settings, request, response);
@@ -30,7 +30,7 @@ export const startDouble = async (settings: EngineSettings): Promise<Double> => 
       return engine;
     },
     reset: () => {
-      engine = new PrefixEngine(realClock, settings);
+      engine = new PrefixEngine(clock, settings);
     },
     close: async () => {
       server.closeAllConnections();

@@ -7,7 +7,7 @@ import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
 import { PrefixAffinity } from '../../src/engines/pool/policies/prefix.ts';
 import { measureChoice } from './choice-cost.ts';
 import { mostCached, StartHash, soonest } from './choosers.ts';
-import { realClock } from './clock.ts';
+import { slowedClock } from './clock.ts';
 import { type Double, startDouble } from './doubles.ts';
 import { type Driven, drive, rendered, type Target } from './drive.ts';
 import { httpTarget } from './http-target.ts';
@@ -21,6 +21,8 @@ const { values } = parseArgs({
   options: {
     seconds: { type: 'string', default: '20' },
     replicas: { type: 'string', default: '4' },
+    /** Times as long: all times are those of the workload's own clock. */
+    slowed: { type: 'string', default: '1' },
     workload: { type: 'string', multiple: true },
     /** Virtual time only: no sockets, no other routers. */
     simulate: { type: 'boolean', default: false },
@@ -29,6 +31,7 @@ const { values } = parseArgs({
 });
 const seconds = Number(values.seconds);
 const replicas = Number(values.replicas);
+const clock = slowedClock(Number(values.slowed));
 const seed = 3;
 const chosen = workloads.filter(
   ({ name }) => values.workload === undefined || values.workload.includes(name),
@@ -58,7 +61,7 @@ const simulateAll = (): readonly Row[] =>
 
 const serveAll = async (): Promise<readonly Row[]> => {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 2, 2] });
-  const doubles = await Promise.all(Array.from({ length: replicas }, () => startDouble(usualEngine)));
+  const doubles = await Promise.all(Array.from({ length: replicas }, () => startDouble(clock, usualEngine)));
   const rows: Row[] = [];
   for (const workload of chosen) {
     for (const subject of subjects) {
@@ -99,9 +102,7 @@ const measure = async (
   doubles: readonly Double[],
 ): Promise<Row> => {
   for (const double of doubles) double.reset();
-  const driven = await new Promise<Driven>((done) =>
-    drive(workload, target, { clock: realClock, seconds, seed, done }),
-  );
+  const driven = await new Promise<Driven>((done) => drive(workload, target, { clock, seconds, seed, done }));
   if (driven.error !== undefined) console.error(`${subject}: ${driven.error.message}`);
   const row = {
     workload: workload.name,
@@ -130,5 +131,5 @@ const file =
 mkdirSync(path.dirname(file), { recursive: true });
 writeFileSync(
   file,
-  `${JSON.stringify({ date: new Date().toISOString(), seconds, replicas, engine: usualEngine, rows, choice }, null, 2)}\n`,
+  `${JSON.stringify({ date: new Date().toISOString(), seconds, replicas, slowed: Number(values.slowed), engine: usualEngine, rows, choice }, null, 2)}\n`,
 );

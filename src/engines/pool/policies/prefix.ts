@@ -17,9 +17,10 @@ const BUSY_BLOCKS = 1;
  */
 const TIE_BLOCKS = 2;
 const TIE_PART = 0.5;
-/** A cache may lack so much, or have so much more: a long prompt is rather computed again than waited for. */
+/** What a cache may lack beside the cheapest's and still count as equal. */
 const LACKING_BLOCKS = 2;
-const SURPLUS_BLOCKS = 24;
+/** A long prompt is rather computed once more than waited for: further calls with its start will find it on both. */
+const LONG_BLOCKS = 24;
 
 /** Of all engines: a choice is made synchronously. */
 let blocksOfPrompt: PromptBlocks | undefined;
@@ -92,6 +93,7 @@ const cheapestOf = (
   now: number,
 ): Replica => {
   const load = loadOf(candidates, now);
+  const most = mostCached(candidates, depths);
   let cheapest: Replica | undefined;
   let deepest = 0;
   for (const replica of candidates) {
@@ -102,7 +104,9 @@ const cheapestOf = (
       continue;
     }
     const depth = depths[share.slot] as number;
-    share.cost = count - depth + (share.prefill + BUSY_BLOCKS * replica.busy) / weight;
+    // What is computed a second time counts twice: it takes its time, and that of the calls behind it.
+    const lost = Math.max(0, most - depth);
+    share.cost = count - depth + lost + (share.prefill + BUSY_BLOCKS * replica.busy) / weight;
     const least = cheapest?.share.cost ?? Number.POSITIVE_INFINITY;
     if (share.cost > least || (share.cost === least && depth <= deepest)) continue;
     cheapest = replica;
@@ -110,6 +114,19 @@ const cheapestOf = (
   }
   if (cheapest === undefined) throw new Error('There is no replica to choose from');
   return cheapest;
+};
+
+/** Blocks that a replica has which does not compute a long prompt right now; 0 where there is no such. */
+const mostCached = (candidates: readonly Replica[], depths: Int32Array): number => {
+  let most = 0;
+  let prefill = 0;
+  for (const { share } of candidates) {
+    const depth = depths[share.slot] as number;
+    if (depth < most || (depth === most && share.prefill >= prefill)) continue;
+    most = depth;
+    prefill = share.prefill;
+  }
+  return prefill < LONG_BLOCKS ? most : 0;
 };
 
 /** Among those that count as equal to the cheapest, the one that every gateway chooses for this conversation. */
@@ -127,7 +144,7 @@ const preferred = (
   for (const replica of candidates) {
     const { share } = replica;
     const surplus = (depths[share.slot] as number) - depth;
-    if (share.cost > most || surplus < -LACKING_BLOCKS || surplus > SURPLUS_BLOCKS) continue;
+    if (share.cost > most || surplus < -LACKING_BLOCKS || surplus > LONG_BLOCKS) continue;
     const its = rendezvous(blocks.key, share.seed, share.weightAt(now));
     if (its <= score) continue;
     best = replica;

@@ -65,7 +65,7 @@ const serveAll = async (): Promise<readonly Row[]> => {
   const rows: Row[] = [];
   for (const workload of chosen) {
     for (const subject of subjects) {
-      const missing = subject.missing();
+      const missing = await subject.missing();
       if (missing !== undefined) {
         console.error(`${subject.name}: skipped, ${missing}`);
         continue;

@@ -1,7 +1,8 @@
 /** Starts what the routing bench compares: the gateway with each policy, and other routers. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { type Installable, install, installedIn } from '../peers/install.ts';
 import { eventually, freePort, start, stop, wordsOf } from '../processes.ts';
 
 export interface RunningSubject {
@@ -13,18 +14,17 @@ export interface RunningSubject {
 export interface RoutingSubject {
   readonly name: string;
   /** Why it cannot run; undefined when it can. */
-  missing(): string | undefined;
+  missing(): Promise<string | undefined>;
   start(engines: readonly number[]): Promise<RunningSubject>;
 }
 
 const root = path.join(import.meta.dirname, '..', '..');
 const warmUps = 30;
 const key = 'sk-bench-0123456789abcdef0123456789abcdef';
-const peers = process.env.SLUICE_PEERS ?? path.join(os.homedir(), '.cache', 'sluice-peers');
 
 const sluice = (balance: string): RoutingSubject => ({
   name: `Sluice, ${balance}`,
-  missing: () => (existsSync(path.join(root, 'dist')) ? undefined : 'not built: npm run build'),
+  missing: async () => undefined,
   start: async (engines) => {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-routing-'));
     const config = path.join(folder, 'sluice.json');
@@ -62,22 +62,22 @@ const catalog = (balance: string, engines: readonly number[]) => ({
   },
 });
 
-/** Installed by the benchmark of other gateways, whose cache this is. */
+const peerRows = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, '..', 'peers', 'peers.json'), 'utf8'),
+) as readonly Installable[];
+
+/** In the version that the benchmark of gateways measures, with the router's own settings for this policy. */
 const peer = (name: string, args: readonly string[]): RoutingSubject => {
-  const program = (): string | undefined =>
-    (existsSync(peers) ? readdirSync(peers) : [])
-      .filter((folder) => folder.startsWith(`${name}-`))
-      .map((folder) => path.join(peers, folder, 'bin', name))
-      .find(existsSync);
+  const row = peerRows.find((each) => each.name === name) ?? { name };
   return {
     name: `${name}, cache_aware`,
-    missing: () => (program() === undefined ? `no ${name} in ${peers}` : undefined),
+    missing: () => install(row),
     start: async (engines) => {
       const [port, spare] = [await freePort(), await freePort()];
       const urls = engines.map((each) => `http://127.0.0.1:${each}`);
       return launch(
         [
-          program() ?? name,
+          path.join(installedIn(row), 'bin', name),
           ...args,
           '--host=127.0.0.1',
           `--port=${port}`,

@@ -161,10 +161,13 @@ t.test(
     const { writeFileSync, readFileSync } = await import('node:fs');
     let sent = 0;
     let done = false;
+    const failures: unknown[] = [];
     const client = async (name: number): Promise<void> => {
       for (let turn = 0; !done; turn++) {
         const content = text(`Client ${name} in turn ${turn % 5}`, 1500);
-        await post(gateway, '/chat/completions', { messages: [{ role: 'user', content }] });
+        await post(gateway, '/chat/completions', { messages: [{ role: 'user', content }] }).catch(
+          (error: unknown) => failures.push(error),
+        );
         sent++;
       }
     };
@@ -182,6 +185,7 @@ t.test(
     await waitFor(60);
     done = true;
     await Promise.all(clients);
+    t.strictSame(failures, []);
     const before = visits(engines);
     await post(gateway, '/chat/completions', { messages: [{ role: 'user', content: 'Hi' }] });
     t.strictSame(visits(engines, before), [0, 0, 0, 0], 'the old ones are gone');

@@ -47,7 +47,7 @@ const simulateAll = (): readonly Row[] =>
       'prefix, 3 gateways': simulatePolicy(simulation, prefix, 3),
       'hash of 1 KB': simulatePolicy(simulation, () => new StartHash(1024)),
       'hash of 2 KB': simulatePolicy(simulation, () => new StartHash(2048)),
-      'hash of 8 KB': simulatePolicy(simulation, () => new StartHash(8192)),
+      'hash of 20 KB': simulatePolicy(simulation, () => new StartHash(20_000)),
       'oracle, most cached': simulateOracle(simulation, mostCached),
       'oracle, soonest': simulateOracle(simulation, soonest),
     };

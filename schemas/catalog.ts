@@ -1,6 +1,6 @@
 /** A model as a row of `sluice.yaml`. */
 import Type, { type Static } from 'typebox';
-import { Forward } from './engines.ts';
+import { Forward, SessionSource } from './engines.ts';
 import { ImageCapabilities } from './image-capabilities.ts';
 import { RateLimits } from './limits.ts';
 import { Closed } from './shapes.ts';
@@ -260,7 +260,12 @@ const modelFields = {
 };
 
 /** A resolved row: every default filled in. */
-export const Model = Type.Object({ id: Type.String({ minLength: 1 }), ...modelFields });
+export const Model = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  ...modelFields,
+  /** Where requests name their session, if the model's engine balances by it. */
+  session: Type.Optional(SessionSource),
+});
 export type Model = Static<typeof Model>;
 
 /** A row as it is written: all but a few fields have defaults. */

@@ -64,18 +64,49 @@ const EngineQueue = Closed({
   wait: Type.Optional(Duration),
 });
 
+const Address = Type.String({
+  pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+  maxLength: 2048,
+  description: 'an address such as http://10.0.0.5:8000/v1',
+});
+
+/** Two of weight 1 and one of weight 2 get a quarter, a quarter and half of the calls. */
+const WeightedReplica = Closed({
+  url: Address,
+  weight: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
+});
+
+/** An address, alone where its weight is 1. */
+export const ReplicaRow = Type.Union([Address, WeightedReplica], {
+  description: 'an address such as http://10.0.0.5:8000/v1, or { url, weight }',
+});
+export type ReplicaRow = Static<typeof ReplicaRow>;
+
+/** Where a request names its session: a header, or a field of its JSON body; dots lead into objects. */
+export const SessionSource = Closed({
+  header: Type.Optional(
+    Type.String({ pattern: '^[A-Za-z0-9-]{1,100}$', description: 'the name of a header' }),
+  ),
+  field: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}(\\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,3}$',
+      description: 'the name of a request field such as user or metadata.session_id',
+    }),
+  ),
+});
+export type SessionSource = Static<typeof SessionSource>;
+
 export const EngineRow = Closed({
   /** The protocol of the engine: a name in `src/engines/wires.ts`. */
   wire: Type.String({ minLength: 1 }),
   /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
-  replicas: Type.Array(
-    Type.String({
-      pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
-      maxLength: 2048,
-      description: 'an address such as http://10.0.0.5:8000/v1',
-    }),
-    { minItems: 1, maxItems: 1000 },
-  ),
+  replicas: Type.Array(ReplicaRow, { minItems: 1, maxItems: 1000 }),
+  /** How a replica is chosen; `prefix` unless given, which for calls without a long prompt is `least-busy`. */
+  balance: Type.Optional(Type.Enum(['least-busy', 'prefix', 'session'])),
+  /** With `balance: session`. */
+  session: Type.Optional(SessionSource),
+  /** In which a replica that joins gets its full share of calls; 30 s by default. */
+  slow_start: Type.Optional(Duration),
   /** Name of the environment variable that holds the engine's key. */
   key_env: Type.Optional(
     Type.String({

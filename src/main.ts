@@ -8,6 +8,7 @@ import { openState } from './adapters/state/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
 import { gatewayChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
+import { sessionHeaders } from './catalog/session-headers.ts';
 import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
@@ -120,6 +121,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
         bodyBytes: config.bodyBytes,
         bodyBytesPerSubscription: config.bodyBytesPerSubscription,
       },
+      sessionHeaders: sessionHeaders(catalog),
       tracing,
       edge: config.edge,
       responseHeaders: config.responseHeaders,

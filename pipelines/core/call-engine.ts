@@ -38,7 +38,7 @@ interface Task<Call> {
 }
 
 interface Request {
-  readonly exchange: Pick<Exchange, 'id' | 'log' | 'backpressure' | 'trace' | 'served' | 'stream'>;
+  readonly exchange: Pick<Exchange, 'id' | 'log' | 'session' | 'backpressure' | 'trace' | 'served' | 'stream'>;
   readonly caller: Caller;
   /** Replaced where a fallback of the model answers. */
   task?: unknown;
@@ -69,6 +69,7 @@ const send = <Name extends Operation>(
   return engine[operation](model, call, {
     requestId: exchange.id,
     subscription: caller.subscription,
+    session: exchange.session,
     backpressure: backpressure ?? exchange.backpressure,
     trace: exchange.trace,
     served: exchange.served,

@@ -1,6 +1,6 @@
 /** Fills in the defaults of a model row of `sluice.yaml`. */
 import type { Model, ModelRow } from '../../schemas/catalog.ts';
-import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
+import { type EngineRow, type SessionSource, SIMULATOR } from '../../schemas/engines.ts';
 import { imageLimits, imageParameterNames } from './image-entry.ts';
 import { kindDefaults, reasoningParameters } from './kind-defaults.ts';
 
@@ -8,6 +8,7 @@ export const resolveRow = (id: string, row: ModelRow, engine?: EngineRow): Model
   const kind = row.kind ?? 'chat';
   const defaults = kindDefaults[kind];
   const image = row.capabilities?.image;
+  const session = sessionOf(engine);
   const forward = kind === 'chat' ? (row.forward ?? engine?.forward) : undefined;
   return {
     name: id,
@@ -27,6 +28,7 @@ export const resolveRow = (id: string, row: ModelRow, engine?: EngineRow): Model
       ...(forward ?? []).filter((name) => name !== '*' && !defaults.supported_parameters.includes(name)),
     ],
     ...(forward === undefined ? {} : { forward }),
+    ...(session === undefined ? {} : { session }),
     ...(image === undefined ? {} : { per_request_limits: imageLimits(image) }),
     ...row,
     id,
@@ -34,4 +36,12 @@ export const resolveRow = (id: string, row: ModelRow, engine?: EngineRow): Model
     pricing: { prompt: '0', completion: '0', ...row.pricing },
     limits: { ...defaults.limits, ...row.limits },
   };
+};
+
+/** Names of headers are in lower case where requests are read. */
+const sessionOf = (engine: EngineRow | undefined): SessionSource | undefined => {
+  const { balance, session } = engine ?? {};
+  if (balance !== 'session' || session?.header === undefined)
+    return balance === 'session' ? session : undefined;
+  return { header: session.header.toLowerCase() };
 };

@@ -1,7 +1,7 @@
 /** Finds contradictions in a well-formed configuration: names, prices, kinds, limits. */
 import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
-import { SIMULATOR } from '../../schemas/engines.ts';
+import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { wires } from '../engines/wires.ts';
 import { checkFallbacks } from './fallbacks.ts';
 import { kindDefaults } from './kind-defaults.ts';
@@ -22,9 +22,11 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
   // Most likely cut short or generated wrongly: with it a running gateway would answer every request with a 404.
   if (Object.keys(file.models).length === 0) report(['models'], 'must have at least one model');
   if (file.engines?.[SIMULATOR] !== undefined) report(['engines', SIMULATOR], 'is built in and takes no row');
-  for (const [name, { wire, forward }] of Object.entries(file.engines ?? {})) {
+  for (const [name, row] of Object.entries(file.engines ?? {})) {
+    const { wire, forward } = row;
     if (!wires.has(wire)) report(['engines', name, 'wire'], `must be one of ${[...wires.keys()].join(', ')}`);
     checkForward(['engines', name, 'forward'], forward, report);
+    checkSession(name, row, report);
   }
   for (const [id, row] of Object.entries(file.models)) {
     checkId(id, report);
@@ -119,6 +121,15 @@ const checkVoices = (id: string, { engine, capabilities }: ModelRow, report: Rep
         ['models', id, 'capabilities', 'speech', voice],
         'needs asked_by vllm or sluice: plain OpenAI servers have no words for it',
       );
+};
+
+const checkSession = (name: string, { balance, session }: EngineRow, report: Report): void => {
+  if (balance === 'session' && session === undefined)
+    report(['engines', name, 'session'], 'is missing: balance session needs a header or a field');
+  if (session === undefined) return;
+  if (balance !== 'session') report(['engines', name, 'session'], 'has no meaning without balance session');
+  if ((session.header === undefined) === (session.field === undefined))
+    report(['engines', name, 'session'], 'must have either header or field');
 };
 
 /** Limits and bills depend on these, so no client's own value reaches an engine. */

@@ -32,12 +32,12 @@ export class EngineCalls {
     this.#readError = readError;
   }
 
-  /** One request to the least busy replica, its response decoded whole. */
+  /** One request to a replica that the policy chooses, its response decoded whole. */
   decoded<Result>(request: WireRequest, flow: Flow, decoder: BodyDecoder<Result>): Observable<Result> {
     return this.read(request, flow, {}, (subscriber) => bodyReader(decoder, subscriber));
   }
 
-  /** One request to the least busy replica. */
+  /** One request to a replica that the policy chooses. */
   read<Out>(
     { path, fromRoot = false, body, contentType }: WireRequest,
     flow: Flow,

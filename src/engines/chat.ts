@@ -91,6 +91,8 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       path,
       headers,
       body,
+      model: this.#model.served_as,
+      prompt: this.#call,
       streams: this.#call.stream,
       readError,
     } as const;

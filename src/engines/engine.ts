@@ -1,7 +1,7 @@
 /** Builds a running engine from a row of `engines`. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { EngineRow } from '../../schemas/engines.ts';
+import type { EngineRow, ReplicaRow } from '../../schemas/engines.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
@@ -15,6 +15,8 @@ import { embedOverHttp } from './embed.ts';
 import { followLink } from './follow-link.ts';
 import { imageOverHttp } from './images.ts';
 import { Dispatch } from './pool/dispatch.ts';
+import { replicasFor } from './pool/membership.ts';
+import { openPolicy } from './pool/policies/open.ts';
 import { type PoolStats, ReplicaPool } from './pool/pool.ts';
 import { startProbes } from './pool/probes.ts';
 import { Replica } from './pool/replica.ts';
@@ -48,6 +50,8 @@ export interface EngineStats extends PoolStats {
 export interface RunningEngine extends Engine {
   health(): 'ok' | 'down';
   stats(): EngineStats;
+  /** Known ones stay as they are, new ones start slowly, those that are missing drain. Throws a sentence that names what is no address. */
+  setReplicas(rows: readonly ReplicaRow[]): void;
   /** Takes no more calls and lets running ones finish. */
   close(): Promise<void>;
 }
@@ -60,7 +64,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     throw new Error(`engines.${name}.wire must be one of ${[...known.keys()].join(', ')}`);
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, wire, options.env);
-  const { pool, deadlines } = createPool(name, row, log, options.queue);
+  const { pool, deadlines, setReplicas } = createPool(name, row, log, options.queue);
   const calls = new EngineCalls(pool, headers, wire.readError);
   const {
     readError,
@@ -97,6 +101,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     ...(transcription && { transcribe: transcribeOverHttp(transcription, calls, codec) }),
     health: () => pool.health(),
     stats: () => ({ ...pool.stats(), heldBytes: deadlines.pendingBytes() }),
+    setReplicas,
     close: () => {
       stopProbes();
       return pool.close();
@@ -109,7 +114,7 @@ const createPool = (
   row: EngineRow,
   log: Logger,
   queue: EngineOptions['queue'],
-): { readonly pool: ReplicaPool; readonly deadlines: Deadlines } => {
+): Pick<RunningEngine, 'setReplicas'> & { readonly pool: ReplicaPool; readonly deadlines: Deadlines } => {
   const timeouts = row.timeouts ?? {};
   const limits = {
     connect: milliseconds(timeouts.connect ?? '2s'),
@@ -120,14 +125,34 @@ const createPool = (
   const deadlines = new Deadlines(Math.min(limits.firstByte, limits.idle, limits.total));
   const ca = row.ca_file === undefined ? undefined : readFileSync(row.ca_file, 'utf8');
   const breaker = breakerRules(row.circuit_breaker);
-  const replicas = row.replicas.map((url, index) => {
-    if (!URL.canParse(url)) throw new Error(`engines.${name}.replicas[${index}] is no address: ${url}`);
-    return new Replica(url, new Dispatch(url, deadlines, { limits, ca }), aliasOf(name, index), breaker);
+  let replicas = 0;
+  const create = (url: string, seed: string): Replica =>
+    new Replica(url, new Dispatch(url, deadlines, { limits, ca }), {
+      alias: aliasOf(name, replicas++),
+      seed,
+      breaker,
+    });
+  const pool = new ReplicaPool({
+    replicas: replicasFor(checkedReplicas(name, row.replicas), [], create),
+    policy: openPolicy(row),
+    concurrency: row.concurrency ?? Number.POSITIVE_INFINITY,
+    log,
+    retries: retryRules(row.retries),
+    ...(row.slow_start !== undefined && { slowStartMs: milliseconds(row.slow_start) }),
+    ...queueRules(row.queue),
+    ...queue,
   });
-  const concurrency = row.concurrency ?? Number.POSITIVE_INFINITY;
-  const retries = retryRules(row.retries);
-  const pool = new ReplicaPool({ replicas, concurrency, log, retries, ...queueRules(row.queue), ...queue });
-  return { pool, deadlines };
+  const setReplicas = (rows: readonly ReplicaRow[]): void =>
+    pool.setReplicas(replicasFor(checkedReplicas(name, rows), pool.replicas, create));
+  return { pool, deadlines, setReplicas };
+};
+
+export const checkedReplicas = (engine: string, rows: readonly ReplicaRow[]): readonly ReplicaRow[] => {
+  rows.forEach((row, index) => {
+    const url = typeof row === 'string' ? row : row.url;
+    if (!URL.canParse(url)) throw new Error(`engines.${engine}.replicas[${index}] is no address: ${url}`);
+  });
+  return rows;
 };
 
 /** Fit for a header and a log line, whatever the row is called. */

@@ -16,6 +16,7 @@ import {
   retry,
   switchMap,
   takeWhile,
+  tap,
   throwError,
   timer,
   toArray,
@@ -31,6 +32,7 @@ import type { Base64 } from '../ports/media.ts';
 import { type RenderCall, RenderError, type RenderEvent, type RenderFlow } from '../ports/render.ts';
 import type { EngineCalls } from './calls.ts';
 import { EngineError } from './engine-error.ts';
+import type { RoutedCall } from './pool/policies/policy.ts';
 import type { Replica } from './pool/replica.ts';
 import { hearSongs } from './render-samples.ts';
 import type { EngineJob, RenderWire } from './wire.ts';
@@ -52,7 +54,18 @@ const longestInput = 64 * 1024 * 1024;
 export interface Begun {
   readonly replica: Replica;
   readonly job: EngineJob;
+  /** To be called when no more requests are about it. */
+  readonly end: () => void;
 }
+
+/** Jobs are distributed by load alone. */
+const anyCall = (tried: readonly Replica[]): RoutedCall => ({
+  tried,
+  model: undefined,
+  prompt: undefined,
+  session: undefined,
+  uncached: 0,
+});
 
 export const renderOverHttp =
   (wire: RenderWire, calls: EngineCalls) =>
@@ -65,19 +78,24 @@ export const renderOverHttp =
     const create = (media: readonly Base64[]): Observable<Begun> => {
       const tried: Replica[] = [];
       return defer(() => {
-        const replica = calls.pool.pick(tried) ?? calls.pool.pick([]);
+        const replica = calls.pool.pick(anyCall(tried)) ?? calls.pool.pick(anyCall([]));
         if (replica === undefined) throw fail('unavailable', 'The model is unavailable, try again');
         tried.push(replica);
-        return calls
-          .ask(replica, 'POST', wire.encode(model, call, media), own)
-          .pipe(map((body): Begun => ({ replica, job: wire.decode(call, body) })));
+        const end = replica.beginJob();
+        return calls.ask(replica, 'POST', wire.encode(model, call, media), own).pipe(
+          map((body): Begun => ({ replica, job: wire.decode(call, body), end })),
+          tap({ error: end }),
+        );
       });
     };
-    const remove = ({ replica, job }: Begun): void => {
-      calls.ask(replica, 'DELETE', { path: wire.jobPath(call, job.id) }, own).subscribe({
-        // The job then expires on the engine.
-        error: () => undefined,
-      });
+    const remove = ({ replica, job, end }: Begun): void => {
+      calls
+        .ask(replica, 'DELETE', { path: wire.jobPath(call, job.id) }, own)
+        .pipe(finalize(end))
+        .subscribe({
+          // The job then expires on the engine.
+          error: () => undefined,
+        });
     };
     const watch = ({ replica, job }: Begun): Observable<EngineJob> => {
       const look = calls.ask(replica, 'GET', { path: wire.jobPath(call, job.id) }, own).pipe(

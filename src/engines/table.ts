@@ -3,7 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engine.ts';
-import { createEngine, type EngineOptions, type EngineStats, type RunningEngine } from './engine.ts';
+import {
+  checkedReplicas,
+  createEngine,
+  type EngineOptions,
+  type EngineStats,
+  type RunningEngine,
+} from './engine.ts';
 
 type EngineRows = Readonly<Record<string, EngineRow>>;
 
@@ -12,7 +18,10 @@ interface EngineTableOptions extends EngineOptions {
 }
 
 export interface EngineTable extends Engines {
-  /** Unchanged rows keep their connections and what they know of their replicas; calls on removed ones run to their end. Throws, changing nothing, when a row cannot work. */
+  /**
+   * Unchanged rows keep their connections and what they know of their replicas, and so do the replicas that stay where
+   * only those changed; calls on removed ones run to their end. Throws, changing nothing, when a row cannot work.
+   */
   replace(rows: EngineRows): void;
   /** By name; the built-in simulator has none. */
   stats(): ReadonlyMap<string, EngineStats>;
@@ -50,7 +59,9 @@ export const createEngines = (rows: EngineRows, options: EngineTableOptions): En
     replace: (next) => {
       const old = table;
       table = build(next, old, options);
-      for (const [name, entry] of old) if (table.get(name) !== entry) retire(entry.engine);
+      for (const [name, { row, engine }] of table)
+        if (old.get(name)?.engine === engine && old.get(name)?.row !== row) engine.setReplicas(row.replicas);
+      for (const [name, { engine }] of old) if (table.get(name)?.engine !== engine) retire(engine);
     },
     close: async () => {
       for (const entry of table.values()) retire(entry.engine);
@@ -68,13 +79,19 @@ const build = (
   const table = new Map<string, Entry>();
   try {
     for (const [name, row] of Object.entries(rows)) {
-      const known = old.get(name);
-      const kept = known !== undefined && isDeepStrictEqual(known.row, row);
-      table.set(name, kept ? known : { row, engine: createEngine(name, row, options) });
+      table.set(name, kept(name, row, old.get(name)) ?? { row, engine: createEngine(name, row, options) });
     }
     return table;
   } catch (error) {
-    for (const [name, entry] of table) if (old.get(name) !== entry) void entry.engine.close();
+    for (const [name, { engine }] of table) if (old.get(name)?.engine !== engine) void engine.close();
     throw error;
   }
+};
+
+/** The running engine, where at most its replicas have changed. */
+const kept = (name: string, row: EngineRow, known: Entry | undefined): Entry | undefined => {
+  if (known === undefined || isDeepStrictEqual(known.row, row)) return known;
+  if (!isDeepStrictEqual({ ...known.row, replicas: [] }, { ...row, replicas: [] })) return undefined;
+  checkedReplicas(name, row.replicas);
+  return { row, engine: known.engine };
 };

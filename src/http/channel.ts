@@ -1,6 +1,6 @@
 /** What the edge needs of an HTTP server: one request and its response as a channel. */
 import type { TlsFiles } from '../address.ts';
-import type { Head, HeaderName, WholeReply } from '../ports/exchange.ts';
+import type { Head, HeaderName, SessionHeader, WholeReply } from '../ports/exchange.ts';
 import type { EdgeLimits } from './limits.ts';
 
 export interface Channel {
@@ -10,7 +10,7 @@ export interface Channel {
   readonly path: string;
   readonly query: string;
   /** Empty string when absent. */
-  header(name: HeaderName): string;
+  header(name: HeaderName | SessionHeader): string;
   /** Bytes of the request body; 0: it has none; undefined: it is chunked. */
   readonly bodyLength: number | undefined;
   /** Why the request must be refused: where it ends is not certain. */
@@ -85,6 +85,8 @@ export interface ServerOptions {
   readonly shared: boolean | undefined;
   readonly tls: TlsFiles | undefined;
   readonly limits: EdgeLimits;
+  /** Headers that are kept because the catalog names them. */
+  readonly sessionHeaders: () => readonly string[];
   readonly nextId: () => string;
   readonly handle: (channel: Channel) => void;
 }

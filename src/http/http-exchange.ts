@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { ErrorDialect } from '../errors.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
 import { Backpressure } from '../ports/backpressure.ts';
-import type { Breakable, Exchange, HeaderName, IncomingBody } from '../ports/exchange.ts';
+import type { Breakable, Exchange, HeaderName, IncomingBody, SessionHeader } from '../ports/exchange.ts';
 import type { Served } from '../ports/served.ts';
 import type { Trace } from '../ports/trace.ts';
 import { propagated } from '../tracing/trace-context.ts';
@@ -27,6 +27,7 @@ export class HttpExchange implements Exchange {
   served: Served | undefined;
   /** When the last byte of its body was here; 0 until then. */
   received = 0;
+  session: string | undefined;
   stream: Breakable | undefined;
   failure: unknown;
   #log: Logger | undefined;
@@ -68,7 +69,7 @@ export class HttpExchange implements Exchange {
     return this.channel.query;
   }
 
-  header(name: HeaderName): string {
+  header(name: HeaderName | SessionHeader): string {
     return this.channel.header(name);
   }
 

@@ -31,6 +31,8 @@ export interface EdgeOptions {
   readonly port: number;
   readonly tls?: TlsFiles;
   readonly limits: EdgeLimits;
+  /** Headers, in lower case, that pipelines read because the catalog names them; none unless given. */
+  readonly sessionHeaders?: () => readonly string[];
   /** Undefined: tracing is off. */
   readonly tracing?: Tracing | undefined;
   /** Which headers say how a request was served; all by default. */
@@ -146,6 +148,8 @@ const emptied = (core: EdgeCore, waitMs: number): Promise<void> =>
     };
   });
 
+const noHeaders: readonly string[] = [];
+
 const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
   const serverOptions: ServerOptions = {
     host: options.host,
@@ -153,6 +157,7 @@ const start = async (options: EdgeOptions, core: EdgeCore): Promise<Server> => {
     shared: options.shared,
     tls: options.tls,
     limits: options.limits,
+    sessionHeaders: options.sessionHeaders ?? (() => noHeaders),
     nextId: core.nextId,
     handle: (channel) => respond(core, channel),
   };

@@ -1,6 +1,6 @@
 /** A channel on node:http. */
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import type { Head, HeaderList, HeaderName, WholeReply } from '../ports/exchange.ts';
+import type { Head, HeaderList, HeaderName, SessionHeader, WholeReply } from '../ports/exchange.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { corsHeaders, headerValue, reasonPhrase } from './common-headers.ts';
 import { FramingCheck } from './framing.ts';
@@ -78,7 +78,7 @@ export class NodeChannel implements Channel {
     this.#request.on('error', () => {});
   }
 
-  header(name: HeaderName): string {
+  header(name: HeaderName | SessionHeader): string {
     const value = this.#request.headers[name];
     return typeof value === 'string' ? value : (value?.join(', ') ?? '');
   }

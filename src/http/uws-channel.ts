@@ -1,6 +1,6 @@
 /** A channel on uWebSockets.js, with workarounds for what the library does by itself. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Head, HeaderName, ReplyBody, WholeReply } from '../ports/exchange.ts';
+import type { Head, HeaderName, ReplyBody, SessionHeader, WholeReply } from '../ports/exchange.ts';
 import { keptHeaders } from '../ports/request-headers.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { Chunks } from './chunks.ts';
@@ -13,7 +13,7 @@ import { Pieces, pieceBytes } from './pieces.ts';
 import { bytesOf, sizeOf, writeTo } from './reply-bytes.ts';
 
 /** The library takes names as bytes faster than as strings. */
-const encoded: { [name in HeaderName]?: Uint8Array } = {};
+const encoded: { [name: string]: Uint8Array } = {};
 
 /** From the version for Node 22 on, no bytes of a known length are the end of a body. */
 const emptyIsNoEnd = Number(process.versions.modules) < 127;
@@ -46,6 +46,8 @@ export class UwsChannel implements Channel {
   owner: ChannelOwner | undefined;
   readonly #response: HttpResponse;
   readonly #limits: EdgeLimits;
+  /** Kept after those of `kept`. */
+  readonly #sessionHeaders: readonly string[];
   /** The library's own, until the handler returns. */
   #request: HttpRequest | undefined;
   /** Values of `kept`, copied when the handler returns. */
@@ -69,10 +71,17 @@ export class UwsChannel implements Channel {
   /** What waits ends the response. */
   #last = false;
 
-  constructor(response: HttpResponse, request: HttpRequest, method: string, limits: EdgeLimits) {
+  constructor(
+    response: HttpResponse,
+    request: HttpRequest,
+    method: string,
+    limits: EdgeLimits,
+    sessionHeaders: readonly string[],
+  ) {
     this.#response = response;
     this.#request = request;
     this.#limits = limits;
+    this.#sessionHeaders = sessionHeaders;
     this.method = method;
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
@@ -87,7 +96,7 @@ export class UwsChannel implements Channel {
     return this.bodyLength === undefined;
   }
 
-  header(name: HeaderName): string {
+  header(name: HeaderName | SessionHeader): string {
     if (name === 'content-type') {
       this.#contentType ??= this.#request?.getHeader(contentType);
       return this.#contentType ?? '';
@@ -96,7 +105,8 @@ export class UwsChannel implements Channel {
       encoded[name] ??= Buffer.from(name);
       return this.#request.getHeader(encoded[name]);
     }
-    return this.#kept?.[kept.findIndex((each) => each.name === name)] ?? '';
+    const index = kept.findIndex((each) => each.name === name);
+    return this.#kept?.[index < 0 ? kept.length + this.#sessionHeaders.indexOf(name) : index] ?? '';
   }
 
   /** The request object is invalid from now on: what may still be read is copied, and later events are subscribed to. */
@@ -108,6 +118,7 @@ export class UwsChannel implements Channel {
     this.#contentType ??= request.getHeader(contentType);
     this.#kept = [];
     for (const { when, bytes } of kept) this.#kept.push(this.#needs(when) ? request.getHeader(bytes) : '');
+    for (const name of this.#sessionHeaders) this.#kept.push(request.getHeader(name));
     this.#response.onAborted(() => {
       this.#over = true;
       this.owner?.gone();

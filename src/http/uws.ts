@@ -39,13 +39,19 @@ export const loadUws = (limits: EdgeLimits): UwsLibrary => {
 
 /** Undefined when the address cannot be used: the library does not say why. */
 export const startUws = async (library: UwsLibrary, options: ServerOptions): Promise<Server | undefined> => {
-  const { tls, limits, handle } = options;
+  const { tls, limits, sessionHeaders, handle } = options;
   const app =
     tls === undefined
       ? library.App()
       : library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
   const handler = (method?: string) => (response: HttpResponse, request: HttpRequest) => {
-    const channel = new UwsChannel(response, request, method ?? request.getCaseSensitiveMethod(), limits);
+    const channel = new UwsChannel(
+      response,
+      request,
+      method ?? request.getCaseSensitiveMethod(),
+      limits,
+      sessionHeaders(),
+    );
     try {
       handle(channel);
     } finally {

@@ -7,6 +7,8 @@ export interface EngineState {
   readonly heldBytes: number;
   /** Retries that count against the budget, and those that it did not allow. */
   readonly retries: { readonly made: number; readonly refused: number };
+  readonly promptBlocks: number;
+  readonly cachedBlocks: number;
   readonly replicas: readonly { readonly url: string; readonly circuit: string; readonly busy: number }[];
 }
 
@@ -48,6 +50,16 @@ export const engineFamilies = (
       'sluice_engine_retries_refused_total',
       'Retries that were not made because the retry budget was used up.',
       each(({ retries }) => retries.refused),
+    ),
+    counter(
+      'sluice_engine_prompt_blocks_total',
+      'Blocks of 512 bytes of the prompts that were routed by prefix.',
+      each(({ promptBlocks }) => promptBlocks),
+    ),
+    counter(
+      'sluice_engine_prompt_blocks_matched_total',
+      'Those that the chosen replica had seen before, and so may have in its prefix cache.',
+      each(({ cachedBlocks }) => cachedBlocks),
     ),
     gauge(
       'sluice_replica_up',

@@ -20,6 +20,8 @@ export interface Flow {
   readonly requestId: string;
   /** Whose call it is: those of different subscriptions take turns where an engine is full. */
   readonly subscription: string;
+  /** What its session is known by, where the engine keeps sessions on one replica. */
+  readonly session?: string | undefined;
   readonly backpressure: Backpressure;
   /** The trace it belongs to; absent: none. */
   readonly trace?: Trace | undefined;

@@ -18,7 +18,7 @@ export interface Exchange {
   /** Raw query string without the question mark. */
   readonly query: string;
   /** Empty string when absent. */
-  header(name: HeaderName): string;
+  header(name: HeaderName | SessionHeader): string;
   readonly body: IncomingBody;
   /** What the client is ready to take: paused while its socket is full. */
   readonly backpressure: Backpressure;
@@ -29,6 +29,8 @@ export interface Exchange {
   readonly trace?: Trace | undefined;
   /** How it was served; set when it is admitted. */
   served?: Served | undefined;
+  /** What the client's session is known by, where the engine of its model balances by it. */
+  session?: string | undefined;
   /** Set while a stream runs that can say why it ends early: asked to when the server cannot wait for its end. */
   stream?: Breakable | undefined;
   /** The first thing that a stage threw, or what the edge ended it with: usage then counts as that of a failure. */
@@ -42,6 +44,9 @@ export interface Breakable {
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
 export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version' | 'range';
+
+/** One that the catalog names for telling sessions apart, in lower case; kept as long as it does. */
+export type SessionHeader = string & { readonly tells: 'session' };
 
 /** The rest is of use only before the pipeline starts. */
 export type HeaderName =

@@ -201,6 +201,41 @@ const bad: readonly [name: string, text: string, ...problems: string[]][] = [
     'sluice.yaml:2:48 engines.a.replicas[1] must be an address such as http://10.0.0.5:8000/v1',
   ],
   [
+    'engine replica with a weight',
+    'engines:\n  a: { wire: openai, replicas: [{ url: "http://a/v1", weight: 0 }, { url: "a" }, { weight: 2 }, 7] }\nmodels: {}',
+    'sluice.yaml:2:55 engines.a.replicas[0].weight must be at least 0.01',
+    'sluice.yaml:2:70 engines.a.replicas[1].url must be an address such as http://10.0.0.5:8000/v1',
+    'sluice.yaml:2:82 engines.a.replicas[2].url is missing',
+    'sluice.yaml:2:97 engines.a.replicas[3] must be an address such as http://10.0.0.5:8000/v1 or a map of fields',
+  ],
+  [
+    'engine balance',
+    'engines:\n  a: { wire: openai, replicas: ["http://a/v1"], balance: random, slow_start: 5 }\nmodels: {}',
+    'sluice.yaml:2:49 engines.a.balance must be one of least-busy, prefix, session',
+    'sluice.yaml:2:66 engines.a.slow_start must be a length of time such as 500ms, 2s or 10m',
+  ],
+  [
+    'engine session that is missing',
+    `engines:\n  a: { wire: openai, replicas: ["http://a/v1"], balance: session }\n${chat()}`,
+    'sluice.yaml:2:3 engines.a.session is missing: balance session needs a header or a field',
+  ],
+  [
+    'engine session without the policy',
+    `engines:\n  a: { wire: openai, replicas: ["http://a/v1"], session: { header: x-user } }\n${chat()}`,
+    'sluice.yaml:2:49 engines.a.session has no meaning without balance session',
+  ],
+  [
+    'engine session of two sources',
+    `engines:\n  a: { wire: openai, replicas: ["http://a/v1"], balance: session, session: { header: x-user, field: user } }\n${chat()}`,
+    'sluice.yaml:2:67 engines.a.session must have either header or field',
+  ],
+  [
+    'engine session by no name',
+    'engines:\n  a: { wire: openai, replicas: ["http://a/v1"], balance: session, session: { header: "x y", field: "a..b" } }\nmodels: {}',
+    'sluice.yaml:2:78 engines.a.session.header must be the name of a header',
+    'sluice.yaml:2:93 engines.a.session.field must be the name of a request field such as user or metadata.session_id',
+  ],
+  [
     'engine time-out',
     'engines:\n  a: { wire: openai, replicas: ["http://a/v1"], timeouts: { idle: 30 } }\nmodels: {}',
     'sluice.yaml:2:61 engines.a.timeouts.idle must be a length of time such as 500ms, 2s or 10m',

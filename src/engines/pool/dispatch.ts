@@ -12,6 +12,7 @@ import {
 import { Connections } from '../http1/connections.ts';
 import { fixedLines, outgoing, requestStart } from '../http1/request.ts';
 import type { OutgoingBody } from '../outgoing-body.ts';
+import type { PromptCall } from './policies/policy.ts';
 
 export interface EngineRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -21,6 +22,9 @@ export interface EngineRequest {
   /** Names and values alternate. A list that is reused is validated only once. */
   readonly headers: readonly string[];
   readonly body: OutgoingBody | null;
+  /** The engine's name for the model, and what the prompt is made of: policies choose a replica by them. */
+  readonly model?: string;
+  readonly prompt?: PromptCall;
   /** False: the response comes at once, so only the total limit applies, and backpressure does not. */
   readonly streams: boolean;
   readonly readError: ReadError;

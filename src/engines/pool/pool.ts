@@ -1,4 +1,4 @@
-/** The replicas of one engine: picks the least busy, queues calls while all are full, ejects those that fail. */
+/** The replicas of one engine: queues calls while all are full, ejects those that fail, drains those that leave. */
 import type { Logger } from 'pino';
 import type { ApiError } from '../../errors.ts';
 import { FairQueue } from '../../fair-queue.ts';
@@ -7,12 +7,18 @@ import type { Flow } from '../../ports/engine.ts';
 import { EngineError } from '../engine-error.ts';
 import type { EngineCall, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
+import { LeastBusy } from './policies/least-busy.ts';
+import type { Policy, PolicyStats, RoutedCall } from './policies/policy.ts';
 import { PooledCall } from './pooled-call.ts';
 import type { Circuit, Replica } from './replica.ts';
 import { RetryBudget } from './retry-budget.ts';
 import { type QueueRules, queueRules, type RetryRules, retryRules } from './rules.ts';
 
-export interface PoolStats {
+const SLOW_START_MS = 30_000;
+/** What a client is asked to wait while there is no replica at all. */
+const EMPTY_WAIT_MS = 1000;
+
+export interface PoolStats extends PolicyStats {
   /** Queued calls. */
   readonly waiting: number;
   /** Retries so far that count against the budget, and those that it did not allow. */
@@ -28,6 +34,10 @@ interface ReplicaStats {
 }
 
 export interface PoolOptions extends Partial<QueueRules> {
+  /** Least busy unless given. */
+  readonly policy?: Policy;
+  /** In which the weight of a replica that joins later grows to its full. */
+  readonly slowStartMs?: number;
   readonly replicas: readonly Replica[];
   /** Calls in flight on one replica, at most. */
   readonly concurrency: number;
@@ -38,27 +48,35 @@ export interface PoolOptions extends Partial<QueueRules> {
 const usualQueue = queueRules();
 
 export class ReplicaPool {
-  readonly replicas: readonly Replica[];
   readonly waitMs: number;
   readonly retries: RetryRules;
   readonly budget: RetryBudget;
+  readonly #policy: Policy;
+  readonly #slowStartMs: number;
   readonly #concurrency: number;
   readonly #log: Logger;
   readonly #queue: FairQueue<PooledCall>;
   readonly #pace = new Pace(performance.now());
-  /** Where the search for the least busy begins: ties are broken round-robin. */
-  #next = 0;
+  #replicas: readonly Replica[];
+  /** Those that can take the call for which one is being picked. */
+  readonly #candidates: Replica[] = [];
+  /** Replicas that left and still have calls. */
+  readonly #draining = new Set<Promise<void>>();
   #startingWaiters = false;
 
   constructor({
     replicas,
+    policy = new LeastBusy(),
+    slowStartMs = SLOW_START_MS,
     concurrency,
     log,
     retries = retryRules(),
     queueLength = usualQueue.queueLength,
     waitMs = usualQueue.waitMs,
   }: PoolOptions) {
-    this.replicas = replicas;
+    this.#replicas = replicas;
+    this.#policy = policy;
+    this.#slowStartMs = slowStartMs;
     this.waitMs = waitMs;
     this.retries = retries;
     this.budget = new RetryBudget(retries);
@@ -76,18 +94,42 @@ export class ReplicaPool {
     return call;
   }
 
-  /** The least busy replica that can take a call and was not tried yet. */
-  pick(tried: readonly Replica[], now = performance.now()): Replica | undefined {
-    const count = this.replicas.length;
-    let best: Replica | undefined;
-    for (let step = 0; step < count; step++) {
-      const replica = this.replicas[(this.#next + step) % count];
-      if (replica === undefined || tried.includes(replica)) continue;
-      if (best !== undefined && replica.busy >= best.busy) continue;
-      if (replica.canTake(now, this.#concurrency)) best = replica;
+  get replicas(): readonly Replica[] {
+    return this.#replicas;
+  }
+
+  /** New ones start slowly; those that are missing take no more calls, and drain. */
+  setReplicas(next: readonly Replica[], now = performance.now()): void {
+    const before = this.#replicas;
+    this.#replicas = next;
+    for (const replica of next) {
+      if (before.includes(replica)) continue;
+      // All of them new: there is nothing that a slow one could leave its calls to.
+      if (before.length > 0) replica.share.startSlowly(now, this.#slowStartMs);
+      this.#log.info({ replica: replica.url }, 'replica joined');
     }
-    this.#next = (this.#next + 1) % count;
-    return best;
+    for (const replica of before) if (!next.includes(replica)) this.#drain(replica);
+    this.startWaiters();
+  }
+
+  #drain(replica: Replica): void {
+    this.#policy.forget(replica);
+    this.#log.info({ replica: replica.url, calls: replica.busy }, 'replica left');
+    const drained = replica.drain().finally(() => this.#draining.delete(drained));
+    this.#draining.add(drained);
+  }
+
+  /** One that can take the call and was not tried yet. */
+  pick(call: RoutedCall, now = performance.now()): Replica | undefined {
+    const [first, second] = this.#replicas;
+    // Where there is no choice, nothing is computed.
+    if (first !== undefined && second === undefined)
+      return first.canTake(now, this.#concurrency) && !call.tried.includes(first) ? first : undefined;
+    const candidates = this.#candidates;
+    candidates.length = 0;
+    for (const replica of this.#replicas)
+      if (replica.canTake(now, this.#concurrency) && !call.tried.includes(replica)) candidates.push(replica);
+    return candidates.length === 0 ? undefined : this.#policy.choose(candidates, call, now);
   }
 
   /** The replica that an address belongs to, and the path there; relative addresses belong to the first. */
@@ -95,12 +137,12 @@ export class ReplicaPool {
     const [first] = this.replicas;
     if (first === undefined || !URL.canParse(url, first.url)) return undefined;
     const { origin, pathname, search } = new URL(url, first.url);
-    const replica = this.replicas.find((each) => new URL(each.url).origin === origin);
+    const replica = this.#replicas.find((each) => new URL(each.url).origin === origin);
     return replica && { replica, path: pathname + search };
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.replicas.map((replica) => replica.dispatch.close()));
+    await Promise.all([...this.#draining, ...this.#replicas.map((replica) => replica.dispatch.close())]);
   }
 
   // ── the queue ──────────────────────────────────────────────────────────────────────────────────
@@ -117,7 +159,7 @@ export class ReplicaPool {
   }
 
   #hasReplicaFor({ tried }: PooledCall): boolean {
-    return this.replicas.some((replica) => !replica.ejected && !tried.includes(replica));
+    return this.#replicas.some((replica) => !replica.ejected && !tried.includes(replica));
   }
 
   /** Starts waiters while replicas are free. A call that ends inside this loop is noticed by it. */
@@ -141,12 +183,14 @@ export class ReplicaPool {
 
   /** `retry-after`: when the queue should have been served, or the first cooldown is over. */
   refusal(now = performance.now()): EngineError {
-    const healthy = this.replicas.filter((replica) => !replica.ejected).length;
+    const healthy = this.#replicas.filter((replica) => !replica.ejected).length;
     // Without a limit there are endless slots, but none on replicas that are ejected.
     const wait =
-      healthy === 0
-        ? Math.min(...this.replicas.map((replica) => replica.cooldownLeft(now)))
-        : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
+      this.#replicas.length === 0
+        ? EMPTY_WAIT_MS
+        : healthy === 0
+          ? Math.min(...this.#replicas.map((replica) => replica.cooldownLeft(now)))
+          : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
     return new EngineError(
       'unavailable',
       healthy === 0 ? 'The model is unavailable, try again' : 'The model is busy, try again',
@@ -158,14 +202,15 @@ export class ReplicaPool {
   // ── health ─────────────────────────────────────────────────────────────────────────────────────
 
   health(): 'ok' | 'down' {
-    return this.replicas.some((replica) => !replica.ejected) ? 'ok' : 'down';
+    return this.#replicas.some((replica) => !replica.ejected) ? 'ok' : 'down';
   }
 
   stats(): PoolStats {
     return {
+      ...this.#policy.stats(),
       waiting: this.#queue.size,
       retries: { made: this.budget.made, refused: this.budget.refused },
-      replicas: this.replicas.map(({ url, circuit, busy }) => ({ url, circuit, busy })),
+      replicas: this.#replicas.map(({ url, circuit, busy }) => ({ url, circuit, busy })),
     };
   }
 
@@ -181,8 +226,10 @@ export class ReplicaPool {
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
     // The last one is kept while it responds to other calls.
-    if (replica.answering > 0 && !this.replicas.some((other) => other !== replica && !other.ejected)) return;
+    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && !other.ejected)) return;
     if (!replica.failed(error.fault, performance.now())) return;
+    // Most likely restarted by the time it is back.
+    if (error.fault === 'connection') this.#policy.forget(replica);
     const { url, cooldownMs } = replica;
     this.#log.warn({ replica: url, cooldownMs, err: error.cause }, 'replica ejected');
   }

@@ -6,16 +6,18 @@ import type { CallSpan } from '../../ports/trace.ts';
 import type { EngineError } from '../engine-error.ts';
 import type { EngineCall, EngineHead, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
+import type { PromptCall, RoutedCall } from './policies/policy.ts';
 import type { ReplicaPool } from './pool.ts';
 import type { Replica } from './replica.ts';
 
 const none: readonly Replica[] = [];
 
-export class PooledCall implements EngineReader, EngineCall, Waiter {
+export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall {
   readonly #pool: ReplicaPool;
   readonly #request: EngineRequest;
   readonly #flow: Flow;
   readonly #reader: EngineReader;
+  uncached = 0;
   #attempts = 0;
   #tried: readonly Replica[] = none;
   /** Some servers close connections after a response without saying so: the next idle one may be stale as well. */
@@ -46,6 +48,18 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     return this.#tried;
   }
 
+  get model(): string | undefined {
+    return this.#request.model;
+  }
+
+  get prompt(): PromptCall | undefined {
+    return this.#request.prompt;
+  }
+
+  get session(): string | undefined {
+    return this.#flow.session;
+  }
+
   get subscription(): string {
     return this.#flow.subscription;
   }
@@ -66,7 +80,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   /** False when no replica can take it. */
   start(): boolean {
     const now = performance.now();
-    const replica = this.#pool.pick(this.#tried, now);
+    const replica = this.#pool.pick(this, now);
     if (replica === undefined) return false;
     clearTimeout(this.#deadline);
     this.#deadline = undefined;
@@ -81,6 +95,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     });
     this.#attempts++;
     replica.busy++;
+    replica.share.prefill += this.uncached;
     this.#replica = replica;
     this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines, this.#metStale);
     return true;
@@ -115,6 +130,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
   }
 
   bytes(bytes: Buffer, last: boolean): void {
+    if (this.uncached > 0) this.#prefilled(this.#replica);
     this.#reader.bytes(bytes, last);
   }
 
@@ -176,6 +192,12 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     if (replica !== undefined && this.#answered) this.#pool.succeeded(replica);
   }
 
+  /** Its prompt is computed, or nobody waits for it any more. */
+  #prefilled(replica: Replica | undefined): void {
+    if (replica !== undefined) replica.share.prefill -= this.uncached;
+    this.uncached = 0;
+  }
+
   #release(error?: EngineError): Replica | undefined {
     this.#span?.end(error);
     this.#span = undefined;
@@ -183,6 +205,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter {
     this.#replica = undefined;
     if (replica === undefined) return undefined;
     replica.busy--;
+    this.#prefilled(replica);
     if (this.#answered) replica.answering--;
     const now = performance.now();
     const { served } = this.#flow;

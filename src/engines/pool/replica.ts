@@ -2,9 +2,18 @@
 import type { Fault } from '../engine-error.ts';
 import type { Dispatch } from './dispatch.ts';
 import { type BreakerRules, breakerRules } from './rules.ts';
+import { Share } from './share.ts';
 
 /** Open: no calls until the cooldown is over. Half-open: one trial call at a time. */
 export type Circuit = 'closed' | 'open' | 'half-open';
+
+interface ReplicaOptions {
+  /** What clients and logs are told instead of its address. */
+  readonly alias?: string;
+  /** Different for two replicas at one address. */
+  readonly seed?: string;
+  readonly breaker?: BreakerRules;
+}
 
 export class Replica {
   readonly url: string;
@@ -12,6 +21,7 @@ export class Replica {
   /** What clients and logs are told instead of its address. */
   readonly alias: string;
   readonly #rules: BreakerRules;
+  readonly share: Share;
   /** Calls in flight. */
   busy = 0;
   /** Those whose response has begun. */
@@ -22,12 +32,33 @@ export class Replica {
   #cooldowns = 0;
   /** When the cooldown ends; 0 while the circuit is closed. */
   #openUntil = 0;
+  #jobs = 0;
+  #whenJobless: (() => void) | undefined;
 
-  constructor(url: string, dispatch: Dispatch, alias = '', rules: BreakerRules = breakerRules()) {
+  constructor(url: string, dispatch: Dispatch, options: ReplicaOptions = {}) {
+    const { alias = '', seed = url, breaker = breakerRules() } = options;
     this.url = url;
     this.dispatch = dispatch;
     this.alias = alias;
-    this.#rules = rules;
+    this.#rules = breaker;
+    this.share = new Share(seed);
+  }
+
+  /** A job begins that further requests to this replica will be about; call what it returns at its end. */
+  beginJob(): () => void {
+    this.#jobs++;
+    let ended = false;
+    return () => {
+      if (ended) return;
+      ended = true;
+      if (--this.#jobs === 0) this.#whenJobless?.();
+    };
+  }
+
+  /** It has left the pool: calls and jobs on it run to their end. */
+  async drain(): Promise<void> {
+    if (this.#jobs > 0) await new Promise<void>((resolve) => (this.#whenJobless = resolve));
+    await this.dispatch.close();
   }
 
   /** The circuit is open or half-open. */

@@ -1,0 +1,135 @@
+/** Compares ways to choose a replica: hit rate of the prefix caches, time to first token, imbalance. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
+import { PrefixAffinity } from '../../src/engines/pool/policies/prefix.ts';
+import { measureChoice } from './choice-cost.ts';
+import { mostCached, StartHash, soonest } from './choosers.ts';
+import { slowedClock } from './clock.ts';
+import { type Double, startDouble } from './doubles.ts';
+import { type Driven, drive, rendered, type Target } from './drive.ts';
+import { httpTarget } from './http-target.ts';
+import { hashed, usualEngine } from './prefix-engine.ts';
+import { printRows, type Row } from './report.ts';
+import { driverFigures, engineFigures, type Simulation, simulateOracle, simulatePolicy } from './simulate.ts';
+import { subjects } from './subjects.ts';
+import { type Workload, workloads } from './workloads.ts';
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '20' },
+    replicas: { type: 'string', default: '4' },
+    /** Times as long: all times are those of the workload's own clock. */
+    slowed: { type: 'string', default: '1' },
+    workload: { type: 'string', multiple: true },
+    /** Virtual time only: no sockets, no other routers. */
+    simulate: { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+});
+const seconds = Number(values.seconds);
+const replicas = Number(values.replicas);
+const clock = slowedClock(Number(values.slowed));
+const seed = 3;
+const chosen = workloads.filter(
+  ({ name }) => values.workload === undefined || values.workload.includes(name),
+);
+
+const simulateAll = (): readonly Row[] =>
+  chosen.flatMap((workload) => {
+    const simulation: Simulation = { workload, engine: usualEngine, replicas, seconds, seed };
+    const prefix = () => new PrefixAffinity();
+    const results = {
+      'least-busy': simulatePolicy(simulation, () => new LeastBusy()),
+      prefix: simulatePolicy(simulation, prefix),
+      'prefix, 3 gateways': simulatePolicy(simulation, prefix, 3),
+      'hash of 1 KB': simulatePolicy(simulation, () => new StartHash(1024)),
+      'hash of 2 KB': simulatePolicy(simulation, () => new StartHash(2048)),
+      'hash of 20 KB': simulatePolicy(simulation, () => new StartHash(20_000)),
+      'oracle, most cached': simulateOracle(simulation, mostCached),
+      'oracle, soonest': simulateOracle(simulation, soonest),
+    };
+    return Object.entries(results).map(([subject, figures]) => ({
+      workload: workload.name,
+      subject,
+      failures: 0,
+      ...figures,
+    }));
+  });
+
+const serveAll = async (): Promise<readonly Row[]> => {
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 2, 2] });
+  const doubles = await Promise.all(Array.from({ length: replicas }, () => startDouble(clock, usualEngine)));
+  const rows: Row[] = [];
+  for (const workload of chosen) {
+    for (const subject of subjects) {
+      const missing = await subject.missing();
+      if (missing !== undefined) {
+        console.error(`${subject.name}: skipped, ${missing}`);
+        continue;
+      }
+      const running = await subject.start(doubles.map(({ port }) => port));
+      const target = httpTarget({ portOf: () => running.port, key: running.key });
+      rows.push(await measure(workload, subject.name, target, doubles));
+      target.close();
+      await running.stop();
+    }
+    rows.push(await measureOracle(workload, doubles));
+  }
+  await Promise.all(doubles.map((double) => double.close()));
+  return rows;
+};
+
+/** The driver itself picks the replica that will be first, with nothing in between. */
+const measureOracle = async (workload: Workload, doubles: readonly Double[]): Promise<Row> => {
+  const target = httpTarget({
+    portOf: ({ messages }) => {
+      const engines = doubles.map(({ engine }) => engine);
+      return doubles[soonest(engines, hashed(rendered(messages), usualEngine))]?.port ?? 0;
+    },
+  });
+  const row = await measure(workload, 'oracle', target, doubles);
+  target.close();
+  return row;
+};
+
+const measure = async (
+  workload: Workload,
+  subject: string,
+  target: Target,
+  doubles: readonly Double[],
+): Promise<Row> => {
+  for (const double of doubles) double.reset();
+  const driven = await new Promise<Driven>((done) => drive(workload, target, { clock, seconds, seed, done }));
+  if (driven.error !== undefined) console.error(`${subject}: ${driven.error.message}`);
+  const row = {
+    workload: workload.name,
+    subject,
+    failures: driven.failures,
+    ...engineFigures(doubles.map(({ engine }) => engine)),
+    ...driverFigures(driven),
+  };
+  console.error(JSON.stringify(row));
+  return row;
+};
+
+const rows = values.simulate ? simulateAll() : await serveAll();
+printRows(rows);
+const choice = measureChoice();
+for (const { messages, tokens, nanoseconds } of choice)
+  console.log(`choosing for ${tokens} tokens in ${messages} messages: ${(nanoseconds / 1000).toFixed(2)} µs`);
+const file =
+  values.out ??
+  path.join(
+    import.meta.dirname,
+    '..',
+    'results',
+    values.simulate ? 'routing-simulated.json' : 'routing.json',
+  );
+mkdirSync(path.dirname(file), { recursive: true });
+writeFileSync(
+  file,
+  `${JSON.stringify({ date: new Date().toISOString(), seconds, replicas, slowed: Number(values.slowed), engine: usualEngine, rows, choice }, null, 2)}\n`,
+);

@@ -76,11 +76,18 @@ const WeightedReplica = Closed({
   weight: Type.Optional(Type.Number({ minimum: 0.01, maximum: 1000 })),
 });
 
+export const replicaWords = 'an address such as http://10.0.0.5:8000/v1, or { url, weight }';
+
 /** An address, alone where its weight is 1. */
-export const ReplicaRow = Type.Union([Address, WeightedReplica], {
-  description: 'an address such as http://10.0.0.5:8000/v1, or { url, weight }',
-});
+export const ReplicaRow = Type.Union([Address, WeightedReplica], { description: replicaWords });
 export type ReplicaRow = Static<typeof ReplicaRow>;
+
+/** Where replicas are found instead: `src/engines/discovery/source.ts` reads it. */
+const ReplicaSource = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'a list of addresses, or a source such as dns+http://vllm.default.svc:8000/v1',
+});
 
 /** Where a request names its session: a header, or a field of its JSON body; dots lead into objects. */
 export const SessionSource = Closed({
@@ -100,7 +107,7 @@ export const EngineRow = Closed({
   /** The protocol of the engine: a name in `src/engines/wires.ts`. */
   wire: Type.String({ minLength: 1 }),
   /** Base addresses, each ending where the wire's own paths begin (`http://10.0.0.5:8000/v1`). */
-  replicas: Type.Array(ReplicaRow, { minItems: 1, maxItems: 1000 }),
+  replicas: Type.Union([Type.Array(ReplicaRow, { minItems: 1, maxItems: 1000 }), ReplicaSource]),
   /** How a replica is chosen; `prefix` unless given, which for calls without a long prompt is `least-busy`. */
   balance: Type.Optional(Type.Enum(['least-busy', 'prefix', 'session'])),
   /** With `balance: session`. */

@@ -38,7 +38,10 @@ interface Task<Call> {
 }
 
 interface Request {
-  readonly exchange: Pick<Exchange, 'id' | 'log' | 'session' | 'backpressure' | 'trace' | 'served' | 'stream'>;
+  readonly exchange: Pick<
+    Exchange,
+    'id' | 'log' | 'session' | 'backpressure' | 'trace' | 'served' | 'stream'
+  >;
   readonly caller: Caller;
   /** Replaced where a fallback of the model answers. */
   task?: unknown;

@@ -1,7 +1,8 @@
 /** Builds a running engine from a row of `engines`. */
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { EngineRow, ReplicaRow } from '../../schemas/engines.ts';
+import { type Observable, Subscription } from 'rxjs';
+import type { EngineRow } from '../../schemas/engines.ts';
 import type { Codec } from '../ports/codec.ts';
 import type { Engine } from '../ports/engine.ts';
 import type { Media } from '../ports/media.ts';
@@ -10,12 +11,13 @@ import { EngineCalls, type RequestHeaders } from './calls.ts';
 import { chatOverHttp, completeOverHttp } from './chat.ts';
 import { Deadlines } from './deadlines.ts';
 import { decideOverHttp } from './decide.ts';
+import { addressesOf, clusterOf, type DiscoveryOptions } from './discovery/discover.ts';
 import { milliseconds } from './duration.ts';
 import { embedOverHttp } from './embed.ts';
 import { followLink } from './follow-link.ts';
 import { imageOverHttp } from './images.ts';
 import { Dispatch } from './pool/dispatch.ts';
-import { replicasFor } from './pool/membership.ts';
+import { type ReplicaAddress, replicasFor } from './pool/membership.ts';
 import { openPolicy } from './pool/policies/open.ts';
 import { type PoolStats, ReplicaPool } from './pool/pool.ts';
 import { startProbes } from './pool/probes.ts';
@@ -40,6 +42,8 @@ export interface EngineOptions {
   readonly media?: Shared<Pick<Media, 'read'>>;
   /** For sound in a format that the engine or we do not take; absent: that is not served. */
   readonly codec?: Shared<Codec>;
+  /** How replicas are found where rows name no addresses. */
+  readonly discovery?: DiscoveryOptions;
 }
 
 export interface EngineStats extends PoolStats {
@@ -50,8 +54,8 @@ export interface EngineStats extends PoolStats {
 export interface RunningEngine extends Engine {
   health(): 'ok' | 'down';
   stats(): EngineStats;
-  /** Known ones stay as they are, new ones start slowly, those that are missing drain. Throws a sentence that names what is no address. */
-  setReplicas(rows: readonly ReplicaRow[]): void;
+  /** Known ones stay as they are, new ones start slowly, those that are missing drain. Throws a sentence that names the field. */
+  setReplicas(replicas: EngineRow['replicas']): void;
   /** Takes no more calls and lets running ones finish. */
   close(): Promise<void>;
 }
@@ -64,7 +68,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     throw new Error(`engines.${name}.wire must be one of ${[...known.keys()].join(', ')}`);
   const log = options.log.child({ engine: name });
   const headers = requestHeaders(name, row, wire, options.env);
-  const { pool, deadlines, setReplicas } = createPool(name, row, log, options.queue);
+  const { pool, deadlines, setReplicas, stopFollowing } = createPool(name, row, log, options);
   const calls = new EngineCalls(pool, headers, wire.readError);
   const {
     readError,
@@ -104,17 +108,13 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     setReplicas,
     close: () => {
       stopProbes();
+      stopFollowing();
       return pool.close();
     },
   };
 };
 
-const createPool = (
-  name: string,
-  row: EngineRow,
-  log: Logger,
-  queue: EngineOptions['queue'],
-): Pick<RunningEngine, 'setReplicas'> & { readonly pool: ReplicaPool; readonly deadlines: Deadlines } => {
+const createPool = (name: string, row: EngineRow, log: Logger, options: EngineOptions) => {
   const timeouts = row.timeouts ?? {};
   const limits = {
     connect: milliseconds(timeouts.connect ?? '2s'),
@@ -125,34 +125,45 @@ const createPool = (
   const deadlines = new Deadlines(Math.min(limits.firstByte, limits.idle, limits.total));
   const ca = row.ca_file === undefined ? undefined : readFileSync(row.ca_file, 'utf8');
   const breaker = breakerRules(row.circuit_breaker);
-  let replicas = 0;
-  const create = (url: string, seed: string): Replica =>
-    new Replica(url, new Dispatch(url, deadlines, { limits, ca }), {
-      alias: aliasOf(name, replicas++),
+  let created = 0;
+  const create = (address: ReplicaAddress, seed: string): Replica =>
+    new Replica(address.url, new Dispatch(address, deadlines, { limits, ca }), {
+      alias: aliasOf(name, created++),
       seed,
       breaker,
     });
   const pool = new ReplicaPool({
-    replicas: replicasFor(checkedReplicas(name, row.replicas), [], create),
     policy: openPolicy(row),
     concurrency: row.concurrency ?? Number.POSITIVE_INFINITY,
     log,
     retries: retryRules(row.retries),
     ...(row.slow_start !== undefined && { slowStartMs: milliseconds(row.slow_start) }),
     ...queueRules(row.queue),
-    ...queue,
+    ...options.queue,
   });
-  const setReplicas = (rows: readonly ReplicaRow[]): void =>
-    pool.setReplicas(replicasFor(checkedReplicas(name, rows), pool.replicas, create));
-  return { pool, deadlines, setReplicas };
+  let following = Subscription.EMPTY;
+  const setReplicas = (replicas: EngineRow['replicas']): void => {
+    const addresses = replicaAddresses(name, replicas, options);
+    following.unsubscribe();
+    following = addresses.subscribe((next) => pool.setReplicas(replicasFor(next, pool.replicas, create)));
+  };
+  setReplicas(row.replicas);
+  return { pool, deadlines, setReplicas, stopFollowing: () => following.unsubscribe() };
 };
 
-export const checkedReplicas = (engine: string, rows: readonly ReplicaRow[]): readonly ReplicaRow[] => {
-  rows.forEach((row, index) => {
-    const url = typeof row === 'string' ? row : row.url;
-    if (!URL.canParse(url)) throw new Error(`engines.${engine}.replicas[${index}] is no address: ${url}`);
-  });
-  return rows;
+/** Throws a plain sentence that names the field when they cannot be used. */
+export const replicaAddresses = (
+  engine: string,
+  replicas: EngineRow['replicas'],
+  { log, env, discovery }: EngineOptions,
+): Observable<readonly ReplicaAddress[]> => {
+  try {
+    const options = { cluster: clusterOf(env), ...discovery };
+    return addressesOf(replicas, options, log.child({ engine }));
+  } catch (error) {
+    const says = (error as Error).message;
+    throw new Error(`engines.${engine}.replicas${says.startsWith('[') ? '' : ' '}${says}`);
+  }
 };
 
 /** Fit for a header and a log line, whatever the row is called. */

@@ -4,11 +4,11 @@ import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { fail } from '../errors.ts';
 import type { Engine, Engines } from '../ports/engine.ts';
 import {
-  checkedReplicas,
   createEngine,
   type EngineOptions,
   type EngineStats,
   type RunningEngine,
+  replicaAddresses,
 } from './engine.ts';
 
 type EngineRows = Readonly<Record<string, EngineRow>>;
@@ -79,7 +79,10 @@ const build = (
   const table = new Map<string, Entry>();
   try {
     for (const [name, row] of Object.entries(rows)) {
-      table.set(name, kept(name, row, old.get(name)) ?? { row, engine: createEngine(name, row, options) });
+      table.set(
+        name,
+        kept(name, row, old.get(name), options) ?? { row, engine: createEngine(name, row, options) },
+      );
     }
     return table;
   } catch (error) {
@@ -89,9 +92,15 @@ const build = (
 };
 
 /** The running engine, where at most its replicas have changed. */
-const kept = (name: string, row: EngineRow, known: Entry | undefined): Entry | undefined => {
+const kept = (
+  name: string,
+  row: EngineRow,
+  known: Entry | undefined,
+  options: EngineOptions,
+): Entry | undefined => {
   if (known === undefined || isDeepStrictEqual(known.row, row)) return known;
   if (!isDeepStrictEqual({ ...known.row, replicas: [] }, { ...row, replicas: [] })) return undefined;
-  checkedReplicas(name, row.replicas);
+  // Checked here: a configuration is refused as a whole.
+  replicaAddresses(name, row.replicas, options);
   return { row, engine: known.engine };
 };

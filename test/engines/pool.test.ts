@@ -233,7 +233,7 @@ t.test('circuit breaker: thresholds, growing cooldowns, one trial at a time', as
   const limits = { connect: 1, firstByte: 1, idle: 1, total: 1 };
   const replica = new Replica(
     'http://x',
-    new Dispatch('http://127.0.0.1:1', new Deadlines(1), { limits, ca: undefined }),
+    new Dispatch({ url: 'http://127.0.0.1:1' }, new Deadlines(1), { limits, ca: undefined }),
   );
   const free = (now: number) => replica.canTake(now, 2);
   t.notOk(replica.failed('connection', 0));

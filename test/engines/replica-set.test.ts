@@ -1,6 +1,6 @@
 /** Tests replicas that join and leave while an engine runs: slow start, draining, reloads. */
 import t from 'tap';
-import type { EngineRow } from '../../schemas/engines.ts';
+import type { EngineRow, ReplicaRow } from '../../schemas/engines.ts';
 import { createEngines } from '../../src/engines/table.ts';
 import { eventually } from '../eventually.ts';
 import { sampleModel } from '../samples.ts';
@@ -92,7 +92,7 @@ t.test('a replica that joins starts slowly; weights distribute the calls', async
 
 t.test('a reload that changes only replicas keeps the others and their connections', async (t) => {
   const [first, second, third] = (await start(3)) as [ScriptedEngine, ScriptedEngine, ScriptedEngine];
-  const row = (...replicas: EngineRow['replicas']): EngineRow => ({ wire: 'openai', replicas });
+  const row = (...replicas: ReplicaRow[]): EngineRow => ({ wire: 'openai', replicas });
   const table = createEngines({ a: row(first.url, second.url) }, { simulator: {}, log: silent, env: {} });
   const engine = table.of(sampleModel({ engine: 'a' }));
   const running = new Collected(engine);

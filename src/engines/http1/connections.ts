@@ -15,6 +15,8 @@ interface ConnectionsOptions {
   /** Milliseconds. */
   readonly connectLimit: number;
   readonly ca: string | undefined;
+  /** In the server's certificate; that of the address unless given. */
+  readonly name?: string | undefined;
 }
 
 export class Connections implements Owner {
@@ -27,8 +29,8 @@ export class Connections implements Owner {
   #closing = false;
   #whenGone: (() => void)[] = [];
 
-  constructor(url: URL, { connectLimit, ca }: ConnectionsOptions) {
-    this.#address = addressOf(url, ca);
+  constructor(url: URL, { connectLimit, ca, name }: ConnectionsOptions) {
+    this.#address = addressOf(url, ca, name);
     this.#connectLimit = connectLimit;
   }
 

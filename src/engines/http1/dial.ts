@@ -6,6 +6,8 @@ export interface Address {
   readonly secure: boolean;
   readonly host: string;
   readonly port: number;
+  /** In the server's certificate; the host unless given. */
+  readonly name?: string | undefined;
   /** PEM of the authorities that are trusted instead of the public ones. */
   readonly ca: string | undefined;
 }
@@ -19,17 +21,18 @@ type Take = (bytes: Buffer, length: number) => boolean;
  */
 const memory = Buffer.allocUnsafeSlow(64 * 1024);
 
-export const addressOf = (url: URL, ca: string | undefined): Address => {
+export const addressOf = (url: URL, ca: string | undefined, name?: string): Address => {
   const secure = url.protocol === 'https:';
   return {
     secure,
     host: url.hostname.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? (secure ? 443 : 80) : Number(url.port),
+    name,
     ca,
   };
 };
 
-export const dial = ({ secure, host, port, ca }: Address, take: Take): Socket => {
+export const dial = ({ secure, host, port, name = host, ca }: Address, take: Take): Socket => {
   const options = {
     host,
     port,
@@ -42,7 +45,7 @@ export const dial = ({ secure, host, port, ca }: Address, take: Take): Socket =>
   return connectTls({
     ...options,
     // SNI takes names only.
-    servername: isIP(host) === 0 ? host : '',
+    servername: isIP(name) === 0 ? name : '',
     ALPNProtocols: ['http/1.1'],
     ...(ca === undefined ? {} : { ca }),
   });

@@ -12,6 +12,7 @@ import {
 import { Connections } from '../http1/connections.ts';
 import { fixedLines, outgoing, requestStart } from '../http1/request.ts';
 import type { OutgoingBody } from '../outgoing-body.ts';
+import type { ReplicaAddress } from './membership.ts';
 import type { PromptCall } from './policies/policy.ts';
 
 export interface EngineRequest {
@@ -50,13 +51,18 @@ export class Dispatch {
   /** The start of the last request's head, which most requests share. */
   #latest: (Beginning & { readonly start: string }) | undefined;
 
-  constructor(baseUrl: string, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
-    const url = new URL(baseUrl);
+  constructor(address: ReplicaAddress, deadlines: Deadlines, { limits, ca }: DispatchOptions) {
+    const url = new URL(address.url);
+    const { host = url.host } = address;
     this.#basePath = url.pathname.replace(/\/+$/, '');
-    this.#fixedLines = fixedLines(url.host);
+    this.#fixedLines = fixedLines(host);
     this.#streams = { limits, deadlines };
     this.#wholes = { limits: { ...limits, firstByte: limits.total }, deadlines };
-    this.#connections = new Connections(url, { connectLimit: limits.connect, ca });
+    this.#connections = new Connections(url, {
+      connectLimit: limits.connect,
+      ca,
+      name: address.host?.replace(/:\d+$/, ''),
+    });
   }
 
   /** The reader is called only after this returns. `fresh`: on a connection of its own. */

@@ -38,7 +38,8 @@ export interface PoolOptions extends Partial<QueueRules> {
   readonly policy?: Policy;
   /** In which the weight of a replica that joins later grows to its full. */
   readonly slowStartMs?: number;
-  readonly replicas: readonly Replica[];
+  /** None unless given. */
+  readonly replicas?: readonly Replica[];
   /** Calls in flight on one replica, at most. */
   readonly concurrency: number;
   readonly log: Logger;
@@ -65,7 +66,7 @@ export class ReplicaPool {
   #startingWaiters = false;
 
   constructor({
-    replicas,
+    replicas = [],
     policy = new LeastBusy(),
     slowStartMs = SLOW_START_MS,
     concurrency,
@@ -103,9 +104,9 @@ export class ReplicaPool {
     const before = this.#replicas;
     this.#replicas = next;
     for (const replica of next) {
-      if (before.includes(replica)) continue;
-      // All of them new: there is nothing that a slow one could leave its calls to.
-      if (before.length > 0) replica.share.startSlowly(now, this.#slowStartMs);
+      // The first ones: there is nothing that a slow one could leave its calls to.
+      if (before.length === 0 || before.includes(replica)) continue;
+      replica.share.startSlowly(now, this.#slowStartMs);
       this.#log.info({ replica: replica.url }, 'replica joined');
     }
     for (const replica of before) if (!next.includes(replica)) this.#drain(replica);

@@ -1,0 +1,51 @@
+/** Finds replicas in a file: a list as in `sluice.yaml`, read again whenever it changes. */
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { Observable } from 'rxjs';
+import { Compile } from 'typebox/compile';
+import { parse } from 'yaml';
+import { ReplicaRow, replicaWords } from '../../../schemas/engines.ts';
+import type { ReplicaAddress } from '../pool/membership.ts';
+import type {} from './source.ts';
+
+const row = Compile(ReplicaRow);
+const mostReplicas = 1000;
+const mostBytes = 1024 * 1024;
+
+export interface FileOptions {
+  /** Milliseconds between two looks: that outlives editors and deployers that replace the file. */
+  readonly interval?: number;
+  /** Of a list that cannot be used; the former one stays. */
+  readonly refused: (error: unknown) => void;
+}
+
+export const watchList = (
+  file: string,
+  { interval = 1000, refused }: FileOptions,
+): Observable<readonly ReplicaAddress[]> =>
+  new Observable((subscriber) => {
+    const read = (): void => {
+      let list: readonly ReplicaAddress[];
+      try {
+        list = readList(file);
+      } catch (error) {
+        refused(error);
+        return;
+      }
+      subscriber.next(list);
+    };
+    watchFile(file, { interval, persistent: false }, read);
+    read();
+    return () => unwatchFile(file, read);
+  });
+
+const readList = (file: string): readonly ReplicaAddress[] => {
+  const text = readFileSync(file, 'utf8');
+  if (text.length > mostBytes) throw new Error(`${file} is longer than ${mostBytes} bytes`);
+  const list: unknown = parse(text, { maxAliasCount: 0 }) ?? [];
+  if (!Array.isArray(list) || list.length > mostReplicas)
+    throw new Error(`${file} must have a list of at most ${mostReplicas} replicas`);
+  return list.map((item: unknown, index) => {
+    if (!row.Check(item)) throw new Error(`${file}: item ${index} must be ${replicaWords}`);
+    return typeof item === 'string' ? { url: item } : item;
+  });
+};

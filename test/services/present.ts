@@ -1,5 +1,6 @@
 /** Prints which services the suites can use on this machine, and which are missing. */
 import { clickHouseMissing } from './clickhouse.ts';
+import { dnsMissing } from './dns.ts';
 import { kafkaMissing } from './kafka.ts';
 import { qdrantMissing } from './qdrant.ts';
 import { redisMissing } from './redis.ts';
@@ -11,6 +12,7 @@ const services = {
   clickhouse: clickHouseMissing(),
   qdrant: qdrantMissing(),
   s3: s3Missing(),
+  dns: dnsMissing(),
 };
 const names = (there: boolean): string =>
   Object.entries(services)

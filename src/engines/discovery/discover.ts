@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { defer, distinctUntilChanged, finalize, type Observable, of, retry, tap, timer } from 'rxjs';
 import type { EngineRow, ReplicaRow } from '../../../schemas/engines.ts';
 import { exponentialBackoff } from '../../backoff.ts';
-import type { Environment } from '../../environment.ts';
+
 import type { ReplicaAddress } from '../pool/membership.ts';
 import { type DnsOptions, watchDns } from './dns.ts';
 import { watchList } from './file.ts';
@@ -24,7 +24,7 @@ export interface DiscoveryOptions {
 const podFolder = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /** By the variables that Kubernetes sets in every pod. */
-export const clusterOf = (env: Environment): ClusterAddress | undefined => {
+export const clusterOf = (env: Readonly<Record<string, string | undefined>>): ClusterAddress | undefined => {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = env;
   if (host === undefined || host === '') return undefined;
   return { url: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, folder: podFolder };

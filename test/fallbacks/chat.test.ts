@@ -80,16 +80,24 @@ const complete: Script = (request) => {
   });
 };
 
-const troubles: Readonly<Record<string, { script: Script; reason: string }>> = {
+const troubles: Readonly<Record<string, { script: Script; reason: string; timeouts?: object }>> = {
   'a server error': { script: (request) => request.json(500, {}), reason: 'server_error' },
   'an overloaded engine': { script: (request) => request.json(503, {}), reason: 'server_error' },
   'a broken connection': { script: (request) => request.reset(), reason: 'down' },
-  'no first byte in time': { script: () => undefined, reason: 'timeout' },
+  // Of a whole answer only the whole is limited.
+  'no first byte in time': {
+    script: () => undefined,
+    reason: 'timeout',
+    timeouts: { first_byte: '400ms', total: '1s' },
+  },
 };
 
-for (const [trouble, { script, reason }] of Object.entries(troubles))
+for (const [trouble, { script, reason, timeouts }] of Object.entries(troubles))
   t.test(`${trouble}: the fallback answers, and it is billed`, async (t) => {
-    const site = await startSite(t, script, { engine: { circuit_breaker: { server_failures: 1000 } } });
+    const breaker = { connection_failures: 1000, server_failures: 1000 };
+    const site = await startSite(t, script, {
+      engine: { circuit_breaker: breaker, ...(timeouts && { timeouts }) },
+    });
     site.well.script = complete;
     let count = 0;
     for (const [way, ask] of Object.entries(ways)) {

@@ -114,7 +114,11 @@ t.test('chat: paths by model and kind of response, a key in a header of its own,
   });
   const row: EngineRow = { wire: 'lines', replicas: [server.url], key_env: 'LINES_KEY' };
   const engine = createEngine('pool-a', row, options);
-  t.strictSame(Object.keys(engine).sort(), ['chat', 'close', 'health', 'stats'], 'it does nothing but chat');
+  t.strictSame(
+    Object.keys(engine).sort(),
+    ['chat', 'close', 'health', 'setReplicas', 'stats'],
+    'it does nothing but chat',
+  );
   t.strictSame(await ask(engine, { stream: true }), hello);
   t.strictSame(await ask(engine, { stream: false }), hello);
   t.match(server.requests[0]?.head, /^POST \/v1\/models\/writer-large-fp8\/stream HTTP/);

@@ -148,7 +148,8 @@ export class SchemaExplainer {
       faults.push(fault);
     }
     const [only] = faults;
-    if (only !== undefined && faults.length === 1) yield only;
+    const [meant] = fitting;
+    if (meant !== undefined && fitting.length === 1) yield* this.errors(meant, value, path);
     else if (only !== undefined && isObject(value))
       yield this.#variants(fitting, value, path) ?? deepest(faults) ?? only;
     else yield must(path, this.#describeAll(branches));

@@ -384,6 +384,7 @@ t.test('callEngine', async (t) => {
         flow: {
           requestId: 'req_0123',
           subscription: 'sub_1',
+          session: undefined,
           backpressure: asking.backpressure,
           trace: undefined,
           served: undefined,

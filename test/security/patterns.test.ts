@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Squared time is no harm where only the operator, or a library, writes the text. */
 const trusted: Readonly<Record<string, string>> = {
   'src/config.ts': 'settings',
+  'src/engines/discovery/source.ts': 'sources of replicas in the settings',
   'src/engines/pool/dispatch.ts': 'addresses of engines',
   'src/catalog/load.ts': 'a file of the operator',
   'src/adapters/redis.ts': 'words of the Redis client',

@@ -11,8 +11,8 @@ import { text } from 'node:stream/consumers';
 import { patiently } from './eventually.ts';
 import { judge } from './verdict.ts';
 
-/** Suites wait for half of their time: for processes, deadlines, timers. */
-const atOnce = availableParallelism() + 2;
+/** Suites wait for much of their time: for processes, deadlines, timers. */
+const atOnce = availableParallelism() + 1;
 /** For one suite, on a machine that has other things to do. */
 const seconds = patiently(600);
 

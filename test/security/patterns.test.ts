@@ -52,7 +52,7 @@ const isSlow = (literal: Literal, timeout = patience): string | undefined => {
 };
 
 /** An emulator says nothing of time, and keeps some memory of each of the many threads that watch over it. */
-const skip = patiently(1) > 1 && 'only where the processor is real';
+const skip = patiently(1) > 5 && 'only where the processor is real';
 
 t.test('linear time', { skip }, async (t) => {
   const literals = literalsIn(root, ['src', 'pipelines', 'schemas']);

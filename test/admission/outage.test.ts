@@ -7,7 +7,7 @@ import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
-import { eventually } from '../eventually.ts';
+import { eventually, patiently } from '../eventually.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -15,7 +15,7 @@ import { VirtualClock } from './virtual-clock.ts';
 const skip = redisMissing({ own: true });
 const minute = 60_000;
 /** Real milliseconds; an outage takes as long, and a call that takes longer looks like one. */
-const patience = 600;
+const patience = patiently(600);
 
 t.test('the limit holds while Redis is unavailable', { skip: skip ?? false }, async (t) => {
   const service = await startRedis({ own: true });

@@ -62,7 +62,7 @@ export interface FailureDetails {
   readonly window?: LimitWindow;
 }
 
-/** A limit on requests: what clients are told of it beside the error. */
+/** A limit on requests, as reported to clients beside the error. */
 export interface LimitWindow {
   readonly limit: number;
   readonly remaining: number;

@@ -13,7 +13,7 @@ export interface Theme {
   readonly plain: string;
   /** Proxies without features, shown as a reference. */
   readonly faint: string;
-  /** Lines that must be told apart, by subject. */
+  /** Lines that must be distinguishable, by subject. */
   readonly lines: Readonly<Record<string, string>>;
 }
 

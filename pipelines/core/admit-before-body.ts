@@ -31,7 +31,7 @@ const lateModel = (kinds: readonly ModelKind[]): string =>
 /**
  * The first bytes tell the model. Where they do not, the request counts as one of all models of the route together, so
  * that such requests are limited too, and none is refused that its model's own limits allow. `admit`, which knows the
- * request in full, decides anew where that names another model.
+ * request in full, asks again where that names another model.
  */
 export const admitBeforeBody = (
   { admission, catalog }: AdmissionPorts,

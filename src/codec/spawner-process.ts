@@ -66,7 +66,7 @@ const start = async (request: StartRequest): Promise<void> => {
 };
 
 const launch = async ({ id, command }: StartRequest, stdin: Socket, stdout: Socket) => {
-  // By its folder a process of ours is told from others.
+  // Its folder identifies a process of ours.
   const env = { LC_ALL: 'C', TMPDIR: folder };
   const { child, ended, kill } = spawnGroup(command, { stdin, stdout, env });
   let log = '';

@@ -21,7 +21,7 @@ export const servedLines = (
   return which === 'all' ? sluiceLines(served) + limits : limits;
 };
 
-/** An engine inside the gateway has no replicas, and cannot be told apart from the gateway. */
+/** An engine inside the gateway has no replicas, and its time is not separate from the gateway's. */
 const sluiceLines = (served: Served): string => {
   const { attempts, replica, engineMs, overheadMs, usage } = served;
   let lines = queueLine(tenths(served.lease.waited + served.queuedMs));

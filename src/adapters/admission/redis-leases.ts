@@ -24,7 +24,7 @@ export class RedisLease implements Lease {
   readonly subscriber: Subscriber<Lease>;
   readonly arrived: number;
   startedAt = 0;
-  /** Where Redis has told how full the window is. */
+  /** Where Redis has reported how full the window is. */
   declare window?: RateWindow;
   /** Set while it waits, in either queue. */
   cancelDeadline: (() => void) | undefined;

@@ -15,7 +15,7 @@ import { RetryBudget } from './retry-budget.ts';
 import { type QueueRules, queueRules, type RetryRules, retryRules } from './rules.ts';
 
 const SLOW_START_MS = 30_000;
-/** What a client is asked to wait while there is no replica at all. */
+/** How long a client should wait while there is no replica at all. */
 const EMPTY_WAIT_MS = 1000;
 
 export interface PoolStats extends PolicyStats {

@@ -8,7 +8,7 @@ import { Share } from './share.ts';
 export type Circuit = 'closed' | 'open' | 'half-open';
 
 interface ReplicaOptions {
-  /** What clients and logs are told instead of its address. */
+  /** Shown to clients and in logs instead of its address. */
   readonly alias?: string;
   /** Different for two replicas at one address. */
   readonly seed?: string;
@@ -18,7 +18,7 @@ interface ReplicaOptions {
 export class Replica {
   readonly url: string;
   readonly dispatch: Dispatch;
-  /** What clients and logs are told instead of its address. */
+  /** Shown to clients and in logs instead of its address. */
   readonly alias: string;
   readonly #rules: BreakerRules;
   readonly share: Share;

@@ -11,7 +11,7 @@ const WORDS = BLOCK_BYTES / 4;
 const MOST_BYTES = BLOCK_BYTES * MOST_BLOCKS;
 /** Of a picture or recording, from each end. */
 const MEDIA_SAMPLE = 64;
-/** What conversations of plain texts are told apart by, in blocks. */
+/** Blocks that distinguish conversations of plain texts. */
 const TEXT_KEY_BLOCKS = 4;
 
 /** Reused for every prompt: a choice is made synchronously. */
@@ -73,7 +73,7 @@ export class PromptBlocks {
     else this.#addMedia(part);
   }
 
-  /** Megabytes are told apart by their length and both ends. */
+  /** Megabytes are identified by their length and both ends. */
   #addMedia({ mediaType, base64 }: MediaContent): void {
     this.#add(`${mediaType} ${base64.length}`);
     const first = base64.slice(0, MEDIA_SAMPLE);

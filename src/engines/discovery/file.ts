@@ -1,11 +1,10 @@
 /** Finds replicas in a file: a list as in `sluice.yaml`, read again whenever it changes. */
-import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Observable } from 'rxjs';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
 import { ReplicaRow, replicaWords } from '../../../schemas/engines.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
-import type {} from './source.ts';
 
 const row = Compile(ReplicaRow);
 const mostReplicas = 1000;
@@ -23,9 +22,14 @@ export const watchList = (
   { interval = 1000, refused }: FileOptions,
 ): Observable<readonly ReplicaAddress[]> =>
   new Observable((subscriber) => {
-    const read = (): void => {
+    let known: string | undefined;
+    const look = (): void => {
       let list: readonly ReplicaAddress[];
       try {
+        // Looked at before it is read: what is written in between is seen the next time.
+        const version = versionOf(file);
+        if (version === known) return;
+        known = version;
         list = readList(file);
       } catch (error) {
         refused(error);
@@ -33,10 +37,17 @@ export const watchList = (
       }
       subscriber.next(list);
     };
-    watchFile(file, { interval, persistent: false }, read);
-    read();
-    return () => unwatchFile(file, read);
+    look();
+    const timer = setInterval(look, interval);
+    timer.unref();
+    return () => clearInterval(timer);
   });
+
+/** Differs after every write and replacement. */
+const versionOf = (file: string): string => {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? 'absent' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join();
+};
 
 const readList = (file: string): readonly ReplicaAddress[] => {
   const text = readFileSync(file, 'utf8');

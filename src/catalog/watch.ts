@@ -1,6 +1,6 @@
 /** The catalog of a running gateway, reloaded on request or when one of its files changes. */
-import { unwatchFile, watchFile } from 'node:fs';
 import type { Logger } from 'pino';
+import { fileVersion } from '../file-version.ts';
 import { createCatalog, type LiveCatalog } from './catalog.ts';
 import { defaultCatalog } from './default-catalog.ts';
 import { loadCatalogFile, readServedIds } from './load.ts';
@@ -28,11 +28,18 @@ interface CatalogOptions {
 
 /** Throws a CatalogFileError when the file cannot be used: a gateway does not start on a catalog it cannot read. */
 export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOptions): OpenCatalog => {
+  /** By path, each noted before the file is read: what is written in between is seen by the next look. */
+  const versions = new Map<string, string>();
+  const watch = (path: string | undefined): void => {
+    if (path !== undefined && !versions.has(path)) versions.set(path, fileVersion(path));
+  };
+
+  watch(file);
   let config = file === undefined ? defaultCatalog : loadCatalogFile(file);
   const catalog = createCatalog(config);
-  const watched = new Set<string>();
 
   const offer = (next: CatalogConfig): void => {
+    watch(next.servedList);
     try {
       catalog.replace(next, readServedIds(next));
     } catch (error) {
@@ -49,7 +56,6 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
       onConfig?.(next);
       config = next;
       offer(next);
-      watch();
       log.info({ models: next.models.length }, 'catalog read');
       return true;
     } catch (error) {
@@ -68,23 +74,24 @@ export const openCatalog = ({ file, log, onConfig, interval = 1000 }: CatalogOpt
 
   // Looking at the path again and again, rather than at an inode, outlives editors and deployers that replace the
   // file, and works on network and container file systems that report no events.
-  const watch = (): void => {
-    for (const path of [file, config.servedList]) {
-      if (path === undefined || watched.has(path)) continue;
-      watched.add(path);
-      watchFile(path, { interval, persistent: false }, changed);
+  const look = (): void => {
+    for (const [path, known] of versions) {
+      const version = fileVersion(path);
+      if (version === known) continue;
+      versions.set(path, version);
+      changed();
     }
   };
 
   offer(config);
-  watch();
+  const looking = setInterval(look, interval).unref();
   return {
     catalog,
     config: () => config,
     reload,
     close: () => {
       clearTimeout(settling);
-      for (const path of watched) unwatchFile(path, changed);
+      clearInterval(looking);
     },
   };
 };

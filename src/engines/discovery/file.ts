@@ -1,9 +1,10 @@
 /** Finds replicas in a file: a list as in `sluice.yaml`, read again whenever it changes. */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { Observable } from 'rxjs';
 import { Compile } from 'typebox/compile';
 import { parse } from 'yaml';
 import { ReplicaRow, replicaWords } from '../../../schemas/engines.ts';
+import { fileVersion } from '../../file-version.ts';
 import type { ReplicaAddress } from '../pool/membership.ts';
 
 const row = Compile(ReplicaRow);
@@ -27,7 +28,7 @@ export const watchList = (
       let list: readonly ReplicaAddress[];
       try {
         // Looked at before it is read: what is written in between is seen the next time.
-        const version = versionOf(file);
+        const version = fileVersion(file);
         if (version === known) return;
         known = version;
         list = readList(file);
@@ -42,12 +43,6 @@ export const watchList = (
     timer.unref();
     return () => clearInterval(timer);
   });
-
-/** Differs after every write and replacement. */
-const versionOf = (file: string): string => {
-  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? 'absent' : [found.ino, found.size, found.mtimeNs, found.ctimeNs].join();
-};
 
 const readList = (file: string): readonly ReplicaAddress[] => {
   const text = readFileSync(file, 'utf8');

@@ -11,6 +11,7 @@ const titles: Readonly<Record<string, string>> = {
   cpu_cores: 'CPU cores',
   times_warm: '× warm',
   next_cpu_us_per_request: 'CPU µs, the next 5000',
+  next_times_warm: '× warm, the next 5000',
   requests: 'requests',
   latency_p50_ms: 'p50 ms',
   latency_p90_ms: 'p90 ms',

@@ -154,6 +154,7 @@ const measureCold = async (
     const nextCost = next.metrics[costMetric];
     if (nextCost !== undefined) metrics.next_cpu_us_per_request = nextCost;
     if (cost !== undefined && warmCost !== undefined) metrics.times_warm = cost / warmCost;
+    if (nextCost !== undefined && warmCost !== undefined) metrics.next_times_warm = nextCost / warmCost;
     return { metrics, errors: { ...first.errors, ...next.errors } };
   } finally {
     await subject.stop();

@@ -59,7 +59,7 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
         // A slow gateway is measured over fewer.
         longestSeconds: 6,
       },
-      columns: ['cpu_us_per_request', 'times_warm', 'next_cpu_us_per_request', 'requests'],
+      columns: ['cpu_us_per_request', 'times_warm', 'next_cpu_us_per_request', 'next_times_warm'],
     },
     {
       name: 'rate',

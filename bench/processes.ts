@@ -19,6 +19,8 @@ export const start = ({ command, folder, environment }: Start): ChildProcess => 
     cwd: folder,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    // A process group of its own: some peers start processes that outlive them.
+    detached: true,
   });
   started.add(child);
   child.once('exit', () => started.delete(child));
@@ -57,7 +59,7 @@ export const stop = async (child: ChildProcess): Promise<void> => {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
   child.kill('SIGTERM');
-  const grace = setTimeout(() => child.kill('SIGKILL'), 1500);
+  const grace = setTimeout(() => killGroup(child), 1500);
   await gone;
   clearTimeout(grace);
 };
@@ -87,8 +89,18 @@ export const eventually = async (
 };
 
 const killAll = (): void => {
-  for (const child of started) child.kill('SIGKILL');
+  for (const child of started) killGroup(child);
 };
+
+const killGroup = ({ pid }: ChildProcess): void => {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+};
+
 process.once('exit', killAll);
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => process.exit(130));

@@ -27,8 +27,25 @@ export const KeyRecord = Type.Object({
   created: Type.Integer(),
   /** Enough of the secret to recognise it by: `sk-sluice-…a1B2`. */
   display: Type.String(),
+  /** Unix seconds from which on it is refused. */
+  expires: Type.Optional(Type.Integer()),
+  /** What it may be used for; absent: everything. `*` stands for any characters. */
+  models: Type.Optional(Type.Array(Type.String())),
+  /** `POST /chat/completions`, `GET *`, `/videos*`. */
+  routes: Type.Optional(Type.Array(Type.String())),
+  /** Addresses that it may be used from, `10.0.0.0/8`. */
+  networks: Type.Optional(Type.Array(Type.String())),
+  tags: Type.Optional(Type.Array(Type.String())),
+  metadata: Type.Optional(Type.Record(Type.String(), Type.String())),
 });
 export type KeyRecord = Static<typeof KeyRecord>;
+
+/** Kind `key-use`, id: that of the key. */
+export const KeyUseRecord = Type.Object({
+  /** Unix seconds, a minute or two late. */
+  last: Type.Integer(),
+});
+export type KeyUseRecord = Static<typeof KeyUseRecord>;
 
 /** Kind `signing-key`: what this installation signs with, by the purpose that is its id; made at first use. */
 export const SigningKeyRecord = Type.Object({

@@ -12,10 +12,12 @@ import {
   environment,
   flag,
   integer,
+  networks,
   oneOf,
   text,
   url,
 } from './environment.ts';
+import type { Networks } from './networks.ts';
 import type { StorageLimits } from './ports/vector-stores.ts';
 import { tracingSettings } from './tracing/settings.ts';
 import type { TracingSettings } from './tracing/tracing.ts';
@@ -53,6 +55,8 @@ export interface Config {
   readonly edge: 'auto' | 'uws' | 'node';
   /** Headers of rate limits, and those that say how a request was served. */
   readonly responseHeaders: 'all' | 'limits' | 'off';
+  /** Proxies whose `x-forwarded-for` is believed. */
+  readonly trustedProxies: Networks | undefined;
   /** Bytes of memory for large request bodies that are not admitted yet, in all and per subscription. */
   readonly bodyBytes: number;
   readonly bodyBytesPerSubscription: number;
@@ -118,6 +122,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
   tls: tls(env),
   edge: oneOf(env, 'SLUICE_EDGE', ['auto', 'uws', 'node'], 'auto'),
   responseHeaders: oneOf(env, 'SLUICE_RESPONSE_HEADERS', ['all', 'limits', 'off'], 'all'),
+  trustedProxies: networks(env, 'SLUICE_TRUSTED_PROXIES'),
   ...bodyMemory(env),
   journalSync: journalSync(env),
   journalMaxBytes: integer(env, 'SLUICE_JOURNAL_MAX_MB', 1024, 1, 1_000_000) * 1024 * 1024,

@@ -1,4 +1,5 @@
 /** Reads and checks variables of the environment; the only file that touches `process.env`. */
+import { type Networks, parseNetworks } from './networks.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -64,4 +65,15 @@ export const url = (env: Environment, name: string, protocols: readonly string[]
       `${name} must be an address starting with ${protocols.map((p) => `${p}//`).join(' or ')}`,
     );
   return value;
+};
+
+/** Separated by commas. */
+export const networks = (env: Environment, name: string): Networks | undefined => {
+  const value = text(env, name);
+  if (value === undefined) return undefined;
+  try {
+    return parseNetworks(value.split(',').map((each) => each.trim()));
+  } catch (error) {
+    throw new ConfigError(`${name}: ${(error as Error).message}`);
+  }
 };

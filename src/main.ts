@@ -16,6 +16,7 @@ import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
+import { createLastUsed } from './keys/last-used.ts';
 import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
@@ -55,7 +56,8 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const state = opened.add(await openState(config));
     const shared = await openShared(config, { state, opened, log });
     const firstKey = await ensureBootstrapKey(state, config.bootstrapKey);
-    const keys = createKeys(state, { onVanished: shared.restore });
+    const lastUsed = createLastUsed(state, (err) => log.warn({ err }, 'last use of a key not noted'));
+    const keys = createKeys(state, { onVanished: shared.restore, lastUsed });
     const tracing = config.tracing && opened.add(createTracing(config.tracing, { version: apiVersion, log }));
     let url = config.publicUrl ?? '';
     const publicUrl = () => url;
@@ -125,6 +127,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       tracing,
       edge: config.edge,
       responseHeaders: config.responseHeaders,
+      trustedProxies: config.trustedProxies,
       ...(config.tls === undefined ? {} : { tls: config.tls }),
     });
     opened.onClose(() => edge.drain(config.drainMs));

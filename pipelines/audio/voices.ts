@@ -2,7 +2,13 @@
 import type { Model } from '../../schemas/catalog.ts';
 import { voicesOf } from '../../src/catalog/entry.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
-import { type Exchange, jsonReply, type KeyedPipeline, type Reply } from '../../src/ports/exchange.ts';
+import {
+  type Exchange,
+  jsonReply,
+  type KeyedPipeline,
+  type KeyedRequest,
+  type Reply,
+} from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
 
@@ -14,11 +20,11 @@ export const audioVoices = (ports: Ports): KeyedPipeline =>
 
 const chooseModels =
   (catalog: Catalog) =>
-  ({ query }: Exchange): readonly Model[] => {
+  ({ query }: Exchange, { caller: { scope } }: KeyedRequest): readonly Model[] => {
     const id = new URLSearchParams(query).get('model');
     return id === null || id === ''
-      ? catalog.list().filter(({ kind }) => kind === 'speech')
-      : [catalog.resolve(id, 'speech').model];
+      ? catalog.list().filter(({ kind, id }) => kind === 'speech' && scope?.allowsModel(id) !== false)
+      : [catalog.resolve(id, 'speech', undefined, scope).model];
   };
 
 const replyVoices = (models: readonly Model[]): Reply =>

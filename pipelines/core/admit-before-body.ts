@@ -10,7 +10,7 @@ import {
   leased,
   sumOfLimits,
 } from '../../src/ports/admission.ts';
-import type { Catalog } from '../../src/ports/catalog.ts';
+import type { Catalog, ModelScope } from '../../src/ports/catalog.ts';
 import { type KeyedPipeline, smallBodyBytes } from '../../src/ports/exchange.ts';
 import { modelInForm, modelInJson } from './named-model.ts';
 
@@ -44,10 +44,10 @@ export const admitBeforeBody = (
     if (body.length !== undefined && body.length <= smallBodyBytes) return pipeline(exchange, request);
     const type = exchange.header('content-type');
     if (!readable.test(type)) return pipeline(exchange, request);
-    const { subscription } = request.caller;
+    const { subscription, scope } = request.caller;
     const early = new Early();
     const admitted = (prefix: Buffer | undefined): Observable<void> => {
-      const asked = prefix && requestOf(catalog, kinds, namedIn(prefix, type));
+      const asked = prefix && requestOf(catalog, kinds, namedIn(prefix, type), scope);
       if (asked === undefined) return of(undefined);
       return leased(admission.admit({ subscription, ...asked })).pipe(
         take(1),
@@ -72,8 +72,9 @@ const requestOf = (
   catalog: Catalog,
   kinds: Kinds,
   name: string | undefined,
+  scope: ModelScope | undefined,
 ): Omit<AdmissionRequest, 'subscription'> | undefined => {
-  const model = name === undefined ? undefined : modelOf(catalog, kinds, name);
+  const model = name === undefined ? undefined : modelOf(catalog, kinds, name, scope);
   if (model !== undefined) return { model: model.id, limits: model.limits };
   const all = [kinds].flat();
   const anyOf = catalog.inService().filter(({ kind }) => all.includes(kind));
@@ -82,9 +83,14 @@ const requestOf = (
 };
 
 /** Undefined for a name that the whole request will be refused for, unless it has another. */
-const modelOf = (catalog: Catalog, kinds: Kinds, name: string): Model | undefined => {
+const modelOf = (
+  catalog: Catalog,
+  kinds: Kinds,
+  name: string,
+  scope: ModelScope | undefined,
+): Model | undefined => {
   try {
-    return catalog.resolve(name, kinds).model;
+    return catalog.resolve(name, kinds, undefined, scope).model;
   } catch {
     return undefined;
   }

@@ -4,7 +4,7 @@ import { parseName } from '../../src/catalog/model-names.ts';
 import { ApiError, type ErrorKind } from '../../src/errors.ts';
 import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Decided } from '../../src/ports/decision.ts';
-import type { KeyedPipeline } from '../../src/ports/exchange.ts';
+import type { Caller, KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admit, withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
@@ -52,8 +52,13 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
   );
 
 const resolveDecisionModel =
-  (catalog: Catalog): Step<DecisionsRequest, ResolvedRequest<DecisionsRequest>, unknown> =>
-  (body) => ({ body, ...catalog.resolve(fullId(catalog, body.model), 'decision', 'unprocessable') });
+  (
+    catalog: Catalog,
+  ): Step<DecisionsRequest, ResolvedRequest<DecisionsRequest>, { readonly caller: Caller }> =>
+  (body, { caller }) => ({
+    body,
+    ...catalog.resolve(fullId(catalog, body.model), 'decision', 'unprocessable', caller.scope),
+  });
 
 /** Some clients leave out the author: where the rest matches exactly one public model, it is that one. */
 const fullId = (catalog: Catalog, id: string): string => {

@@ -31,11 +31,12 @@ export const modelGet = ({ catalog }: Ports): Pipeline =>
 
 const findById =
   (catalog: Catalog) =>
-  ({ params: { id = '' }, dialect }: Exchange): Model => {
+  ({ params: { id = '' }, dialect }: Exchange, { caller }: KeyedRequest): Model => {
     // Nothing is shown while the list would not be.
     catalog.list();
     const model = catalog.find(id) ?? catalog.find(withoutAlias(id));
-    if (model === undefined || (dialect === 'messages' && !isListedChat(model))) throw notFound(id);
+    const hidden = model === undefined || caller.scope?.allowsModel(model.id) === false;
+    if (hidden || (dialect === 'messages' && !isListedChat(model))) throw notFound(id);
     return model;
   };
 

@@ -4,7 +4,7 @@ import type { Model } from '../../schemas/catalog.ts';
 import { CreateVectorStore } from '../../schemas/vector-store.ts';
 import type { VectorStoreRecord } from '../../schemas/vector-store-records.ts';
 import { fail } from '../../src/errors.ts';
-import type { Catalog } from '../../src/ports/catalog.ts';
+import type { Catalog, ModelScope } from '../../src/ports/catalog.ts';
 import {
   type Exchange,
   jsonReply,
@@ -74,16 +74,16 @@ const createStore =
       name: name ?? null,
       description: description ?? null,
       metadata: metadata ?? {},
-      model: embeddingModel(catalog, embedding_model),
+      model: embeddingModel(catalog, embedding_model, caller.scope),
     });
     return from(created).pipe(map((view) => jsonReply(vectorStoreJson(view), 201)));
   };
 
 /** The model that a new vector store is embedded by. */
-const embeddingModel = (catalog: Catalog, id: string | undefined): Model => {
-  if (id !== undefined) return catalog.resolve(id, 'embedding').model;
+const embeddingModel = (catalog: Catalog, id: string | undefined, scope: ModelScope | undefined): Model => {
+  if (id !== undefined) return catalog.resolve(id, 'embedding', undefined, scope).model;
   try {
-    return catalog.resolve(undefined, 'embedding').model;
+    return catalog.resolve(undefined, 'embedding', undefined, scope).model;
   } catch (cause) {
     throw fail('unavailable', 'Embeddings are unavailable: no embedding model is served', { cause });
   }

@@ -1,7 +1,7 @@
 /** The Catalog port over a checked configuration that can be replaced while requests run. */
 import type { Model, ModelKind } from '../../schemas/catalog.ts';
 import { type ApiError, type ErrorKind, fail } from '../errors.ts';
-import type { Catalog, ResolvedModel } from '../ports/catalog.ts';
+import type { Catalog, ModelScope, ResolvedModel } from '../ports/catalog.ts';
 import { type CatalogConfig, indexModels, type ModelIndex, type ServedIds } from './model-index.ts';
 import { parseName } from './model-names.ts';
 
@@ -37,7 +37,7 @@ export const createCatalog = (config: CatalogConfig, served?: ServedIds): LiveCa
     inService: () => index?.inService ?? [],
     find: (id) => known().byId.get(id),
     findPublic: (author, slug) => findPublic(published(), author, slug),
-    resolve: (id, kind, refusal = 'not_found') => resolve(known(), id, kind, refusal),
+    resolve: (id, kind, refusal = 'not_found', scope) => resolve(known(), id, kind, refusal, scope),
     replace: (next, nextServed) => {
       index = indexModels(next, nextServed);
       fileLost = false;
@@ -56,10 +56,12 @@ const resolve = (
   id: string | undefined,
   kind: ModelKind | readonly ModelKind[],
   refusal: ErrorKind,
+  scope: ModelScope | undefined,
 ): ResolvedModel => {
   const found =
     id === undefined ? index.defaults.get(firstOf(kind)) : (index.byName.get(id) ?? withSuffixes(index, id));
-  if (found === undefined) throw unknownModel(id, firstOf(kind));
+  if (found === undefined || scope?.allowsModel(found.model.id) === false)
+    throw unknownModel(id, firstOf(kind));
   const fits = typeof kind === 'string' ? found.model.kind === kind : kind.includes(found.model.kind);
   if (!fits) throw otherKind(found.model, kind, refusal);
   return found;

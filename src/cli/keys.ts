@@ -1,7 +1,8 @@
 /** `sluice keys …`: manages API keys, also while the gateway runs. */
 import type { KeyRecord } from '../../schemas/records.ts';
-import type { KeyManagement } from '../keys/manage.ts';
+import type { KeyManagement, NewKey } from '../keys/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { keySettings, readChanges, secondsOf } from './key-settings.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
 
@@ -12,21 +13,29 @@ const create: Command = {
   summary: 'make a key and print its secret, this once',
   options: {
     subscription: { value: 'SUBSCRIPTION', help: 'id or name of the subscription it belongs to (default)' },
-    name: { value: 'NAME', help: 'what to call it in lists' },
+    ...keySettings,
     json,
   },
-  run: (input) =>
-    withKeys(async (keys) => {
-      const name = input.text('name');
-      const { secret, key } = await keys.createKey({
-        subscription: input.text('subscription') ?? 'default',
-        ...(name === undefined ? {} : { name }),
-      });
-      if (input.given('json')) return printJson({ ...key, secret });
-      print(secret);
-      remark(`This is ${key.id} of subscription ${key.subscription}, usable at once.`);
-      remark('Shown once: keep it now, only its hash is stored.');
-    }),
+  run: (input) => {
+    const changes = readChanges(input);
+    return withKeys(async (keys) =>
+      printSecret(
+        input,
+        await keys.createKey({ subscription: input.text('subscription') ?? 'default', ...changes }),
+        'usable at once',
+      ),
+    );
+  },
+};
+
+const printSecret = (input: Input, { secret, key }: NewKey, when: string): void => {
+  if (input.given('json')) {
+    printJson({ ...key, secret });
+    return;
+  }
+  print(secret);
+  remark(`This is ${key.id} of subscription ${key.subscription}, ${when}.`);
+  remark('Shown once: keep it now, only its hash is stored.');
 };
 
 const list: Command = {
@@ -36,20 +45,87 @@ const list: Command = {
   run: (input) =>
     withKeys(async (keys) => {
       const found = await keys.listKeys(input.text('subscription'));
-      if (input.given('json')) return printJson(found);
+      const uses = await keys.lastUses();
+      if (input.given('json'))
+        return printJson(found.map((key) => ({ ...key, last_used: uses.get(key.id) ?? null })));
       if (found.length === 0) return remark('No keys yet. Make one: sluice keys create --subscription NAME');
+      const columns = shown(found, uses);
       printTable(
-        ['KEY', 'SUBSCRIPTION', 'NAME', 'STATUS', 'CREATED (UTC)', 'SECRET'],
-        found.map((key) => [
-          key.id,
-          key.subscription,
-          key.name,
-          key.status,
-          minute(key.created),
-          key.display,
-        ]),
+        columns.map(({ heading }) => heading),
+        found.map((key) => columns.map(({ cell }) => cell(key))),
       );
     }),
+};
+
+/** Columns for what no key has are left out. */
+const shown = (keys: readonly KeyRecord[], uses: ReadonlyMap<string, number>) => {
+  const columns: readonly Column[] = [
+    { heading: 'KEY', cell: ({ id }) => id },
+    { heading: 'SUBSCRIPTION', cell: (key) => key.subscription },
+    { heading: 'NAME', cell: ({ name }) => name },
+    { heading: 'STATUS', cell: statusOf },
+    { heading: 'CREATED (UTC)', cell: ({ created }) => minute(created) },
+    { heading: 'LAST USED', cell: ({ id }) => minuteOrDash(uses.get(id)), spare: true },
+    { heading: 'EXPIRES', cell: ({ expires }) => minuteOrDash(expires), spare: true },
+    { heading: 'ONLY', cell: scopeWords, spare: true },
+    { heading: 'SECRET', cell: ({ display }) => display },
+  ];
+  return columns.filter(({ cell, spare }) => spare !== true || keys.some((key) => cell(key) !== dash));
+};
+
+interface Column {
+  readonly heading: string;
+  readonly cell: (key: KeyRecord) => string;
+  readonly spare?: true;
+}
+
+const dash = '–';
+
+const statusOf = ({ status, expires }: KeyRecord): string =>
+  status === 'active' && expires !== undefined && expires * 1000 <= Date.now() ? 'expired' : status;
+
+const minuteOrDash = (seconds: number | undefined): string =>
+  seconds === undefined ? dash : minute(seconds);
+
+/** What it is restricted to. */
+const scopeWords = ({ models, routes, networks }: KeyRecord): string =>
+  [models, routes, networks].flatMap((each) => each ?? []).join(', ') || dash;
+
+const update: Command = {
+  name: 'keys update',
+  operands: 'KEY',
+  arity: [1, 1],
+  summary: 'change what a key may be used for',
+  details: "Settings that are not given stay; an empty one ('') is removed.",
+  options: { ...keySettings, json },
+  run: (input) => {
+    const changes = readChanges(input);
+    if (Object.keys(changes).length === 0) throw new UsageError('say what to change, such as --expires 30d');
+    return withKeys(async (keys) => {
+      const key = await keys.updateKey(input.operands[0] ?? '', changes);
+      if (input.given('json')) return printJson(key);
+      print(`${key.id} is changed. Only for: ${scopeWords(key)}. Expires: ${minuteOrDash(key.expires)}.`);
+      remark(soon);
+    });
+  },
+};
+
+const rotate: Command = {
+  name: 'keys rotate',
+  operands: 'KEY',
+  arity: [1, 1],
+  summary: 'give a key a new secret; the former one works a while longer',
+  options: { overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' }, json },
+  run: (input) => {
+    const overlap = secondsOf('overlap', input.text('overlap') ?? '24h');
+    return withKeys(async (keys) =>
+      printSecret(
+        input,
+        await keys.rotateKey(input.operands[0] ?? '', overlap),
+        `usable at once; its former secret works until ${minute(Date.now() / 1000 + overlap)} UTC`,
+      ),
+    );
+  },
 };
 
 type Change = (keys: KeyManagement, id: string) => Promise<KeyRecord>;
@@ -108,6 +184,8 @@ const selected = async (keys: KeyManagement, input: Input): Promise<readonly Key
 export const keys: readonly Command[] = [
   create,
   list,
+  update,
+  rotate,
   changing('suspend', 'refuse a key until it is resumed', (keys, id) => keys.suspendKey(id)),
   changing('resume', 'accept a suspended key again', (keys, id) => keys.resumeKey(id)),
   changing('revoke', 'close a key for good', (keys, id) => keys.revokeKey(id)),

@@ -11,6 +11,8 @@ export interface Channel {
   readonly query: string;
   /** Empty string when absent. */
   header(name: HeaderName | SessionHeader): string;
+  /** Of the other end of the connection. */
+  readonly address: string;
   /** Bytes of the request body; 0: it has none; undefined: it is chunked. */
   readonly bodyLength: number | undefined;
   /** Why the request must be refused: where it ends is not certain. */

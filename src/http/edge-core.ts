@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Indexed, IndexedList } from '../indexed-list.ts';
 import type { RouteStats } from '../metrics/route-stats.ts';
+import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
 import type { BodyBudget } from './body-budget.ts';
@@ -21,6 +22,8 @@ export interface EdgeCore {
   /** Undefined: tracing is off. */
   readonly tracing: Tracing | undefined;
   readonly responseHeaders: ResponseHeaders;
+  /** Proxies whose word is taken for where a request comes from; undefined: none. */
+  readonly trustedProxies: Networks | undefined;
   readonly nextId: () => string;
   /** Requests whose pipeline still runs, or whose response is not yet with the operating system. */
   readonly open: IndexedList<OpenResponse>;

@@ -6,6 +6,7 @@ import { linkTo, readTls, type TlsFiles, whyRefused } from '../address.ts';
 import { IndexedList } from '../indexed-list.ts';
 import type { MetricFamily } from '../metrics/exposition.ts';
 import { RouteStats } from '../metrics/route-stats.ts';
+import type { Networks } from '../networks.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { Tracing } from '../ports/trace.ts';
 import { BodyBudget } from './body-budget.ts';
@@ -37,6 +38,8 @@ export interface EdgeOptions {
   readonly tracing?: Tracing | undefined;
   /** Which headers say how a request was served; all by default. */
   readonly responseHeaders?: ResponseHeaders;
+  /** Proxies whose `x-forwarded-for` is believed; none unless given. */
+  readonly trustedProxies?: Networks | undefined;
   /** Other processes of the same gateway listen there too. */
   readonly shared?: boolean;
   /** `auto`: uWebSockets.js where its binary loads, else node:http. */
@@ -74,6 +77,7 @@ export const listen = async (options: EdgeOptions): Promise<Edge> => {
     bodies: bodyBudget(options),
     tracing: options.tracing,
     responseHeaders: options.responseHeaders ?? 'all',
+    trustedProxies: options.trustedProxies,
     nextId: requestIds(),
     open: new IndexedList(),
     now: performance.now(),

@@ -78,6 +78,10 @@ export class NodeChannel implements Channel {
     this.#request.on('error', () => {});
   }
 
+  get address(): string {
+    return this.#request.socket.remoteAddress ?? '';
+  }
+
   header(name: HeaderName | SessionHeader): string {
     const value = this.#request.headers[name];
     return typeof value === 'string' ? value : (value?.join(', ') ?? '');

@@ -4,12 +4,13 @@ import { authenticate } from '../../pipelines/core/authenticate.ts';
 import { fail } from '../errors.ts';
 import type { Caller, KeyedPipeline, Reply } from '../ports/exchange.ts';
 import type { Channel } from './channel.ts';
+import { clientAddress } from './client-address.ts';
 import { preflight } from './cors.ts';
 import type { EdgeCore } from './edge-core.ts';
 import { HttpExchange } from './http-exchange.ts';
 import { RequestBody } from './request-body.ts';
 import { Response } from './response.ts';
-import type { Found } from './route-table.ts';
+import type { Found, ServedRoute } from './route-table.ts';
 
 /** Never throws: an error that reaches the server's library ends the process, and should cost one request. */
 export const respond = (core: EdgeCore, channel: Channel): void => {
@@ -52,16 +53,23 @@ const run = (exchange: HttpExchange, found: Found | undefined): Observable<Reply
   if (method === 'OPTIONS') return of(preflight(channel, found.allow));
   if (route === undefined) throw notAllowed(method, path, found.allow);
   if (route.access === 'public') return route.pipeline(exchange, { exchange });
-  const { pipeline } = route;
+  // While the headers can be read: a key may have to be looked up.
+  const address = core.trustedProxies && clientAddress(channel, core.trustedProxies);
   const caller = authenticate(core.keys, exchange);
   return caller instanceof Observable
-    ? caller.pipe(switchMap((found) => runFor(found, exchange, pipeline)))
-    : runFor(caller, exchange, pipeline);
+    ? caller.pipe(switchMap((found) => runFor(found, exchange, route, address)))
+    : runFor(caller, exchange, route, address);
 };
 
-const runFor = (caller: Caller, exchange: HttpExchange, pipeline: KeyedPipeline): Observable<Reply> => {
+const runFor = (
+  caller: Caller,
+  exchange: HttpExchange,
+  route: Extract<ServedRoute, { pipeline: KeyedPipeline }>,
+  address: string | undefined,
+): Observable<Reply> => {
+  caller.scope?.check(route, () => address ?? exchange.channel.address);
   if (exchange.upload !== undefined) exchange.upload.subscription = caller.subscription;
-  return pipeline(exchange, { exchange, caller });
+  return route.pipeline(exchange, { exchange, caller });
 };
 
 /** A path may be as long as all headers together. */

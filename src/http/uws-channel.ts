@@ -96,6 +96,10 @@ export class UwsChannel implements Channel {
     return this.bodyLength === undefined;
   }
 
+  get address(): string {
+    return this.#over ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1');
+  }
+
   header(name: HeaderName | SessionHeader): string {
     if (name === 'content-type') {
       this.#contentType ??= this.#request?.getHeader(contentType);

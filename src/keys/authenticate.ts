@@ -5,6 +5,8 @@ import { fail } from '../errors.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { Keys } from '../ports/keys.ts';
 import type { State } from '../ports/state.ts';
+import type { LastUsed } from './last-used.ts';
+import { scopeOf } from './scope.ts';
 import { hashSecret, maxSecretLength } from './secret.ts';
 
 /** Milliseconds since the read that a cached verdict rests on began. */
@@ -30,6 +32,8 @@ export interface AuthenticatorSettings {
   readonly cached?: { readonly active: number; readonly refused: number };
   /** Called when a key that was active is not there any more: keys are never deleted, so the store has lost data. */
   readonly onVanished?: () => void;
+  /** Where their use is noted; nowhere unless given. */
+  readonly lastUsed?: LastUsed;
 }
 
 interface Verdict {
@@ -47,6 +51,7 @@ export const createAuthenticator = (
     staleness = defaultStaleness,
     cached = { active: 10_000, refused: 2_000 },
     onVanished,
+    lastUsed,
   }: AuthenticatorSettings = {},
 ): Keys['authenticate'] => {
   const active = new Map<string, Verdict>();
@@ -67,6 +72,7 @@ export const createAuthenticator = (
         refreshAt: readAt + staleness.refresh,
         goodUntil: readAt + staleness.limit,
       };
+      if (caller !== undefined) lastUsed?.note(caller.key, caller.subscription);
       if (verdict.active) remember(active, secret, verdict, cached.active);
       else remember(refused, secret, verdict, cached.refused);
       return verdict.answer;
@@ -117,9 +123,10 @@ const findCaller = async (state: State, secret: string, known: boolean): Promise
   if (key === undefined && known) throw new Vanished('the store has lost a key');
   if (key?.status !== 'active') return undefined;
   const subscription = await state.get<SubscriptionRecord>('subscription', key.subscription);
-  return subscription?.value.status === 'active'
-    ? { subscription: key.subscription, key: key.id }
-    : undefined;
+  if (subscription?.value.status !== 'active') return undefined;
+  const caller: Caller = { subscription: key.subscription, key: key.id };
+  const scope = scopeOf(key);
+  return scope === undefined ? caller : { ...caller, scope };
 };
 
 /** Evicts the one not read for longest: a key in use is read again, and so moved back, every second or two. */

@@ -1,8 +1,9 @@
 /** Creates the first key of a store, or the one from the configuration. */
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import type { State } from '../ports/state.ts';
-import { newKey, newSubscription, notice, setStatus } from './manage.ts';
-import { hashSecret, maxSecretLength, newSecret } from './secret.ts';
+import { newKey, newSubscription } from './manage.ts';
+import { notice, setStatus } from './records.ts';
+import { displaySecret, hashSecret, maxSecretLength, newSecret } from './secret.ts';
 
 /** The same on every replica, so that replicas that start together create one. */
 const subscription = 'sub_default';
@@ -23,7 +24,7 @@ export const ensureBootstrapKey = async (state: State, wanted?: string): Promise
   await ensureSubscription(state);
   const secret = wanted ?? newSecret();
   const hash = hashSecret(secret);
-  const value = newKey(secret, subscription, 'bootstrap');
+  const value = { ...newKey(subscription, 'bootstrap'), display: displaySecret(secret) };
   if (await state.create('key', { id: hash, owner: subscription, value })) {
     await notice(state);
     return secret;

@@ -1,10 +1,13 @@
-/** Manages keys and subscriptions: create, list, suspend, resume, close. */
+/** Manages keys and subscriptions: create, list, change, rotate, suspend, resume, close. */
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
+import { lastUses } from './last-used.ts';
+import { change, everyRecord, missing, notice, setStatus, values } from './records.ts';
 import { displaySecret, hashSecret, newId, newSecret } from './secret.ts';
+import { changed, type KeyChanges } from './settings.ts';
 
-interface NewKey {
+export interface NewKey {
   /** Shown now and never again: only its hash is kept. */
   readonly secret: string;
   readonly key: KeyRecord;
@@ -16,9 +19,15 @@ export interface KeyManagement {
   findSubscription(reference: string): Promise<SubscriptionRecord>;
   listSubscriptions(): Promise<readonly SubscriptionRecord[]>;
   setSubscriptionStatus(reference: string, status: Status): Promise<SubscriptionRecord>;
-  createKey(options: { subscription: string; name?: string }): Promise<NewKey>;
+  createKey(options: { subscription: string } & KeyChanges): Promise<NewKey>;
+  updateKey(reference: string, changes: KeyChanges): Promise<KeyRecord>;
+  /** A new secret for the same key; the former one works for `overlap` more seconds. */
+  rotateKey(reference: string, overlap: number): Promise<NewKey>;
   findKey(reference: string): Promise<KeyRecord>;
+  /** While a key is rotated, both of its secrets are listed. */
   listKeys(subscription?: string): Promise<readonly KeyRecord[]>;
+  /** Unix seconds by id of the key. */
+  lastUses(): Promise<ReadonlyMap<string, number>>;
   suspendKey(reference: string): Promise<KeyRecord>;
   resumeKey(reference: string): Promise<KeyRecord>;
   /** Final: a closed key stays closed. */
@@ -37,16 +46,39 @@ export const createKeyManagement = (state: State): KeyManagement => {
     return named[0] ?? missing('subscription', reference);
   };
 
-  const keyOf = async (reference: string): Promise<StoredRecord<KeyRecord>> => {
-    if (!reference.startsWith('key_'))
-      return (await state.get<KeyRecord>('key', hashSecret(reference))) ?? missing('key', reference);
-    for await (const record of everyRecord<KeyRecord>(state, 'key'))
-      if (record.value.id === reference) return record;
-    return missing('key', reference);
+  /** Those of one key: more than one while it is rotated, the newest first. Named by its secret, only that one. */
+  const recordsOf = async (reference: string): Promise<readonly StoredRecord<KeyRecord>[]> => {
+    const found: StoredRecord<KeyRecord>[] = [];
+    if (!reference.startsWith('key_')) {
+      const record = await state.get<KeyRecord>('key', hashSecret(reference));
+      if (record !== undefined) found.push(record);
+    } else {
+      for await (const record of everyRecord<KeyRecord>(state, 'key'))
+        if (record.value.id === reference) found.unshift(record);
+    }
+    return found.length === 0 ? missing('key', reference) : found;
   };
 
-  const setKeyStatus = async (reference: string, status: Status): Promise<KeyRecord> =>
-    setStatus<KeyRecord>(state, 'key', (await keyOf(reference)).id, status);
+  /** All secrets of the key change alike, but each keeps the end of its own. */
+  const changeKey = async (reference: string, next: (key: KeyRecord) => KeyRecord): Promise<KeyRecord> => {
+    const [newest, ...former] = await recordsOf(reference);
+    const value = await change<KeyRecord>(state, 'key', newest?.id ?? '', next);
+    for (const { id, value: key } of former)
+      if (key.status !== 'closed')
+        await change<KeyRecord>(state, 'key', id, (former) => withEnd(next(former), former));
+    return value;
+  };
+
+  const setKeyStatus = (reference: string, status: Status): Promise<KeyRecord> =>
+    changeKey(reference, (key) => (key.status === status ? key : { ...key, status }));
+
+  const store = async (key: Omit<KeyRecord, 'display'>): Promise<NewKey> => {
+    const secret = newSecret();
+    const value = { ...key, display: displaySecret(secret) };
+    await state.create('key', { id: hashSecret(secret), owner: key.subscription, value });
+    await notice(state);
+    return { secret, key: value };
+  };
 
   return {
     createSubscription: async (name) => {
@@ -62,17 +94,34 @@ export const createKeyManagement = (state: State): KeyManagement => {
     setSubscriptionStatus: async (reference, status) =>
       setStatus<SubscriptionRecord>(state, 'subscription', (await subscriptionOf(reference)).id, status),
 
-    createKey: async ({ subscription, name = '' }) => {
+    createKey: async ({ subscription, name = '', ...settings }) => {
       const { id, status } = await subscriptionOf(subscription);
       if (status === 'closed') throw fail('conflict', `Subscription ${id} is closed`);
-      const secret = newSecret();
-      const key = newKey(secret, id, name);
-      await state.create('key', { id: hashSecret(secret), owner: id, value: key });
-      await notice(state);
-      return { secret, key };
+      return store({ ...newKey(id, name), ...changed({}, settings) });
     },
 
-    findKey: async (reference) => (await keyOf(reference)).value,
+    updateKey: (reference, changes) =>
+      changeKey(reference, ({ id, name, subscription, status, created, display, ...settings }) => ({
+        ...{ id, subscription, status, created, display },
+        name: changes.name === undefined ? name : checkedName(changes.name),
+        ...changed(settings, changes),
+      })),
+
+    rotateKey: async (reference, overlap) => {
+      const [newest] = await recordsOf(reference);
+      if (newest === undefined || newest.value.status === 'closed')
+        throw fail('conflict', `Key ${newest?.value.id} is closed, which is final`);
+      const now = Math.floor(Date.now() / 1000);
+      const until = now + overlap;
+      const rotated = await store({ ...newest.value, created: now });
+      const end = (key: KeyRecord): KeyRecord => ({ ...key, expires: Math.min(key.expires ?? until, until) });
+      await change<KeyRecord>(state, 'key', newest.id, end);
+      return rotated;
+    },
+
+    lastUses: () => lastUses(state),
+
+    findKey: async (reference) => (await recordsOf(reference))[0]?.value ?? missing('key', reference),
 
     listKeys: async (subscription) =>
       values<KeyRecord>(
@@ -94,92 +143,21 @@ export const newSubscription = (id: string, name: string): SubscriptionRecord =>
   created: Math.floor(Date.now() / 1000),
 });
 
-export const newKey = (secret: string, subscription: string, name: string): KeyRecord => ({
+export const newKey = (subscription: string, name: string): Omit<KeyRecord, 'display'> => ({
   id: newId('key'),
   name: name === '' ? '' : checkedName(name),
   subscription,
   status: 'active',
   created: Math.floor(Date.now() / 1000),
-  display: displaySecret(secret),
 });
 
-/** Sets the status by compare-and-set, and retries when another process was faster. */
-export const setStatus = async <T extends KeyRecord | SubscriptionRecord>(
-  state: State,
-  kind: 'key' | 'subscription',
-  recordId: string,
-  status: Status,
-): Promise<T> => {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const record = await state.get<T>(kind, recordId);
-    if (record === undefined) return missing(kind, recordId);
-    if (record.value.status === status) return record.value;
-    if (record.value.status === 'closed')
-      throw fail('conflict', `${capitalised(kind)} ${record.value.id} is closed, which is final`);
-    const value: T = { ...record.value, status };
-    if (await state.update<T>(kind, recordId, record.version, { value })) {
-      await notice(state);
-      return value;
-    }
-  }
-  throw fail('conflict', `${capitalised(kind)} is being changed by others: try again`);
-};
-
-/** A record that changes with every change of keys and subscriptions: who copies them need not look at them all. */
-const noticeKind = 'keys-notice';
-const noticeId = 'latest';
-
-export const notice = async (state: State): Promise<void> => {
-  for (let attempt = 0; attempt < 20; attempt++) {
-    if (await state.create(noticeKind, { id: noticeId, owner: '', value: null })) return;
-    const latest = await state.get(noticeKind, noticeId);
-    if (latest !== undefined && (await state.update(noticeKind, noticeId, latest.version, { value: null })))
-      return;
-  }
-};
-
-/** How many changes there have been; 0: none. */
-export const noticeOf = async (state: State): Promise<number> =>
-  (await state.get(noticeKind, noticeId))?.version ?? 0;
-
-const missing = (kind: string, reference: string): never => {
-  throw fail(
-    'not_found',
-    `There is no ${kind} ${kind === 'key' && !reference.startsWith('key_') ? 'with that secret' : `"${reference}"`}`,
-  );
-};
-
-const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+/** The secret that a rotation replaced ends when that said, whatever the key's own end. */
+const withEnd = (key: KeyRecord, { expires }: KeyRecord): KeyRecord =>
+  expires === undefined || key.expires === expires ? key : { ...key, expires };
 
 /** Fits into one line of a table on a terminal. */
 const checkedName = (name: string): string => {
   if (!/^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(name) || name.trim() !== name)
     throw fail('invalid_request', 'name must be 1 to 100 printable characters without spaces at the ends');
   return name;
-};
-
-export async function* everyRecord<T>(
-  state: State,
-  kind: string,
-  owner?: string,
-): AsyncGenerator<StoredRecord<T>> {
-  const limit = 500;
-  let after: string | undefined;
-  for (;;) {
-    const page = await state.list<T>(kind, {
-      limit,
-      order: 'asc',
-      ...(owner === undefined ? {} : { owner }),
-      ...(after === undefined ? {} : { after }),
-    });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < limit) return;
-  }
-}
-
-const values = async <T>(state: State, kind: string, owner?: string): Promise<T[]> => {
-  const found: T[] = [];
-  for await (const { value } of everyRecord<T>(state, kind, owner)) found.push(value);
-  return found;
 };

@@ -8,6 +8,11 @@ export interface ResolvedModel {
   readonly variant: string | undefined;
 }
 
+/** Models that a caller may use. */
+export interface ModelScope {
+  allowsModel(id: string): boolean;
+}
+
 export interface Catalog {
   /** Served models in catalog order, private ones left out. Throws `engine_unreachable` (502) when the catalog cannot be read, `unavailable` (503) when the served-model list cannot. */
   list(): readonly Model[];
@@ -16,12 +21,14 @@ export interface Catalog {
   /**
    * The model a request names: `anthropic/` alias prefix, `-normalize` and `:variant` suffixes and legacy ids understood.
    * Throws `not_found` for an unknown or unserved id, and for a model of another kind, whose message says which it is.
-   * Undefined id: the default model of that kind, or of the first. `otherKind`: what a model of another kind is refused with instead.
+   * Undefined id: the default model of that kind, or of the first. `otherKind`: what a model of another kind is refused with instead. A model outside `scope` is
+   * unknown.
    */
   resolve(
     id: string | undefined,
     kind: ModelKind | readonly ModelKind[],
     otherKind?: ErrorKind,
+    scope?: ModelScope,
   ): ResolvedModel;
   /** By exact id, served, private ones included, also while the catalog cannot be read; undefined otherwise. Throws `unavailable` (503) while the served-model list cannot be read. */
   find(id: string): Model | undefined;

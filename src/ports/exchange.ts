@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import type { ApiError, ErrorDialect } from '../errors.ts';
 import type { EarlyLease } from './admission.ts';
 import type { Backpressure } from './backpressure.ts';
+import type { KeyScope } from './keys.ts';
 import type { Served } from './served.ts';
 import type { Trace } from './trace.ts';
 
@@ -54,6 +55,7 @@ export type HeaderName =
   | 'authorization'
   | 'x-api-key'
   | 'access-control-request-headers'
+  | 'x-forwarded-for'
   | 'traceparent'
   | 'tracestate';
 
@@ -88,6 +90,8 @@ export interface IncomingBody {
 export interface Caller {
   readonly subscription: string;
   readonly key: string;
+  /** Undefined: the key may be used for everything. */
+  readonly scope?: KeyScope | undefined;
 }
 
 /** A request whose caller is known. */

@@ -1,0 +1,88 @@
+/** Records of keys and subscriptions: listed, changed by compare-and-set, and every change made known. */
+import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
+import { fail } from '../errors.ts';
+import type { State, StoredRecord } from '../ports/state.ts';
+
+type Managed = KeyRecord | SubscriptionRecord;
+
+/** Retries when another process was faster. `next` gives the record as it should be; itself: nothing changes. */
+export const change = async <T extends Managed>(
+  state: State,
+  kind: 'key' | 'subscription',
+  recordId: string,
+  next: (value: T) => T,
+): Promise<T> => {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const record = await state.get<T>(kind, recordId);
+    if (record === undefined) return missing(kind, recordId);
+    const value = next(record.value);
+    if (value === record.value) return value;
+    if (record.value.status === 'closed')
+      throw fail('conflict', `${capitalised(kind)} ${record.value.id} is closed, which is final`);
+    if (await state.update<T>(kind, recordId, record.version, { value })) {
+      await notice(state);
+      return value;
+    }
+  }
+  throw fail('conflict', `${capitalised(kind)} is being changed by others: try again`);
+};
+
+export const setStatus = <T extends Managed>(
+  state: State,
+  kind: 'key' | 'subscription',
+  recordId: string,
+  status: Status,
+): Promise<T> =>
+  change<T>(state, kind, recordId, (value) => (value.status === status ? value : { ...value, status }));
+
+/** A record that changes with every change of keys and subscriptions: who copies them need not look at them all. */
+const noticeKind = 'keys-notice';
+const noticeId = 'latest';
+
+export const notice = async (state: State): Promise<void> => {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await state.create(noticeKind, { id: noticeId, owner: '', value: null })) return;
+    const latest = await state.get(noticeKind, noticeId);
+    if (latest !== undefined && (await state.update(noticeKind, noticeId, latest.version, { value: null })))
+      return;
+  }
+};
+
+/** How many changes there have been; 0: none. */
+export const noticeOf = async (state: State): Promise<number> =>
+  (await state.get(noticeKind, noticeId))?.version ?? 0;
+
+export const missing = (kind: string, reference: string): never => {
+  throw fail(
+    'not_found',
+    `There is no ${kind} ${kind === 'key' && !reference.startsWith('key_') ? 'with that secret' : `"${reference}"`}`,
+  );
+};
+
+const capitalised = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+export async function* everyRecord<T>(
+  state: State,
+  kind: string,
+  owner?: string,
+): AsyncGenerator<StoredRecord<T>> {
+  const limit = 500;
+  let after: string | undefined;
+  for (;;) {
+    const page = await state.list<T>(kind, {
+      limit,
+      order: 'asc',
+      ...(owner === undefined ? {} : { owner }),
+      ...(after === undefined ? {} : { after }),
+    });
+    yield* page;
+    after = page.at(-1)?.id;
+    if (page.length < limit) return;
+  }
+}
+
+export const values = async <T>(state: State, kind: string, owner?: string): Promise<T[]> => {
+  const found: T[] = [];
+  for await (const { value } of everyRecord<T>(state, kind, owner)) found.push(value);
+  return found;
+};

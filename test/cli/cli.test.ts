@@ -78,7 +78,10 @@ t.test('invalid arguments give a one-line error and exit code 2', async (t) => {
     ['frobnicate', 'sluice: there is no command "frobnicate"; sluice --help lists them'],
     ['--frobnicate', 'sluice: there is no command "--frobnicate"; sluice --help lists them'],
     ['keys', 'sluice: keys takes one of create, list, update, rotate, suspend, resume, revoke'],
-    ['keys burn', 'sluice: keys takes one of create, list, update, rotate, suspend, resume, revoke, not "burn"'],
+    [
+      'keys burn',
+      'sluice: keys takes one of create, list, update, rotate, suspend, resume, revoke, not "burn"',
+    ],
     ['keys create --colour', "sluice keys create: Unknown option '--colour'"],
     ['keys create --name', "sluice keys create: Option '--name <value>' argument missing"],
     ['keys create --json=1', "sluice keys create: Option '--json' does not take an argument"],

@@ -55,7 +55,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
   openAll(async (opened) => {
     const state = opened.add(await openState(config));
     const shared = await openShared(config, { state, opened, log });
-    const firstKey = await ensureBootstrapKey(state, config.bootstrapKey);
+    if (config.bootstrapKey !== undefined) await ensureBootstrapKey(state, config.bootstrapKey);
     const lastUsed = createLastUsed(state, (err) => log.warn({ err }, 'last use of a key not noted'));
     const keys = createKeys(state, { onVanished: shared.restore, lastUsed });
     const tracing = config.tracing && opened.add(createTracing(config.tracing, { version: apiVersion, log }));
@@ -133,6 +133,8 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     opened.onClose(() => edge.drain(config.drainMs));
     metrics.watch(() => edge.families());
     url ||= `${edge.url}/v1`;
+    // Last of all: a start that fails must not have created a key that nobody has seen.
+    const firstKey = config.bootstrapKey === undefined ? await ensureBootstrapKey(state) : undefined;
     admin.started();
 
     return {

@@ -1,7 +1,8 @@
 /** Checks the fallbacks of models, and puts those of their fallbacks behind them. */
 import { type ModelKind, type ModelRow, mostFallbacks } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
-import { nearest, type Path } from './problems.ts';
+import { nearest } from '../nearest.ts';
+import type { Path } from './problems.ts';
 
 type Rows = ConfigFile['models'];
 type Report = (path: Path, says: string) => void;

@@ -3,10 +3,11 @@ import type { ModelKind, ModelRow } from '../../schemas/catalog.ts';
 import type { ConfigFile } from '../../schemas/config-file.ts';
 import { type EngineRow, SIMULATOR } from '../../schemas/engines.ts';
 import { wires } from '../engines/wires.ts';
+import { nearest } from '../nearest.ts';
 import { checkFallbacks } from './fallbacks.ts';
 import { kindDefaults } from './kind-defaults.ts';
 import { aliasPrefix } from './model-names.ts';
-import { nearest, type Path, type Problem } from './problems.ts';
+import type { Path, Problem } from './problems.ts';
 
 type Report = (path: Path, says: string) => void;
 

@@ -1,5 +1,8 @@
 /** The command table. A new command is a row here and a file beside it. */
+import { chat } from './chat.ts';
 import type { Command } from './command.ts';
+import { completion } from './completion.ts';
+import { config } from './config.ts';
 import { engineCheck } from './engine-check.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
@@ -22,6 +25,9 @@ export const commands: readonly Command[] = [
   usageVerify,
   usage,
   ...webhooks,
+  ...config,
+  chat,
   engineCheck,
   simulate,
+  completion(() => commands),
 ];

@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ApiError } from '../errors.ts';
+import { nearest } from '../nearest.ts';
 import { type Command, type Input, UsageError } from './command.ts';
 import { commands } from './commands.ts';
 import { commandHelp, groupHelp, overview } from './help.ts';
@@ -66,16 +67,36 @@ const parse = (command: Command, words: readonly string[]): Input => {
 };
 
 /** Help, the version, or what is wrong with the first words. */
-const withoutCommand = ([first, second]: readonly string[]): string => {
-  const isHelp = (word: string | undefined) => word === '--help' || word === '-h' || word === 'help';
-  if (first === undefined || isHelp(first)) return overview(commands);
+const withoutCommand = ([first, ...rest]: readonly string[]): string => {
+  if (first === undefined || first === '--help' || first === '-h') return overview(commands);
+  if (first === 'help') return helpOn(rest);
   if (first === '--version') return version();
-  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
-  if (group.length === 0) throw new UsageError(`there is no command "${first}"; sluice --help lists them`);
-  if (isHelp(second)) return groupHelp(first, group);
-  const choices = group.map(({ name }) => name.slice(first.length + 1)).join(', ');
-  throw new UsageError(`${first} takes one of ${choices}${second === undefined ? '' : `, not "${second}"`}`);
+  const group = groupOf(first);
+  const [second] = rest;
+  if (second === '--help' || second === '-h' || second === 'help') return groupHelp(first, group);
+  const choices = group.map(({ name }) => name.slice(first.length + 1));
+  const [was, meant] =
+    second === undefined ? ['', undefined] : [`, not "${second}"`, nearest(second, choices)];
+  throw new UsageError(`${first} takes one of ${choices.join(', ')}${was}${didYouMean(meant)}`);
 };
+
+/** `sluice help keys create`. */
+const helpOn = (words: readonly string[]): string => {
+  const [first] = words;
+  if (first === undefined) return overview(commands);
+  const command = commands.find(({ name }) => name === words.join(' '));
+  return command === undefined ? groupHelp(first, groupOf(first)) : commandHelp(command);
+};
+
+const groupOf = (first: string): readonly Command[] => {
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `));
+  if (group.length > 0) return group;
+  const meant = nearest(first, [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]);
+  throw new UsageError(`there is no command "${first}"; sluice --help lists them${didYouMean(meant)}`);
+};
+
+const didYouMean = (meant: string | undefined): string =>
+  meant === undefined ? '' : `; did you mean ${meant}?`;
 
 /** An operator may see the cause of an error, which a client may not. */
 const sentence = (error: unknown): string => {

@@ -67,7 +67,7 @@ const welcomeOf = (gateway: Gateway, config: Config): Welcome => {
   const models = gateway.ports.catalog.list();
   return {
     url: gateway.url,
-    secret: config.bootstrapKey === undefined ? gateway.firstKey : undefined,
+    secret: gateway.firstKey,
     keyGiven: config.bootstrapKey !== undefined,
     models: models.length,
     chatModel: models.find(({ kind }) => kind === 'chat')?.id,

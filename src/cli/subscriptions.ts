@@ -11,12 +11,15 @@ const create: Command = {
   summary: 'make a subscription and print its id',
   options: { json },
   run: (input) =>
-    withKeys(async (keys) => {
-      const subscription = await keys.createSubscription(input.operands[0] ?? '');
-      if (input.given('json')) return printJson(subscription);
-      print(subscription.id);
-      remark(`Next, a key for it: sluice keys create --subscription ${subscription.id}`);
-    }),
+    withKeys(
+      async (keys) => {
+        const subscription = await keys.createSubscription(input.operands[0] ?? '');
+        if (input.given('json')) return printJson(subscription);
+        print(subscription.id);
+        remark(`Next, a key for it: sluice keys create --subscription ${subscription.id}`);
+      },
+      { mayCreate: true },
+    ),
 };
 
 const list: Command = {

@@ -1,7 +1,7 @@
 /** Tests the `sluice` command as a process: shared stores, concurrent starts and invalid arguments. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -77,6 +77,14 @@ t.test('invalid arguments give a one-line error and exit code 2', async (t) => {
   const wrong: [string, string][] = [
     ['frobnicate', 'sluice: there is no command "frobnicate"; sluice --help lists them'],
     ['--frobnicate', 'sluice: there is no command "--frobnicate"; sluice --help lists them'],
+    ['kyes', 'sluice: there is no command "kyes"; sluice --help lists them; did you mean keys?'],
+    ['help keysx', 'sluice: there is no command "keysx"; sluice --help lists them; did you mean keys?'],
+    [
+      'keys revok',
+      'sluice: keys takes one of create, list, update, rotate, suspend, resume, revoke, not "revok"; did you mean revoke?',
+    ],
+    ['chat Hello', 'sluice chat: say which key to use: --key KEY, or set SLUICE_KEY'],
+    ['completion tcsh', 'sluice completion: there are completions for bash, zsh, fish, not "tcsh"'],
     ['keys', 'sluice: keys takes one of create, list, update, rotate, suspend, resume, revoke'],
     [
       'keys burn',
@@ -172,13 +180,18 @@ t.test('keys and subscriptions in a file that another process uses', async (t) =
 t.test('failures give a one-line error and exit code 1', async (t) => {
   const folder = t.testdir({ file: '', text: { 'state.db': 'no database '.repeat(500) } });
   const data = { SLUICE_DATA: join(folder, 'data') };
+  const state = await openState({ dataDir: data.SLUICE_DATA, redisUrl: undefined });
+  await state.close();
   const cases: [Record<string, string>, string, RegExp][] = [
+    [{ SLUICE_DATA: join(folder, 'none') }, 'keys list', /^sluice keys list: There is no store in .*none\. /],
+    [{ SLUICE_DATA: join(folder, 'none') }, 'keys create', /^sluice keys create: There is no store in /],
+    [{ SLUICE_DATA: join(folder, 'none') }, 'usage', /^sluice usage: There is no store in /],
     [data, 'keys create', /^sluice keys create: There is no subscription "default"\n$/],
     [data, 'keys suspend key_1', /^sluice keys suspend: There is no key "key_1"\n$/],
     [
       { SLUICE_DATA: join(folder, 'file') },
-      'keys list',
-      /^sluice keys list: Cannot write .*: E[A-Z]+: .*\.\n$/,
+      'subscriptions create a',
+      /^sluice subscriptions create: Cannot write .*: E[A-Z]+: .*\.\n$/,
     ],
     [
       { SLUICE_DATA: join(folder, 'text') },
@@ -197,6 +210,7 @@ t.test('failures give a one-line error and exit code 1', async (t) => {
       t.match(await sluice(environment, ...words.split(' ')), { code: 1, out: '', err }, words),
     ),
   );
+  t.notOk(existsSync(join(folder, 'none')), 'looking creates nothing');
 });
 
 t.test('processes that start together on a new file all succeed', async (t) => {

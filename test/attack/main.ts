@@ -1,19 +1,21 @@
 /** `npm run attack -- [row …] [--seconds N] [--json FILE] [--markdown]`: exits with 1 when a victim was harmed. */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { readCommandLine } from '../command-line.ts';
 import { markdownTable, terminalTable } from './report.ts';
 import type { Row } from './row.ts';
 import { rows } from './rows.ts';
 import { type RowResult, runRow } from './run-row.ts';
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+const { values, operands: positionals } = readCommandLine({
+  command: 'npm run attack',
+  summary: 'Attacks a gateway and measures what a client of another subscription feels of it.',
+  operands: '[row …]',
   options: {
-    seconds: { type: 'string' },
-    json: { type: 'string' },
-    markdown: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
+    seconds: { value: 'N', help: 'how long each row attacks' },
+    json: { value: 'FILE', help: 'where to write everything measured' },
+    markdown: { help: 'print the table as Markdown' },
+    list: { help: 'list the rows' },
   },
 });
 

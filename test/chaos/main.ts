@@ -1,19 +1,20 @@
 /** `npm run chaos -- --minutes 2 --seed 7`: exits with 1 when usage is lost or counted twice. */
-import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
+import { readCommandLine } from '../command-line.ts';
 import { clickHouseMissing } from '../services/clickhouse.ts';
 import { kafkaMissing } from '../services/kafka.ts';
 import { runChaos } from './chaos.ts';
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
+  command: 'npm run chaos',
+  summary: 'Kills processes under load and then compares every answer with its usage event.',
   options: {
-    minutes: { type: 'string', default: '2' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    gateways: { type: 'string', default: '2' },
-    clients: { type: 'string', default: '16' },
-    kills: { type: 'string', default: '20' },
-    /** Without Kafka and ClickHouse. */
-    embedded: { type: 'boolean', default: false },
+    minutes: { value: 'N', help: 'how long', default: '2' },
+    seed: { value: 'N', help: 'repeats a run', default: String(Date.now() % 1_000_000) },
+    gateways: { value: 'N', help: 'gateways', default: '2' },
+    clients: { value: 'N', help: 'clients at once', default: '16' },
+    kills: { value: 'N', help: 'processes to kill', default: '20' },
+    embedded: { help: 'without Kafka and ClickHouse' },
   },
 });
 

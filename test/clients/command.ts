@@ -17,9 +17,13 @@ export const readCommand = (
   known: readonly string[],
   ownFlags: readonly string[] = [],
 ): Command => {
-  const flags = ['fetch', 'allow-missing', ...ownFlags];
+  const flags = ['fetch', 'allow-missing', 'help', ...ownFlags];
   const options = Object.fromEntries(flags.map((flag) => [flag, { type: 'boolean' as const }]));
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+  if (values.help === true) {
+    console.log(helpOf(known, flags));
+    process.exit(0);
+  }
   const unknown = positionals.filter((name) => !known.includes(name));
   if (unknown.length > 0) throw new Error(`there is no ${unknown.join(', ')}; there are ${known.join(', ')}`);
   return {
@@ -29,6 +33,9 @@ export const readCommand = (
     has: (flag) => values[flag] === true,
   };
 };
+
+const helpOf = (known: readonly string[], flags: readonly string[]): string =>
+  `Runs all of ${known.join(', ')}, or those that are named.\n\nOptions: ${flags.map((flag) => `--${flag}`).join(', ')}\n\n--fetch only installs them; --allow-missing leaves out what cannot be had here.`;
 
 /** The exit code of a run, and what to say about it. */
 export const verdictOf = (

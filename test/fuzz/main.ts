@@ -1,20 +1,20 @@
 /** `npm run fuzz -- --seed 7`: fuzzes a gateway, or `--url` with `--key`; exits with 1 on wrong responses. */
-import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
+import { readCommandLine } from '../command-line.ts';
 import { startFuzzGateway } from './gateway.ts';
 import { runFuzz } from './run.ts';
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
+  command: 'npm run fuzz',
+  summary: 'Sends random requests to every route and checks every response against the OpenAPI document.',
   options: {
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    requests: { type: 'string', default: '5000' },
-    /** Number of one request out of a run, to send it alone. */
-    only: { type: 'string' },
-    concurrency: { type: 'string', default: '8' },
-    /** HTTP server of the gateway: `uws` or `node`. */
-    edge: { type: 'string', default: 'auto' },
-    url: { type: 'string' },
-    key: { type: 'string', default: '' },
+    seed: { value: 'N', help: 'repeats a run', default: String(Date.now() % 1_000_000) },
+    requests: { value: 'N', help: 'how many', default: '5000' },
+    only: { value: 'N', help: 'number of one request out of a run, to send it alone' },
+    concurrency: { value: 'N', help: 'requests at once', default: '8' },
+    edge: { value: 'NAME', help: 'HTTP server of the gateway: uws or node', default: 'auto' },
+    url: { value: 'URL', help: 'a gateway that runs already, ending in /v1' },
+    key: { value: 'KEY', help: 'its key', default: '' },
   },
 });
 

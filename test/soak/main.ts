@@ -1,13 +1,15 @@
 /** `npm run soak -- --minutes 10 --seed 7`: exits with 1 when resources are not released. */
-import { parseArgs } from 'node:util';
 import { table } from '../../src/cli/output.ts';
+import { readCommandLine } from '../command-line.ts';
 import { isAtRest, runSoak } from './soak.ts';
 
-const { values } = parseArgs({
+const { values } = readCommandLine({
+  command: 'npm run soak',
+  summary: 'Mixes all routes for a long time and then looks whether everything was released.',
   options: {
-    minutes: { type: 'string', default: '10' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    clients: { type: 'string', default: '16' },
+    minutes: { value: 'N', help: 'how long', default: '10' },
+    seed: { value: 'N', help: 'repeats a run', default: String(Date.now() % 1_000_000) },
+    clients: { value: 'N', help: 'clients at once', default: '16' },
   },
 });
 

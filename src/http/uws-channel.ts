@@ -106,6 +106,7 @@ export class UwsChannel implements Channel {
       return this.#contentType ?? '';
     }
     if (this.#request !== undefined) {
+      if (name === 'x-forwarded-for') return allLines(this.#request, name);
       encoded[name] ??= Buffer.from(name);
       return this.#request.getHeader(encoded[name]);
     }
@@ -372,3 +373,12 @@ export class UwsChannel implements Channel {
 }
 
 const nothing = Buffer.alloc(0);
+
+/** Some proxies append a line of their own instead of completing the client's; `getHeader` knows only the first. */
+const allLines = (request: HttpRequest, name: string): string => {
+  const values: string[] = [];
+  request.forEach((key, value) => {
+    if (key === name) values.push(value);
+  });
+  return values.join(', ');
+};

@@ -1,4 +1,6 @@
 /** Tests keys that are restricted: by time, model, route and address, through the socket. */
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { createKeyManagement } from '../../src/keys/manage.ts';
 import { scopeOf } from '../../src/keys/scope.ts';
@@ -98,7 +100,28 @@ t.test('networks, behind proxies that are trusted', async (t) => {
   t.match(await from('192.0.2.7, 10.1.2.3'), { status: 200 }, 'two proxies');
   t.match(await from('192.0.2.7, 203.0.113.9'), { status: 401 }, 'what a client claims is not believed');
   t.match(await from('192.0.2.7, nonsense'), { status: 401 });
+  const lines = ['x-forwarded-for: 192.0.2.7', 'x-forwarded-for: 203.0.113.9'];
+  t.match(await statusOfLines(secret, lines), 401, 'a proxy that appends a line of its own');
+  t.match(await statusOfLines(secret, lines.toReversed()), 200);
 });
+
+/** `fetch` would join the lines. */
+const statusOfLines = async (secret: string, lines: readonly string[]): Promise<number> => {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    [
+      'GET /v1/usage HTTP/1.1',
+      'host: a',
+      `authorization: Bearer ${secret}`,
+      ...lines,
+      'connection: close',
+      '',
+      '',
+    ].join('\r\n'),
+  );
+  return Number((await text(socket)).split(' ')[1]);
+};
 
 t.test('expiry', async (t) => {
   const { secret, key } = await make({ expires: Math.floor(Date.now() / 1000) + 2 });

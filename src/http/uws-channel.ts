@@ -1,7 +1,6 @@
 /** A channel on uWebSockets.js, with workarounds for what the library does by itself. */
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Head, HeaderName, ReplyBody, SessionHeader, WholeReply } from '../ports/exchange.ts';
-import { keptHeaders } from '../ports/request-headers.ts';
 import type { Channel, ChannelOwner, Frame } from './channel.ts';
 import { Chunks } from './chunks.ts';
 import { statusLine } from './common-headers.ts';
@@ -11,9 +10,7 @@ import type { EdgeLimits } from './limits.ts';
 import { Linger } from './linger.ts';
 import { Pieces, pieceBytes } from './pieces.ts';
 import { bytesOf, sizeOf, writeTo } from './reply-bytes.ts';
-
-/** The library takes names as bytes faster than as strings. */
-const encoded: { [name: string]: Uint8Array } = {};
+import { UwsHeaders } from './uws-headers.ts';
 
 /** From the version for Node 22 on, no bytes of a known length are the end of a body. */
 const emptyIsNoEnd = Number(process.versions.modules) < 127;
@@ -30,12 +27,6 @@ const utf8 = (text: string | Uint8Array): Uint8Array =>
 const shortUtf8 = (body: ReplyBody): Uint8Array =>
   body instanceof Uint8Array ? body : memory.subarray(0, writeTo(memory, body));
 
-const contentType = Buffer.from('content-type');
-/** Without the content type, which is kept on its own. */
-const kept = Object.entries(keptHeaders)
-  .filter(([name]) => name !== 'content-type')
-  .map(([name, when]) => ({ name, when, bytes: Buffer.from(name) }));
-
 export class UwsChannel implements Channel {
   readonly method: string;
   readonly path: string;
@@ -46,14 +37,7 @@ export class UwsChannel implements Channel {
   owner: ChannelOwner | undefined;
   readonly #response: HttpResponse;
   readonly #limits: EdgeLimits;
-  /** Kept after those of `kept`. */
-  readonly #sessionHeaders: readonly string[];
-  /** The library's own, until the handler returns. */
-  #request: HttpRequest | undefined;
-  /** Values of `kept`, copied when the handler returns. */
-  #kept: string[] | undefined;
-  /** Nearly all requests with a body need it at once: it is read once. */
-  #contentType: string | undefined;
+  readonly #headers: UwsHeaders;
   #receiving = false;
   /** Inside a callback of the library, where writes are corked by themselves. */
   #corked = true;
@@ -79,9 +63,8 @@ export class UwsChannel implements Channel {
     sessionHeaders: readonly string[],
   ) {
     this.#response = response;
-    this.#request = request;
+    this.#headers = new UwsHeaders(request, sessionHeaders);
     this.#limits = limits;
-    this.#sessionHeaders = sessionHeaders;
     this.method = method;
     this.path = request.getUrl();
     this.query = request.getQuery() ?? '';
@@ -101,39 +84,22 @@ export class UwsChannel implements Channel {
   }
 
   header(name: HeaderName | SessionHeader): string {
-    if (name === 'content-type') {
-      this.#contentType ??= this.#request?.getHeader(contentType);
-      return this.#contentType ?? '';
-    }
-    if (this.#request !== undefined) {
-      if (name === 'x-forwarded-for') return allLines(this.#request, name);
-      encoded[name] ??= Buffer.from(name);
-      return this.#request.getHeader(encoded[name]);
-    }
-    const index = kept.findIndex((each) => each.name === name);
-    return this.#kept?.[index < 0 ? kept.length + this.#sessionHeaders.indexOf(name) : index] ?? '';
+    return this.#headers.get(name);
   }
 
   /** The request object is invalid from now on: what may still be read is copied, and later events are subscribed to. */
   leaveHandler(): void {
-    const request = this.#request;
     this.#corked = false;
-    this.#request = undefined;
-    if (this.#over || request === undefined) return;
-    this.#contentType ??= request.getHeader(contentType);
-    this.#kept = [];
-    for (const { when, bytes } of kept) this.#kept.push(this.#needs(when) ? request.getHeader(bytes) : '');
-    for (const name of this.#sessionHeaders) this.#kept.push(request.getHeader(name));
+    if (this.#over) {
+      this.#headers.drop();
+      return;
+    }
+    this.#headers.keep(this.method, this.#receiving);
     this.#response.onAborted(() => {
       this.#over = true;
       this.owner?.gone();
     });
     if (this.#receiving) this.#response.onData((chunk, last) => this.#data(chunk, last));
-  }
-
-  #needs(when: (typeof kept)[number]['when']): boolean {
-    if (when === 'unless POST') return this.method !== 'POST';
-    return when === 'always' || this.#receiving;
   }
 
   receiveBody(): void {
@@ -373,12 +339,3 @@ export class UwsChannel implements Channel {
 }
 
 const nothing = Buffer.alloc(0);
-
-/** Some proxies append a line of their own instead of completing the client's; `getHeader` knows only the first. */
-const allLines = (request: HttpRequest, name: string): string => {
-  const values: string[] = [];
-  request.forEach((key, value) => {
-    if (key === name) values.push(value);
-  });
-  return values.join(', ');
-};

@@ -1,7 +1,7 @@
 /** Requests and responses of `POST /chat/completions`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Effort } from './catalog.ts';
-import { Count, Nullable, Titled } from './shapes.ts';
+import { Attempts, Count, Nullable, Titled } from './shapes.ts';
 
 export const JsonObject = Type.Record(Type.String(), Type.Unknown());
 export const FunctionName = Type.String({
@@ -230,6 +230,7 @@ export const ChatChunk = Titled('ChatChunk', {
     }),
   ),
   usage: Type.Optional(ChatUsage),
+  x_sluice_attempts: Type.Optional(Attempts),
   error: Type.Optional(
     Type.Object({
       code: Type.Integer(),

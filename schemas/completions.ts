@@ -1,7 +1,7 @@
 /** Requests and responses of `POST /completions`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { ChatUsage, LogitBias } from './chat.ts';
-import { Count, Nullable, Titled } from './shapes.ts';
+import { Attempts, Count, Nullable, Titled } from './shapes.ts';
 
 /** Choices of one request: prompts times `n`. */
 export const maxChoices = 128;
@@ -84,6 +84,7 @@ export const TextCompletionChunk = Titled('TextCompletionChunk', {
     }),
   ),
   usage: Type.Optional(ChatUsage),
+  x_sluice_attempts: Type.Optional(Attempts),
   error: Type.Optional(
     Type.Object({
       code: Type.Integer(),

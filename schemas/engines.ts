@@ -141,6 +141,8 @@ export const EngineRow = Closed({
   queue: Type.Optional(EngineQueue),
   /** True for an engine that returns one choice per call: n choices become n calls. */
   fan_out_n: Type.Optional(Type.Boolean()),
+  /** True: where a replica breaks a stream off, another is asked to go on with it (`continue_final_message`). */
+  continues: Type.Optional(Type.Boolean()),
   /** The engine's name for the completion limit; `max_tokens` by default, which nearly all take. */
   limit_field: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'])),
   /** Which requests its tokenizer takes, beside the base address: those of vLLM (SGLang too), llama.cpp or another Sluice. Absent: it offers none. */

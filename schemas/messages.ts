@@ -1,7 +1,7 @@
 /** Requests and responses of `POST /messages` and `/messages/count_tokens`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
 import { Blocks, InputBlock, JsonObject, TextBlock as SystemBlock, ToolName } from './message-blocks.ts';
-import { Count, Nullable, Titled } from './shapes.ts';
+import { Attempts, Count, Nullable, Titled } from './shapes.ts';
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -152,6 +152,7 @@ export const MessageEvent = Type.Union(
         container: Type.Null(),
       }),
       usage: Type.Object(countFields),
+      x_sluice_attempts: Type.Optional(Attempts),
     }),
     Type.Object({ type: Type.Literal('message_stop') }),
     Type.Object({

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { FunctionName, JsonObject, Reasoning } from './chat.ts';
 import { InputItem, ToolChoice, Tools } from './responses-input.ts';
-import { Count, Metadata, Nullable, Titled } from './shapes.ts';
+import { Attempts, Count, Metadata, Nullable, Titled } from './shapes.ts';
 
 // ── request ────────────────────────────────────────────────────────────────────────────────────────
 
@@ -206,8 +206,8 @@ export const ResponseEvent = Type.Union(
     eventOf('response.custom_tool_call_input.delta', { ...ofItem, delta: Delta }),
     eventOf('response.custom_tool_call_input.done', { ...ofItem, input: Type.String() }),
     eventOf('response.output_item.done', { output_index: Count, item: OutputItem }),
-    eventOf('response.completed', { response: Response }),
-    eventOf('response.incomplete', { response: Response }),
+    eventOf('response.completed', { response: Response, x_sluice_attempts: Type.Optional(Attempts) }),
+    eventOf('response.incomplete', { response: Response, x_sluice_attempts: Type.Optional(Attempts) }),
     eventOf('error', {
       code: Type.String(),
       message: Type.String(),

@@ -53,3 +53,6 @@ export const ignoredFields = {
   session_id: Type.Optional(Type.Unknown()),
   trace: Type.Optional(Type.Unknown()),
 };
+
+/** On the last event of a stream that broke off and was continued by another replica. */
+export const Attempts = Type.Integer({ minimum: 2, description: 'calls that were sent to engines' });

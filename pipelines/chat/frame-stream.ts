@@ -1,9 +1,9 @@
 /** Writes `chat.completion.chunk` events. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
+import type { TextPart } from '../../src/ports/chat.ts';
 import { quoted } from '../../src/quoted.ts';
 import { type Finish, Finishes } from '../conversation/finishes.ts';
-import type { EventWriter } from '../conversation/frame-stream.ts';
+import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
 import { type Completion, nativeJson, usageJson } from './completion-json.ts';
 
@@ -75,7 +75,7 @@ export class ChatChunks implements EventWriter {
         return earlier;
       }
       case 'usage':
-        return this.#end(part.usage);
+        return this.#end(part);
     }
   }
 
@@ -102,8 +102,8 @@ export class ChatChunks implements EventWriter {
     );
   }
 
-  #end(usage: TokenUsage): string {
-    const field = `,"usage":${usageJson(usage)}`;
+  #end(part: UsagePart): string {
+    const field = `,"usage":${usageJson(part.usage)}${attemptsJson(part)}`;
     const open = this.#finishes.open();
     const last = open.length - 1;
     const alone = this.#completion.includeUsage || last < 0;

@@ -1,9 +1,9 @@
 /** Writes the chunks of a text completion. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { TextPart, TokenUsage } from '../../src/ports/chat.ts';
+import type { TextPart } from '../../src/ports/chat.ts';
 import { usageJson } from '../chat/completion-json.ts';
 import { type Finish, Finishes } from '../conversation/finishes.ts';
-import type { EventWriter } from '../conversation/frame-stream.ts';
+import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
 import { type CompletionForm, finishReason } from './completion-form.ts';
 import { lengthOf, logprobsJson } from './logprobs-json.ts';
@@ -49,7 +49,7 @@ export class CompletionChunks implements EventWriter {
         return earlier;
       }
       case 'usage':
-        return this.#end(part.usage);
+        return this.#end(part);
       // A completion is text, whatever else an engine makes of it.
       default:
         return '';
@@ -73,8 +73,8 @@ export class CompletionChunks implements EventWriter {
     return `${this.#texts[finish.choice] ?? ''}","logprobs":null,"finish_reason":"${finishReason(finish)}"}]${usage}}\n\n`;
   }
 
-  #end(usage: TokenUsage): string {
-    const field = `,"usage":${usageJson(usage)}`;
+  #end(part: UsagePart): string {
+    const field = `,"usage":${usageJson(part.usage)}${attemptsJson(part)}`;
     const open = this.#finishes.open();
     const last = open.length - 1;
     const alone = this.#form.includeUsage || last < 0;

@@ -14,6 +14,12 @@ export interface EventWriter {
   fail(error: ApiError): string;
 }
 
+export type UsagePart = Extract<SettledPart, { type: 'usage' }>;
+
+/** A field of the last event, after a comma: what the header `x-sluice-attempts` could not say yet. */
+export const attemptsJson = ({ attempts }: UsagePart): string =>
+  attempts === undefined ? '' : `,"x_sluice_attempts":${attempts}`;
+
 export class StreamFrame extends Forwarder<SettledParts, Reply> {
   readonly #head: Head;
   readonly #events: EventWriter;

@@ -47,21 +47,24 @@ interface Request {
   task?: unknown;
 }
 
+/** Operations that generate no tokens need no counts of them. */
+type CalledPorts = Pick<Ports, 'engines' | 'usage'> & Partial<Pick<Ports, 'tokenCounts'>>;
+
 export const callEngine =
   <Name extends Operation>(
-    { engines, usage }: Pick<Ports, 'engines' | 'usage'>,
+    ports: CalledPorts,
     operation: Name,
   ): Step<Task<CallOf<Name>>, PartOf<Name>, Request> =>
   (task, slot) => {
     // 503 when its usage could not be kept.
-    usage.ensureOpen();
+    ports.usage.ensureOpen();
     const { fallbacks } = task;
-    if (fallbacks === undefined) return send(engines, operation, task, slot);
-    return answerOrFallBack({ task, fallbacks, slot, send: (each) => send(engines, operation, each, slot) });
+    if (fallbacks === undefined) return send(ports, operation, task, slot);
+    return answerOrFallBack({ task, fallbacks, slot, send: (each) => send(ports, operation, each, slot) });
   };
 
 const send = <Name extends Operation>(
-  engines: Ports['engines'],
+  { engines, tokenCounts }: CalledPorts,
   operation: Name,
   { model, call, backpressure }: Task<CallOf<Name>>,
   { exchange, caller }: Request,
@@ -76,6 +79,7 @@ const send = <Name extends Operation>(
     backpressure: backpressure ?? exchange.backpressure,
     trace: exchange.trace,
     served: exchange.served,
+    tokenCounts,
   });
 };
 

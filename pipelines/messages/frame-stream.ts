@@ -3,7 +3,7 @@ import type { ApiError } from '../../src/errors.ts';
 import type { JsonText, TokenUsage } from '../../src/ports/chat.ts';
 import { escaped, quoted } from '../../src/quoted.ts';
 import type { Signature } from '../../src/signatures/signing.ts';
-import type { EventWriter } from '../conversation/frame-stream.ts';
+import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
 import { streamHead } from '../core/frame.ts';
 import {
@@ -66,7 +66,7 @@ export class MessageEvents implements EventWriter {
         this.#finish = part;
         return this.#close();
       case 'usage':
-        return this.#end(part.usage);
+        return this.#end(part);
     }
   }
 
@@ -132,9 +132,9 @@ export class MessageEvents implements EventWriter {
     return this.#deltaStart('signature_delta', 'signature') + escaped(signature) + deltaEnd;
   }
 
-  #end(usage: TokenUsage): string {
+  #end(part: UsagePart): string {
     const ending = finishJson(this.#finish, this.#form);
-    const fields = `,"delta":{${ending}},"usage":{${countsJson(usage)}}`;
+    const fields = `,"delta":{${ending}},"usage":{${countsJson(part.usage)}}${attemptsJson(part)}`;
     return `${this.#close()}${event('message_delta', fields)}${messageStop}`;
   }
 

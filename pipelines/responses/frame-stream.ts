@@ -1,7 +1,7 @@
 /** Writes the events of a response. */
 import { type ApiError, errorBody } from '../../src/errors.ts';
-import type { FinishReason, TokenUsage } from '../../src/ports/chat.ts';
-import type { EventWriter } from '../conversation/frame-stream.ts';
+import type { FinishReason } from '../../src/ports/chat.ts';
+import { attemptsJson, type EventWriter, type UsagePart } from '../conversation/frame-stream.ts';
 import type { SettledPart } from '../conversation/settle.ts';
 import {
   type ContentPart,
@@ -56,7 +56,7 @@ export class ResponseEvents implements EventWriter {
         this.#finish = part.reason;
         return '';
       case 'usage':
-        return this.#end(part.usage);
+        return this.#end(part);
       default:
         return this.#content(part);
     }
@@ -129,15 +129,15 @@ export class ResponseEvents implements EventWriter {
     return textDone + this.#event('response.content_part.done', `${place},"part":${partJson(item)}`);
   }
 
-  #end(usage: TokenUsage): string {
+  #end(part: UsagePart): string {
     const reason = incompleteReason(this.#finish);
     const closed = this.#close(reason === undefined ? 'completed' : 'incomplete');
-    const response = endedResponse(this.#form, this.#output.json(), reason, usage);
+    const response = endedResponse(this.#form, this.#output.json(), reason, part.usage);
     return (
       closed +
       this.#event(
         reason === undefined ? 'response.completed' : 'response.incomplete',
-        `"response":${response}`,
+        `"response":${response}${attemptsJson(part)}`,
       )
     );
   }

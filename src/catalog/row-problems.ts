@@ -26,6 +26,8 @@ export const rowProblems = (file: ConfigFile): Problem[] => {
   for (const [name, row] of Object.entries(file.engines ?? {})) {
     const { wire, forward } = row;
     if (!wires.has(wire)) report(['engines', name, 'wire'], `must be one of ${[...wires.keys()].join(', ')}`);
+    if (row.continues === true && wires.has(wire) && wires.get(wire)?.chat?.continuation === undefined)
+      report(['engines', name, 'continues'], `must not be true: wire ${wire} has no continuation`);
     checkForward(['engines', name, 'forward'], forward, report);
     checkSession(name, row, report);
   }

@@ -20,6 +20,8 @@ interface Verdict {
   /** No engine has seen the request: a retry adds no work to any. */
   readonly unsent?: boolean;
   readonly fallback?: FallbackReason | 'never';
+  /** A response had begun and the replica did not finish it: another may. */
+  readonly brokenOff?: boolean;
 }
 
 export class EngineError extends ApiError {
@@ -27,6 +29,7 @@ export class EngineError extends ApiError {
   readonly fault: Fault;
   readonly misconfigured: boolean;
   readonly unsent: boolean;
+  readonly brokenOff: boolean;
 
   constructor(kind: ErrorKind, message: string, verdict: Verdict, details?: FailureDetails) {
     // The engine's words: where they begin with a field, it is one of the engine's request.
@@ -40,6 +43,7 @@ export class EngineError extends ApiError {
     this.fault = verdict.fault;
     this.misconfigured = verdict.misconfigured ?? false;
     this.unsent = verdict.unsent ?? false;
+    this.brokenOff = verdict.brokenOff ?? false;
   }
 }
 
@@ -109,7 +113,8 @@ export const connectionError = (cause: Error, progress: Progress): EngineError =
     return new EngineError('unavailable', 'The engine was taken out of service', blameless, { cause });
   }
   if (progress === 'answered') {
-    return new EngineError('engine_unreachable', 'The connection to the engine broke', lateServer, { cause });
+    const verdict = { ...lateServer, brokenOff: true };
+    return new EngineError('engine_unreachable', 'The connection to the engine broke', verdict, { cause });
   }
   const verdict: Verdict =
     progress === 'stale'
@@ -121,8 +126,16 @@ export const connectionError = (cause: Error, progress: Progress): EngineError =
 export type Limit = 'first_byte' | 'idle' | 'total';
 
 export const timeoutError = (limit: Limit, milliseconds: number): EngineError =>
-  new EngineError('timeout', 'The engine did not answer in time', lateServer, {
-    cause: new Error(`The engine call went over its ${limit} limit of ${milliseconds} ms`),
-  });
+  new EngineError(
+    'timeout',
+    'The engine did not answer in time',
+    // The total limit is the operator's for the whole answer.
+    { ...lateServer, brokenOff: limit === 'idle' },
+    { cause: new Error(`The engine call went over its ${limit} limit of ${milliseconds} ms`) },
+  );
+
+/** A response that ends before its end, by what is in it. */
+export const brokenOff = (message: string, cause?: unknown): EngineError =>
+  new EngineError('engine_unreachable', message, { ...blameless, brokenOff: true }, { cause });
 
 const hasCode = (error: Error, code: string): boolean => 'code' in error && error.code === code;

@@ -83,7 +83,7 @@ export const createEngine = (name: string, row: EngineRow, options: EngineOption
     transcription,
     tokenizer,
   } = wire;
-  const setting = { pool, row, headers: headers.json, readError };
+  const setting = { pool, row, headers: headers.json, readError, log };
   const stopProbes = startProbes(row.probe, pool, headers.noBody);
 
   return {

@@ -74,6 +74,32 @@ export interface PartsWire<Call> {
   decodeWhole(model: Model, call: Call, body: Buffer): Parts;
   /** What an error message says of a prompt that does not fit; undefined for one about something else. Absent: unknown. */
   readContextFull?(message: string): ContextFull | undefined;
+  /** How the rest of a stream that broke off is requested. Absent: it cannot be. */
+  readonly continuation?: ContinuationWire<Call>;
+}
+
+export interface ContinuationWire<Call> {
+  /** False for a call whose rest would not be right, wherever it breaks off. */
+  allows(call: Call): boolean;
+  /** What comes after `delivered`; undefined where that would not be right. */
+  rest(model: Model, call: Call, row: EngineRow, delivered: DeliveredAnswer): RestOfAnswer | undefined;
+}
+
+/** What a client has of an answer; the text may begin when the reasoning has ended. */
+export interface DeliveredAnswer {
+  readonly text: string;
+  readonly reasoning: string;
+  readonly textTokens: number;
+  readonly reasoningTokens: number;
+  /** The reasoning came between tags in the text. */
+  readonly inTags: boolean;
+}
+
+export interface RestOfAnswer {
+  readonly request: WireRequest;
+  readonly stream: StreamDecoder;
+  /** The ends of what was delivered that are not in the request, with which the rest most likely begins. */
+  readonly unsent: { readonly text: string; readonly reasoning: string };
 }
 
 /** Tokens, as far as the engine states them. */
@@ -91,6 +117,8 @@ export interface StreamDecoder {
   end(): Parts;
   /** The response is complete, whatever the connection does next. */
   readonly done: boolean;
+  /** It reasons between tags in the text, or did until now. Absent: it never does. */
+  readonly inTags?: boolean;
   /** Why the response ended, an event that cannot be read included; comes after the parts of the same read. */
   readonly failure: ApiError | undefined;
 }

@@ -46,7 +46,7 @@ export class RequestLine {
 
 /** Tokens and cost are missing where they are counted only after the response. */
 const servedFields = (served: Served): Readonly<Record<string, unknown>> => {
-  const { caller, model, lease, attempts, replica, engineMs, overheadMs, usage } = served;
+  const { caller, model, lease, attempts, continuations, replica, engineMs, overheadMs, usage } = served;
   return {
     model: usage?.model ?? model,
     ...(usage?.requested_model === undefined ? {} : { requested_model: usage.requested_model }),
@@ -54,6 +54,7 @@ const servedFields = (served: Served): Readonly<Record<string, unknown>> => {
     key: caller.key,
     queue_ms: rounded(lease.waited + served.queuedMs),
     ...(attempts === 0 ? {} : { replica, attempts, overhead_ms: known(overheadMs) }),
+    ...(continuations === 0 ? {} : { continuations }),
     ...(engineMs < 0 ? {} : { engine_ms: rounded(engineMs) }),
     ...(usage === undefined ? {} : usageFields(usage)),
   };

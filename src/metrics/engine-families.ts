@@ -7,6 +7,8 @@ export interface EngineState {
   readonly heldBytes: number;
   /** Retries that count against the budget, and those that it did not allow. */
   readonly retries: { readonly made: number; readonly refused: number };
+  /** Streams that broke off: those that went on elsewhere, and those that could not. */
+  readonly continuations: { readonly made: number; readonly failed: number };
   readonly promptBlocks: number;
   readonly cachedBlocks: number;
   readonly replicas: readonly { readonly url: string; readonly circuit: string; readonly busy: number }[];
@@ -50,6 +52,16 @@ export const engineFamilies = (
       'sluice_engine_retries_refused_total',
       'Retries that were not made because the retry budget was used up.',
       each(({ retries }) => retries.refused),
+    ),
+    counter(
+      'sluice_engine_continuations_total',
+      'Streams that a replica broke off and another one went on with.',
+      each(({ continuations }) => continuations.made),
+    ),
+    counter(
+      'sluice_engine_continuations_failed_total',
+      'Streams that a replica broke off and that could not be continued, of engines that continue.',
+      each(({ continuations }) => continuations.failed),
     ),
     counter(
       'sluice_engine_prompt_blocks_total',

@@ -192,8 +192,14 @@ export type Part =
       /** The stop sequence that matched; true when the engine does not say which. */
       readonly stopSequence?: string | true | undefined;
     }
-  /** `soFar`: from engines that count along; more is to come. */
-  | { readonly type: 'usage'; readonly usage: TokenUsage; readonly soFar?: true }
+  | {
+      readonly type: 'usage';
+      readonly usage: TokenUsage;
+      /** From engines that count along; more is to come. */
+      readonly soFar?: true;
+      /** Calls that were sent to engines, where the stream went on after it broke off; known at the end. */
+      readonly attempts?: number;
+    }
   | { readonly type: 'failure'; readonly error: ApiError };
 
 export type Parts = readonly Part[];

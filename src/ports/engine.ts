@@ -11,6 +11,7 @@ import type { RenderCall, RenderEvent, RenderFlow } from './render.ts';
 import type { RerankCall, Reranked } from './rerank.ts';
 import type { Served } from './served.ts';
 import type { SpeechCall, Spoken } from './speech.ts';
+import type { TokenCounts } from './token-counts.ts';
 import type { DetokenizeCall, TokenizeCall, Tokenized } from './tokenize.ts';
 import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
@@ -27,6 +28,8 @@ export interface Flow {
   readonly trace?: Trace | undefined;
   /** Where engines note how they served it; absent: nobody wants to know. */
   readonly served?: Served | undefined;
+  /** For answers that are continued elsewhere; absent: their tokens are estimated. */
+  readonly tokenCounts?: TokenCounts | undefined;
 }
 
 export interface Engine {

@@ -11,6 +11,8 @@ export class Served {
   readonly lease: Lease;
   /** Calls that were sent to engines, retries and fallbacks included; 0 where an engine runs inside the gateway. */
   attempts = 0;
+  /** Streams that broke off and went on elsewhere. */
+  continuations = 0;
   /** The alias of the replica that was called last. */
   replica = '';
   /** Milliseconds in queues of engines. */

@@ -31,6 +31,17 @@ export class DeliveredText {
     if (this.#latest.length > encodedAtOnce) this.#encode();
   }
 
+  /** All that was added is kept. */
+  get isWhole(): boolean {
+    return this.#kept === this.characters;
+  }
+
+  /** What was kept, which stays. */
+  read(): string {
+    this.#encode();
+    return fromJsonText(this.#earlier.first(this.#earlier.length).toString() as JsonText);
+  }
+
   /** What was kept, and how many characters of JSON it was; empty afterwards. */
   take(): { readonly text: string; readonly characters: number } {
     this.#encode();

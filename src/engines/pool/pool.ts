@@ -5,7 +5,7 @@ import { FairQueue } from '../../fair-queue.ts';
 import { Pace, retryAfter } from '../../pace.ts';
 import type { Flow } from '../../ports/engine.ts';
 import { EngineError } from '../engine-error.ts';
-import type { EngineCall, EngineReader } from '../http-call.ts';
+import type { EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
 import { LeastBusy } from './policies/least-busy.ts';
 import type { Policy, PolicyStats, RoutedCall } from './policies/policy.ts';
@@ -23,6 +23,8 @@ export interface PoolStats extends PolicyStats {
   readonly waiting: number;
   /** Retries so far that count against the budget, and those that it did not allow. */
   readonly retries: { readonly made: number; readonly refused: number };
+  /** Streams that broke off: those that went on elsewhere, and those that could not; only where the row lets them. */
+  readonly continuations: { readonly made: number; readonly failed: number };
   readonly replicas: readonly ReplicaStats[];
 }
 
@@ -52,6 +54,7 @@ export class ReplicaPool {
   readonly waitMs: number;
   readonly retries: RetryRules;
   readonly budget: RetryBudget;
+  readonly continuations = { made: 0, failed: 0 };
   readonly #policy: Policy;
   readonly #slowStartMs: number;
   readonly #concurrency: number;
@@ -87,7 +90,7 @@ export class ReplicaPool {
   }
 
   /** Throws `unavailable` when every replica is ejected or the queue is full. The reader is called only after it returns. */
-  send(request: EngineRequest, flow: Flow, reader: EngineReader): EngineCall {
+  send(request: EngineRequest, flow: Flow, reader: EngineReader): PooledCall {
     const call = new PooledCall(this, request, flow, reader);
     if (this.#queue.size === 0 && call.start()) return call;
     if (this.health() === 'down' || !this.#queue.enqueue(call)) throw this.refusal();
@@ -211,6 +214,7 @@ export class ReplicaPool {
       ...this.#policy.stats(),
       waiting: this.#queue.size,
       retries: { made: this.budget.made, refused: this.budget.refused },
+      continuations: { ...this.continuations },
       replicas: this.#replicas.map(({ url, circuit, busy }) => ({ url, circuit, busy })),
     };
   }

@@ -22,8 +22,9 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
   #tried: readonly Replica[] = none;
   /** Some servers close connections after a response without saying so: the next idle one may be stale as well. */
   #metStale = false;
-  /** Where it runs now. */
+  /** Where it runs now, and where it ran last. */
   #replica: Replica | undefined;
+  #latest: Replica | undefined;
   #startedAt = 0;
   /** Since when the response runs, or the call waits in the queue. */
   #answeredAt = 0;
@@ -97,6 +98,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
     replica.busy++;
     replica.share.prefill += this.uncached;
     this.#replica = replica;
+    this.#latest = replica;
     this.#call = replica.dispatch.send(this.#request, this.#flow, this, this.#span?.lines, this.#metStale);
     return true;
   }
@@ -169,6 +171,41 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
     this.#releaseAnswered();
     this.#call?.close();
     this.#pool.startWaiters();
+  }
+
+  /** The one it was sent to last. */
+  get replicaUrl(): string | undefined {
+    return this.#latest?.url;
+  }
+
+  /** Another replica may be asked for what is missing of its response. */
+  get mayContinue(): boolean {
+    const { replicas, retries } = this.#pool;
+    return (
+      this.#attempts < retries.attempts &&
+      replicas.some((each) => each !== this.#latest && !this.#tried.includes(each))
+    );
+  }
+
+  /**
+   * A call for what is missing of this one's response: a retry, as far as rules and budget are concerned. Undefined: the
+   * budget is used up. The reader gets `error` where no replica takes it.
+   */
+  continueBy(request: EngineRequest, reader: EngineReader, error: EngineError): PooledCall | undefined {
+    const { retries, budget } = this.#pool;
+    if (!budget.allows(performance.now())) return undefined;
+    const call = new PooledCall(this.#pool, request, this.#flow, reader);
+    call.#attempts = this.#attempts;
+    call.#tried = this.#latest === undefined ? this.#tried : [...this.#tried, this.#latest];
+    // Never inside the caller, as the reader of any call.
+    const pause = retries.backoff(this.#attempts);
+    call.#backoff = setTimeout(() => call.#continueNow(error), pause);
+    return call;
+  }
+
+  #continueNow(error: EngineError): void {
+    this.#backoff = undefined;
+    if (!this.start() && !this.#pool.requeue(this)) this.#reader.error(error);
   }
 
   /** `retry` is `never` once any of a response was seen. */

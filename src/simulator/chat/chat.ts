@@ -3,8 +3,10 @@ import { defer, type Observable } from 'rxjs';
 import { fail } from '../../errors.ts';
 import type { ChatCall, Parts, TokenUsage } from '../../ports/chat.ts';
 import type { Flow } from '../../ports/engine.ts';
+import { countTokens } from '../../tokens/simulator.ts';
+import type { Fault } from '../directives.ts';
 import type { Ticker } from '../ticker.ts';
-import { promptTokens, readConversation } from './conversation.ts';
+import { type Conversation, promptTokens, readConversation } from './conversation.ts';
 import { planAnswer, seedOf } from './plan.ts';
 import { play } from './playback.ts';
 import type { ThinkingModel } from './thinking.ts';
@@ -36,11 +38,20 @@ export const simulateChat = (
       ),
       first: directives.first ?? pace.first,
       interval: 1000 / (directives.rate ?? pace.rate),
-      faults: directives.faults,
+      faults: faultsAfter(conversation),
       usage: directives.usage === 'off' ? undefined : countUsage(call, directives.cached ?? 0),
     };
     return play(script, ticker, flow);
   });
+
+/** Places count from the beginning of an answer, also of one that is carried on. */
+function faultsAfter({ directives, begun, begunThought = '' }: Conversation): readonly Fault[] {
+  const before = countTokens(begunThought) + countTokens(begun);
+  if (before === 0) return directives.faults;
+  return directives.faults.flatMap((fault) =>
+    fault.after > before ? [{ ...fault, after: fault.after - before }] : [],
+  );
+}
 
 function countUsage(call: ChatCall, cached: number): (completion: number, reasoning: number) => TokenUsage {
   return (completion, reasoning) => {

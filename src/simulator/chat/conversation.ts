@@ -22,6 +22,8 @@ export interface Conversation {
   readonly results: readonly { readonly name: string; readonly text: string }[];
   /** The assistant's text that is to be carried on; empty otherwise. */
   readonly begun: string;
+  /** The same of its thinking, where that was not over; undefined otherwise. */
+  readonly begunThought: string | undefined;
   /** The same for the same conversation; directives and the begun answer do not change it. */
   readonly hash: number;
   /** For the schemas of all its answers and tool calls together. */
@@ -43,6 +45,8 @@ export function readConversation(call: ChatCall): Conversation {
   const { index: asked, text: question, directives } = findQuestion(call.messages);
   const content = call.messages[asked]?.content ?? [];
   const start = question.slice(0, readLimit);
+  const begun = call.continueFinal ? textOf(call.messages.at(-1)?.content ?? []) : '';
+  const begunThought = openThought(begun);
   return {
     directives,
     question,
@@ -50,10 +54,16 @@ export function readConversation(call: ChatCall): Conversation {
     hints: hintsOf(start),
     media: content.flatMap((part) => (part.type === 'text' ? [] : [describe(part)])),
     results: resultsAfter(call.messages, asked),
-    begun: call.continueFinal ? textOf(call.messages.at(-1)?.content ?? []) : '',
+    begun: begunThought === undefined ? begun : '',
+    begunThought,
     hash: hashConversation(call, asked, question),
     schemaWork: new Allowance(),
   };
+}
+
+/** What follows a tag that is still open, as templates write it. */
+function openThought(text: string): string | undefined {
+  return /^<think>\n(?![\s\S]*<\/think>)/.test(text) ? text.slice('<think>\n'.length) : undefined;
 }
 
 /** Tokens of everything the call says, directive lines included: counted as the gateway counts them. */

@@ -22,12 +22,15 @@ export function planAnswer(
   const { directives } = conversation;
   const random = new Random(hashText(`answer ${choice}`, seed));
   const sections: Section[] = [];
-  const thinking = thinkingTokens(model, call, directives.reasoning);
+  const thinking = thinkingTokens(model, call, conversation);
   if (thinking > 0) {
-    const tokens = thoughtText(conversation.topics, random.fork('thinking'), thinking);
-    sections.push({ type: 'reasoning', tokens });
+    const whole = thoughtText(conversation.topics, random.fork('thinking'), thinking);
+    const { begunThought = '' } = conversation;
+    // Thinking that is not ours is over.
+    sections.push({ type: 'reasoning', tokens: resume(whole, begunThought) ?? splitTokens('') });
   }
-  const calls = call.continueFinal ? [] : makeToolCalls(call, conversation, random.fork('tools'));
+  const isBegun = call.continueFinal && conversation.begunThought === undefined;
+  const calls = isBegun ? [] : makeToolCalls(call, conversation, random.fork('tools'));
   if (calls.length === 0 || directives.text !== undefined) {
     sections.push({ type: 'text', tokens: textTokens(call, conversation, random.fork('text')) });
   }

@@ -1,6 +1,8 @@
 /** Decides how many tokens a model reasons for a call. */
 import type { Model } from '../../../schemas/catalog.ts';
 import type { ChatCall, Effort } from '../../ports/chat.ts';
+import { countTokens } from '../../tokens/simulator.ts';
+import type { Conversation } from './conversation.ts';
 
 const lengths: Readonly<Record<Effort, number>> = {
   none: 0,
@@ -18,11 +20,18 @@ export const efforts: readonly string[] = Object.keys(lengths);
 /** All the simulator asks of a model. */
 export type ThinkingModel = Pick<Model, 'reasoning'>;
 
-/** `directed` is the length a directive sets, also for a model that otherwise does not reason. */
-export function thinkingTokens(model: ThinkingModel, call: ChatCall, directed: number | undefined): number {
+/** A directive sets the length also for a model that otherwise does not reason. What was thought before counts. */
+export function thinkingTokens(
+  model: ThinkingModel,
+  call: ChatCall,
+  { directives: { reasoning: directed }, begunThought }: Pick<Conversation, 'directives' | 'begunThought'>,
+): number {
   const { reasoning } = model;
-  const { effort, budget } = call.thinking;
-  if (call.continueFinal) return 0;
+  const { effort } = call.thinking;
+  if (call.continueFinal && begunThought === undefined) return 0;
+  // The budget is that of the rest.
+  const before = countTokens(begunThought ?? '');
+  const budget = call.thinking.budget === undefined ? undefined : call.thinking.budget + before;
   if (effort === 'none' && reasoning?.mandatory !== true) return 0;
   const limit =
     reasoning?.supports_max_tokens === true ? (budget ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;

@@ -23,7 +23,7 @@ const answerOptions = ({ prompts, n }: CompletionCall): AnswerOptions => ({
   thinks: false,
 });
 
-const encodeCompletion = (model: Model, call: CompletionCall): string => {
+export const encodeCompletion = (model: Model, call: CompletionCall): string => {
   const { prompts, n, stop, logprobs, echo, user, sampling, forwarded } = call;
   // Some servers take one text only, and no list of one.
   const prompt = prompts.length === 1 ? prompts[0] : prompts;

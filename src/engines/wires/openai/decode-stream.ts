@@ -43,6 +43,10 @@ export class OpenAiStreamDecoder implements StreamDecoder {
     return this.#answer.failure;
   }
 
+  get inTags(): boolean {
+    return this.#answer.inTags;
+  }
+
   push(bytes: Buffer): Parts {
     this.#events.push(bytes);
     return this.#answer.take();

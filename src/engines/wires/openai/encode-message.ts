@@ -37,6 +37,7 @@ const encodeMessage = (message: ChatMessage, large: LargeMedia) => {
       return {
         role: 'assistant',
         content: plainText(message.content),
+        reasoning_content: message.thoughts?.map(({ text }) => text).join('\n'),
         tool_calls: message.toolCalls.length === 0 ? undefined : message.toolCalls.map(encodeToolCall),
         name: message.name,
       };

@@ -1,6 +1,6 @@
 /** Turns parsed chunks or whole responses into parts; holds all state of a call. */
 import { randomBytes } from 'node:crypto';
-import { type ApiError, asApiError, fail } from '../../../errors.ts';
+import { type ApiError, asApiError } from '../../../errors.ts';
 import {
   type JsonText,
   type Logprob,
@@ -9,6 +9,7 @@ import {
   type TokenUsage,
   toJsonText,
 } from '../../../ports/chat.ts';
+import { brokenOff } from '../../engine-error.ts';
 import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json } from '../shared/json.ts';
 import { reportedError } from '../shared/reported-error.ts';
@@ -21,6 +22,8 @@ export interface AnswerOptions {
   readonly choices: number;
   /** The model reasons: look for think tags in its text. */
   readonly thinks: boolean;
+  /** The rest of an answer that broke off: in its text, in reasoning that the server separates, or between think tags. */
+  readonly within?: 'text' | 'reasoning' | 'tags';
   readonly newCallId?: () => string;
 }
 
@@ -57,6 +60,11 @@ export class ResponseDecoder {
     this.#asJsonText = asJsonText;
   }
 
+  /** It reasons between think tags, or did until now. */
+  get inTags(): boolean {
+    return this.#choices[0]?.think?.isThinking === true;
+  }
+
   /** What came since the last time. */
   take(): Parts {
     const parts = this.#parts ?? nothing;
@@ -85,7 +93,9 @@ export class ResponseDecoder {
     const choice = this.#choice(index);
     if (choice === undefined || choice.finished || text === '') return;
     choice.think?.stop();
-    this.#emitReasoning(choice, text);
+    // Parsers of servers take what they are sent without tags for reasoning; after the start of its text no answer has any.
+    if (this.#options.within === 'text') this.#emitText(choice, text);
+    else this.#emitReasoning(choice, text);
   }
 
   /** The response is over. `complete`: the engine marked its end; otherwise a choice that never finished is a failure. */
@@ -93,7 +103,7 @@ export class ResponseDecoder {
     if (this.failure !== undefined) return;
     const open = this.#choices.filter((choice) => choice !== undefined && !choice.finished);
     if (this.#choices.length === 0 || (open.length > 0 && !complete)) {
-      this.failure = fail('engine_unreachable', 'The engine ended its answer early');
+      this.failure = brokenOff('The engine ended its answer early');
       return;
     }
     for (const choice of open) this.#finish(choice, null, undefined);
@@ -169,7 +179,7 @@ export class ResponseDecoder {
     choice.finished = true;
     const reason = finishReason(native ?? 'stop', choice.tools?.any === true);
     // vLLM ends running responses with `abort` when it is stopped: incomplete, as by a broken connection.
-    if (reason === 'error') throw fail('engine_unreachable', 'The engine broke off its answer');
+    if (reason === 'error') throw brokenOff('The engine broke off its answer');
     this.#emit({
       type: 'finish',
       choice: choice.index,
@@ -207,12 +217,17 @@ export class ResponseDecoder {
 
   #addChoice(index: number): Choice | undefined {
     if (index >= this.#options.choices) return undefined;
-    const think = this.#options.thinks
-      ? new ThinkTags({
-          text: (text) => this.#emitText(choice, text),
-          reasoning: (text) => this.#emitReasoning(choice, text),
-        })
-      : undefined;
+    const { thinks, within = 'tags' } = this.#options;
+    const think =
+      thinks && within === 'tags'
+        ? new ThinkTags(
+            {
+              text: (text) => this.#emitText(choice, text),
+              reasoning: (text) => this.#emitReasoning(choice, text),
+            },
+            this.#options.within === 'tags',
+          )
+        : undefined;
     const choice: Choice = { index, think, tools: undefined, logprobs: undefined, finished: false };
     this.#choices[index] = choice;
     return choice;

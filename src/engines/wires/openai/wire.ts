@@ -6,6 +6,7 @@ import { readContextFull } from '../shared/context-full.ts';
 import { errorMessage } from '../shared/reported-error.ts';
 import { systemOneWire } from './ask-systemone.ts';
 import { completionWire } from './completions.ts';
+import { chatContinuation, textContinuation } from './continuation.ts';
 import { OpenAiStreamDecoder } from './decode-stream.ts';
 import { WholeDecoder } from './decode-whole.ts';
 import { embeddingWire } from './embed.ts';
@@ -34,8 +35,9 @@ export const openAiWire = {
     decodeStream: (model, call) => new OpenAiStreamDecoder(answerOptions(model, call)),
     decodeWhole: (model, call, body) => wholeAnswers.decode(body, answerOptions(model, call)),
     readContextFull,
+    continuation: chatContinuation,
   },
-  completions: completionWire,
+  completions: { ...completionWire, continuation: textContinuation },
   embeddings: embeddingWire,
   decisions: {
     takesQuestions: ({ capabilities }) => capabilities?.decision?.asked_by === 'systemone',

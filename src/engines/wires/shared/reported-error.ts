@@ -1,5 +1,6 @@
 /** Maps the errors that engines report to ours. */
 import { type ApiError, type ErrorKind, fail, firstLine } from '../../../errors.ts';
+import { brokenOff } from '../../engine-error.ts';
 import { isObject, type Json, tryParse } from './json.ts';
 
 /** The failure an object carries: `{error: {…}}`, `{error: "…"}`, or vLLM's bare `{object: "error", …}`. */
@@ -14,8 +15,10 @@ export const reportedError = (value: Json): ApiError | undefined => {
 /** The first known code counts. */
 const errorOf = (cause: unknown, message: unknown, codes: readonly unknown[]): ApiError => {
   const [kind = 'engine_unreachable'] = codes.flatMap((code) => kindOf(code) ?? []);
-  const words = typeof message === 'string' ? firstLine(message) : '';
-  return fail(kind, words === '' ? 'The engine reported an error' : words, { cause, param: null });
+  const line = typeof message === 'string' ? firstLine(message) : '';
+  const words = line === '' ? 'The engine reported an error' : line;
+  // What vLLM writes into its streams when its engine has died.
+  return kind === 'engine_unreachable' ? brokenOff(words, cause) : fail(kind, words, { cause, param: null });
 };
 
 const kindOf = (code: unknown): ErrorKind | undefined =>

@@ -14,12 +14,19 @@ interface ThinkSink {
 /** Tags count only where a model's template puts them: thinking first, answer after. Tags within the answer are text. */
 export class ThinkTags {
   readonly #sink: ThinkSink;
-  #state: 'start' | 'opened' | 'thinking' | 'closed' | 'answer' = 'start';
+  #state: 'start' | 'opened' | 'thinking' | 'closed' | 'answer';
   /** Text that may be part of a tag. */
   #held = '';
 
-  constructor(sink: ThinkSink) {
+  /** `opened`: the text begins behind an opening tag. */
+  constructor(sink: ThinkSink, opened = false) {
     this.#sink = sink;
+    this.#state = opened ? 'thinking' : 'start';
+  }
+
+  /** Behind an opening tag, and before any text of the answer. */
+  get isThinking(): boolean {
+    return this.#state !== 'start' && this.#state !== 'answer';
   }
 
   push(text: JsonText): void {

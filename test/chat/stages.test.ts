@@ -388,6 +388,7 @@ t.test('callEngine', async (t) => {
           backpressure: asking.backpressure,
           trace: undefined,
           served: undefined,
+          tokenCounts: at.ports.tokenCounts,
         },
       },
     ]);

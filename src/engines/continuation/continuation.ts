@@ -73,7 +73,8 @@ export class Continuation<Call extends ChatCall | CompletionCall> {
         if (textTokens + reasoningTokens >= call.maxTokens) return 'spent';
         const inTags = broken.inTags === true;
         const rest = wire.rest(model, call, row, { text, reasoning, textTokens, reasoningTokens, inTags });
-        if (rest !== undefined)
+        // Without anything before it, the rest is all of the answer.
+        if (rest !== undefined && text + reasoning !== '')
           this.#seam = new SeamFilter({
             delivered: { text, reasoning },
             unsent: rest.unsent,

@@ -22,7 +22,7 @@ export class SeamFilter {
 
   pass(parts: Parts): Parts {
     const isJoined = this.#reasoning === undefined && this.#text === undefined;
-    if (isJoined && !parts.some(isUsage)) return parts;
+    if (isJoined && !this.stopped && !parts.some(isUsage)) return parts;
     const passed: Part[] = [];
     for (const part of parts) if (!this.stopped) this.#place(part, passed);
     return passed;

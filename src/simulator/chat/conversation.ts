@@ -45,7 +45,7 @@ export function readConversation(call: ChatCall): Conversation {
   const { index: asked, text: question, directives } = findQuestion(call.messages);
   const content = call.messages[asked]?.content ?? [];
   const start = question.slice(0, readLimit);
-  const begun = call.continueFinal ? textOf(call.messages.at(-1)?.content ?? []) : '';
+  const begun = begunText(call);
   const begunThought = openThought(begun);
   return {
     directives,
@@ -59,6 +59,13 @@ export function readConversation(call: ChatCall): Conversation {
     hash: hashConversation(call, asked, question),
     schemaWork: new Allowance(),
   };
+}
+
+/** Thinking is carried on: the tag in front of it is in the prompt. */
+export const isMidThought = (call: ChatCall): boolean => openThought(begunText(call)) !== undefined;
+
+function begunText({ continueFinal, messages }: ChatCall): string {
+  return continueFinal ? textOf(messages.at(-1)?.content ?? []) : '';
 }
 
 /** What follows a tag that is still open, as templates write it. */

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import { type ApiError, asApiError } from '../../errors.ts';
 import type { Backpressure } from '../../ports/backpressure.ts';
 import type { Part, Parts } from '../../ports/chat.ts';
-import { promptTokens } from '../chat/conversation.ts';
+import { isMidThought, promptTokens } from '../chat/conversation.ts';
 import { ConnectionLost } from '../faults.ts';
 import { ChunkWriter, type StreamHead } from './chunks.ts';
 import type { Quirks } from './quirks.ts';
@@ -51,6 +51,7 @@ export function answerParts(
     model: request.model,
     includeUsage: request.includeUsage,
     promptTokens: quirks.has('usage_every_chunk') ? promptTokens(request.call) : 0,
+    isMidThought: 'messages' in request.call && isMidThought(request.call),
   };
   const sink = request.call.stream
     ? streamSink(format.stream(head, quirks), response, backpressure, quirks)

@@ -11,6 +11,8 @@ export interface StreamHead {
   readonly model: string;
   readonly includeUsage: boolean;
   readonly promptTokens: number;
+  /** The opening tag of the thinking was in the prompt. */
+  readonly isMidThought: boolean;
 }
 
 type Delta = 'role' | 'text' | 'reasoning' | 'tools' | 'none';
@@ -78,7 +80,7 @@ export class ChunkWriter {
     let text = '';
     let choice = this.#choices.get(part.choice);
     if (choice === undefined) {
-      choice = { thinking: false, call: undefined };
+      choice = { thinking: this.#head.isMidThought && this.#quirks.has('think_tags'), call: undefined };
       this.#choices.set(part.choice, choice);
       if (!this.#quirks.has('no_role'))
         text += this.#chunk(part.choice, 'role', '"role":"assistant","content":""');

@@ -87,6 +87,16 @@ t.test('it breaks off twice', async (t) => {
   );
 });
 
+t.test('two replicas are restarted one after the other', async (t) => {
+  const pool = await startPool(t, (request, number) => {
+    if (number === 2) return finish(request, [text(' three')]);
+    begin(request, number === 0 ? [text('One')] : [text(' two')]);
+    return breaks.abort(request);
+  });
+  t.match(await pool.stream(), { text: 'One two three', last: { x_sluice_attempts: 3 } });
+  t.strictSame(pool.engines.map(({ requests }) => requests.length).sort(), [1, 2], 'the first is back');
+});
+
 t.test('before there is any text, the call is repeated as it was', async (t) => {
   const pool = await startPool(t, (request, number) => {
     if (number > 0) return finish(request, [text('One')]);

@@ -181,10 +181,7 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
   /** Another replica may be asked for what is missing of its response. */
   get mayContinue(): boolean {
     const { replicas, retries } = this.#pool;
-    return (
-      this.#attempts < retries.attempts &&
-      replicas.some((each) => each !== this.#latest && !this.#tried.includes(each))
-    );
+    return this.#attempts < retries.attempts && replicas.some((each) => each !== this.#latest);
   }
 
   /**
@@ -196,7 +193,8 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
     if (!budget.allows(performance.now())) return undefined;
     const call = new PooledCall(this.#pool, request, this.#flow, reader);
     call.#attempts = this.#attempts;
-    call.#tried = this.#latest === undefined ? this.#tried : [...this.#tried, this.#latest];
+    // Those that broke it off before may be back: replicas are restarted one after the other.
+    call.#tried = this.#latest === undefined ? none : [this.#latest];
     // Never inside the caller, as the reader of any call.
     const pause = retries.backoff(this.#attempts);
     call.#backoff = setTimeout(() => call.#continueNow(error), pause);

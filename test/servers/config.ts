@@ -19,6 +19,12 @@ export const guideRows = (heading: string, text = readFileSync(page, 'utf8')): C
   return parse(yaml) as Catalog;
 };
 
+/** Whether its row lets another replica go on with a stream. */
+export const continuesStreams = ({ guide: heading }: Pick<ModelServer, 'guide'>): boolean => {
+  const guide = guideRows(heading);
+  return engineOf(guide, modelNamed(guide, 'writer')).continues === true;
+};
+
 export interface Addresses {
   readonly writer: readonly string[];
   readonly search: readonly string[];

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { APIError } from 'openai';
 import { eventually } from '../../eventually.ts';
 import type { Bench } from '../check.ts';
-import { modelIds } from '../config.ts';
+import { continuesStreams, modelIds } from '../config.ts';
 import { readJson, request } from '../read-json.ts';
 import { answers, endless } from '../toys/bigram.ts';
 import { asked, collected } from './chat.ts';
@@ -96,9 +96,47 @@ export const checkFailures = async (bench: Bench): Promise<void> => {
 /** The last checks: afterwards no replica is left. */
 export const checkFailover = async ({ check, client, gateway, server, writers }: Bench): Promise<void> => {
   const endlessly = endlesslyIn(server.window);
+  let [survivor, victim] = writers;
+  const billed = (id: string) =>
+    eventually(async () => {
+      const { data } = await readJson<{
+        data: readonly { request_id: string; outcome: string; cost: string; completion_tokens: number }[];
+      }>(`${gateway.origin}/v1/usage?group_by=request&limit=1000`, gateway.key);
+      return data.find(({ request_id }) => request_id === id);
+    }, 'the usage event');
+
+  if (continuesStreams(server))
+    await check('a replica is killed in the middle of a stream, and the other goes on', async () => {
+      const limit = 800;
+      const response = await request(`${gateway.origin}/v1/chat/completions`, gateway.key, {
+        ...endlessly,
+        max_tokens: limit,
+        stream: true,
+      });
+      const serving = Number(response.headers.get('x-sluice-replica')?.split('/').at(-1));
+      if (serving === 0) [victim, survivor] = writers;
+      let text = '';
+      const decoder = new TextDecoder();
+      for await (const bytes of response.body ?? []) {
+        const before = text.split('\n\n').length;
+        text += decoder.decode(bytes as Uint8Array, { stream: true });
+        if (before <= 20 && text.split('\n\n').length > 20) await victim?.kill();
+      }
+      const events = [...text.matchAll(/^data: (\{.*\})$/gm)].map(([, json = '']) => JSON.parse(json));
+      const said: string = events.map(({ choices }) => choices[0]?.delta?.content ?? '').join('');
+      const last = events.at(-1);
+      assert.match(said, /^( tick tock)+( tick)?$/, 'no word twice, none missing');
+      assert.deepEqual([last.x_sluice_attempts, last.error], [2, undefined], text.slice(-500));
+      assert.equal(events.findLast(({ choices }) => choices.length > 0).choices[0].finish_reason, 'length');
+      const words = said.trim().split(' ').length;
+      const near = (tokens: number) => Math.abs(tokens - limit) <= limit * 0.02;
+      assert.ok(near(words) && near(last.usage.completion_tokens), `${words} words of ${limit}`);
+      const event = await billed(response.headers.get('x-request-id') ?? '');
+      assert.deepEqual([event.outcome, event.completion_tokens], ['completed', last.usage.completion_tokens]);
+    });
 
   await check('a replica is killed between requests', async () => {
-    await writers[1]?.kill();
+    await victim?.kill();
     for (let number = 0; number < 8; number++) {
       const { choices } = await client.chat.completions.create(asked('Hi'));
       assert.equal(choices[0]?.message.content, plain);
@@ -122,7 +160,7 @@ export const checkFailover = async ({ check, client, gateway, server, writers }:
     const decoder = new TextDecoder();
     for await (const bytes of response.body ?? []) {
       text += decoder.decode(bytes as Uint8Array, { stream: true });
-      if (text.split('\n\n').length > 20 && !text.includes('"error"')) await writers[0]?.kill();
+      if (text.split('\n\n').length > 20 && !text.includes('"error"')) await survivor?.kill();
     }
     const events = text.split('\n\n').filter((event) => event.startsWith('data: '));
     const failure = JSON.parse(events.find((event) => event.includes('"error"'))?.slice(6) ?? '{}') as {
@@ -132,13 +170,8 @@ export const checkFailover = async ({ check, client, gateway, server, writers }:
     assert.equal(failure.error?.code, 502, text.slice(-500));
     assert.equal(failure.choices?.[0]?.finish_reason, 'error');
     assert.equal(events.at(-1), 'data: [DONE]');
-    const billed = await eventually(async () => {
-      const { data } = await readJson<{
-        data: readonly { request_id: string; outcome: string; cost: string }[];
-      }>(`${gateway.origin}/v1/usage?group_by=request&limit=1000`, gateway.key);
-      return data.find(({ request_id }) => request_id === id);
-    }, 'the usage event');
-    assert.deepEqual([billed.outcome, billed.cost], ['failed', '0']);
+    const { outcome, cost } = await billed(id);
+    assert.deepEqual([outcome, cost], ['failed', '0']);
   });
 
   await check('no replica is left', async () => {

@@ -2,7 +2,7 @@
 
 /**
  * A prompt that ends with a trigger gets the answer of that trigger, at any temperature; every other prompt gets `plain`.
- * Words of `count` are tokens of prompts too, so an answer can be continued after any of them.
+ * Words of `count` and `endless` are tokens of prompts too, so an answer can be continued after any of them.
  */
 export const answers = {
   plain: ['Hello', ' from', ' a', ' toy', ' model.'],
@@ -43,10 +43,9 @@ const byteTokens: readonly Token[] = Array.from({ length: 256 }, (_, byte) => ({
 const control = [endToken, '<|tools|>', ...roles.map((role) => `<|${role}|>`)];
 const tags = ['<think>', '</think>', '<tool_call>', '</tool_call>'];
 const triggers = [...Object.keys(answers).slice(1), endless.trigger, wave.trigger, dice.trigger];
-const added = [...tags, ...triggers, ...answers['[count]']];
+const added = [...tags, ...triggers, ...answers['[count]'], ...endless.words];
 const pieces = [
   ...Object.values(answers).flat(),
-  ...endless.words,
   ...Object.keys(dice.sides),
   // The one merge, without which readers of vocabularies find the list of merges missing.
   '  ',

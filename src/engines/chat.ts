@@ -183,7 +183,8 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       return;
     }
     this.#emit(parts);
-    if (stream.failure !== undefined) this.#fail(broken ?? stream.failure);
+    if (stream.failure !== undefined && this.#continuation?.stopped !== true)
+      this.#fail(broken ?? stream.failure);
     else this.#subscriber.complete();
   }
 

@@ -1,6 +1,6 @@
 /** Makes chat and completion calls to an engine and emits the parts of its responses. */
 import type { Logger } from 'pino';
-import { Observable, type Subscriber, type Subscription, type Unsubscribable } from 'rxjs';
+import { Observable, type Observer, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { EngineRow } from '../../schemas/engines.ts';
 import { type ApiError, asApiError, contextFull, fail } from '../errors.ts';
@@ -9,15 +9,13 @@ import type { ChatCall, Parts } from '../ports/chat.ts';
 import type { CompletionCall } from '../ports/completion.ts';
 import type { Engine, Flow } from '../ports/engine.ts';
 import { estimatePrompt } from '../tokens/prompt.ts';
-import { Continuation, type Rest } from './continuation/continuation.ts';
+import { ContinuedStream, type RestCall } from './continuation/continued-stream.ts';
 import { withoutContinued } from './continued-prefix.ts';
-import { EngineError } from './engine-error.ts';
 import { chatSingles, completionSingles, fanOut, type Single } from './fan-out.ts';
 import type { EngineHead, EngineReader, ReadError } from './http-call.ts';
-import type { EngineRequest } from './pool/dispatch.ts';
 import type { ReplicaPool } from './pool/pool.ts';
 import type { PooledCall } from './pool/pooled-call.ts';
-import type { PartsWire, StreamDecoder, WireRequest } from './wire.ts';
+import type { PartsWire, StreamDecoder } from './wire.ts';
 
 type PartsCall = ChatCall | CompletionCall;
 
@@ -44,78 +42,66 @@ const partsOverHttp = <Call extends PartsCall>(
 ) => {
   const { continuation } = setting.wire;
   const wire = setting.row.continues === true ? continuation : undefined;
-  const send = (model: Model, call: Call, flow: Flow, alone = true): Observable<Parts> =>
+  /** `single`: one of several answers, none of which is continued. */
+  const send = (model: Model, call: Call, flow: Flow, single = false): Observable<Parts> =>
     new Observable((subscriber) => {
-      const continues = wire !== undefined && alone && call.stream && wire.allows(call);
-      const kept = continues ? new Continuation({ wire, row: setting.row, model, call, flow }) : undefined;
-      const reader = new PartsReader(setting, model, call, flow, subscriber, kept);
-      reader.start();
-      return reader;
+      const start = (observer: Observer<Parts>, rest?: RestCall) => {
+        const reader = new PartsReader(setting, model, call, flow, observer);
+        reader.start(rest);
+        return reader;
+      };
+      if (wire === undefined || !call.stream) return start(subscriber);
+      const stream = new ContinuedStream({ ...setting, wire, model, call, flow, single, start }, subscriber);
+      stream.start();
+      return stream;
     });
   if (setting.row.fan_out_n !== true && setting.wire.oneAnswer !== true) return send;
   return (model: Model, call: Call, flow: Flow): Observable<Parts> => {
     const singles = singlesOf(call);
     return singles.length > 1
-      ? fanOut(singles, flow, (single, itsFlow) => send(model, single, itsFlow, false))
+      ? fanOut(singles, flow, (single, itsFlow) => send(model, single, itsFlow, true))
       : send(model, call, flow);
   };
 };
 
 const WHOLE_LIMIT = 32 * 1024 * 1024;
 
-/**
- * Errors while nothing was emitted, and emits a last `failure` part afterwards. Unsubscribing closes its call. A stream that
- * its replica breaks off goes on as the rest of it comes from another, where there is a continuation.
- */
+/** Errors while nothing was emitted, and emits a last `failure` part afterwards. Unsubscribing closes its call. */
 class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribable {
   readonly #setting: PartsSetting<Call>;
   readonly #model: Model;
   readonly #call: Call;
   readonly #flow: Flow;
-  readonly #subscriber: Subscriber<Parts>;
+  readonly #subscriber: Observer<Parts>;
   #running: PooledCall | undefined;
   #head: EngineHead | undefined;
   #stream: StreamDecoder | undefined;
+  /** Decodes what comes, where that is the rest of an answer. */
+  #rest: StreamDecoder | undefined;
   /** Of a whole response; created by the second read of it. */
   #body: JoinedBytes | undefined;
   #only: Buffer | undefined;
   #emitted = false;
-  /** Undefined where none is possible, or was. */
-  #continuation: Continuation<Call> | undefined;
-  /** Why the rest is needed, until it comes, and what decodes it. */
-  #broken: EngineError | undefined;
-  #rest: StreamDecoder | undefined;
-  #counting: Subscription | undefined;
 
   constructor(
     setting: PartsSetting<Call>,
     model: Model,
     call: Call,
     flow: Flow,
-    subscriber: Subscriber<Parts>,
-    continuation: Continuation<Call> | undefined,
+    subscriber: Observer<Parts>,
   ) {
     this.#setting = setting;
     this.#model = model;
     this.#call = call;
     this.#flow = flow;
     this.#subscriber = subscriber;
-    this.#continuation = continuation;
   }
 
-  /** Throws when no replica can take the call. */
-  start(): void {
-    const { wire, pool, row } = this.#setting;
-    this.#running = pool.send(
-      this.#engineRequest(wire.encode(this.#model, this.#call, row)),
-      this.#flow,
-      this,
-    );
-  }
-
-  #engineRequest({ path, body }: WireRequest): EngineRequest {
-    const { headers, readError } = this.#setting;
-    return {
+  /** Throws when no replica can take the call; for the rest of an answer it is left to another one. */
+  start(rest?: RestCall): void {
+    const { wire, pool, row, headers, readError } = this.#setting;
+    const { path, body } = rest?.request ?? wire.encode(this.#model, this.#call, row);
+    const request = {
       method: 'POST',
       path,
       headers,
@@ -124,20 +110,33 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       prompt: this.#call,
       streams: this.#call.stream,
       readError,
-    };
+    } as const;
+    this.#rest = rest?.stream;
+    this.#running =
+      rest === undefined
+        ? pool.send(request, this.#flow, this)
+        : rest.broken.continueBy(request, this, rest.error);
   }
 
   unsubscribe(): void {
-    this.#counting?.unsubscribe();
     this.#running?.close();
+  }
+
+  get running(): PooledCall | undefined {
+    return this.#running;
+  }
+
+  /** Undefined until a streamed response begins. */
+  get stream(): StreamDecoder | undefined {
+    return this.#stream;
   }
 
   head(head: EngineHead): void {
     this.#head = head;
     // Some servers send a whole response although a stream was requested, above all to report an error.
     const whole = !this.#call.stream || head.contentType.startsWith('application/json');
-    if (this.#broken !== undefined) this.#continue(this.#broken, whole);
-    else if (!whole) this.#stream = this.#setting.wire.decodeStream(this.#model, this.#call);
+    if (!whole) this.#stream = this.#rest ?? this.#setting.wire.decodeStream(this.#model, this.#call);
+    else if (this.#rest !== undefined) this.#fail(fail('engine_unreachable', 'The engine sent no stream'));
   }
 
   bytes(bytes: Buffer, last: boolean): void {
@@ -151,8 +150,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   }
 
   error(error: ApiError): void {
-    if (this.#broken !== undefined) this.#giveUp(this.#broken, error);
-    else if (this.#stream === undefined) this.#fail(error);
+    if (this.#stream === undefined) this.#fail(error);
     else this.#endStream(this.#stream, error);
   }
 
@@ -165,8 +163,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       return;
     }
     this.#emit(parts);
-    if (this.#continuation?.stopped === true) this.#subscriber.complete();
-    else if (stream.failure !== undefined) this.#fail(stream.failure);
+    if (stream.failure !== undefined) this.#fail(stream.failure);
     else if (stream.done) {
       this.#head?.settle();
       this.#subscriber.complete();
@@ -183,8 +180,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       return;
     }
     this.#emit(parts);
-    if (stream.failure !== undefined && this.#continuation?.stopped !== true)
-      this.#fail(broken ?? stream.failure);
+    if (stream.failure !== undefined) this.#fail(broken ?? stream.failure);
     else this.#subscriber.complete();
   }
 
@@ -218,8 +214,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
     this.#subscriber.complete();
   }
 
-  #emit(read: Parts): void {
-    const parts = this.#continuation?.pass(read) ?? read;
+  #emit(parts: Parts): void {
     if (parts.length === 0) return;
     this.#emitted = true;
     this.#subscriber.next(parts);
@@ -227,82 +222,10 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
 
   #fail(thrown: ApiError): void {
     const error = this.#contextFull(thrown) ?? thrown;
-    if (error instanceof EngineError && error.brokenOff && this.#goOn(error)) return;
-    this.#end(error);
-  }
-
-  #end(error: ApiError): void {
     if (this.#emitted) {
       this.#subscriber.next([{ type: 'failure', error }]);
       this.#subscriber.complete();
     } else this.#subscriber.error(error);
-  }
-
-  /** False where it ends with the error. */
-  #goOn(error: EngineError): boolean {
-    const [stream, running, continuation] = [this.#stream, this.#running, this.#continuation];
-    if (this.#setting.row.continues !== true || stream === undefined) return false;
-    if (continuation?.isPossible !== true || running?.mayContinue !== true) {
-      this.#notContinued(error);
-      return false;
-    }
-    running.close();
-    this.#broken = error;
-    this.#stream = undefined;
-    this.#counting = continuation.rest(stream).subscribe((rest) => this.#callForRest(rest, running, error));
-    return true;
-  }
-
-  #callForRest(rest: Rest, broken: PooledCall, error: EngineError): void {
-    if (rest === 'spent') {
-      this.#emit([{ type: 'finish', choice: 0, reason: 'length', native: null }]);
-      this.#subscriber.complete();
-      return;
-    }
-    const call = rest && broken.continueBy(this.#engineRequest(rest.request), this, error);
-    if (call === undefined) {
-      this.#giveUp(error);
-      return;
-    }
-    this.#running = call;
-    this.#rest = rest?.stream;
-  }
-
-  /** Another replica has the rest, unless it sends something else. */
-  #continue(error: EngineError, whole: boolean): void {
-    if (whole) {
-      this.#giveUp(error);
-      return;
-    }
-    this.#broken = undefined;
-    this.#stream = this.#rest;
-    this.#rest = undefined;
-    const { pool, log } = this.#setting;
-    const { requestId, served } = this.#flow;
-    pool.continuations.made++;
-    if (served !== undefined) served.continuations++;
-    log.warn(
-      {
-        request_id: requestId,
-        model: this.#model.id,
-        replica: this.#running?.replicaUrl,
-        err: error.cause ?? error,
-      },
-      'stream continued',
-    );
-  }
-
-  #giveUp(error: EngineError, refusal?: ApiError): void {
-    this.#broken = undefined;
-    this.#notContinued(error, refusal);
-    this.#end(error);
-  }
-
-  #notContinued(error: EngineError, refusal?: ApiError): void {
-    const { pool, log } = this.#setting;
-    pool.continuations.failed++;
-    const err = refusal ?? error;
-    log.warn({ request_id: this.#flow.requestId, err: err.cause ?? err }, 'stream not continued');
   }
 
   /** In the words that clients know; undefined where the error is about something else. */

@@ -184,13 +184,14 @@ export class PooledCall implements EngineReader, EngineCall, Waiter, RoutedCall 
     return this.#attempts < retries.attempts && replicas.some((each) => each !== this.#latest);
   }
 
-  /**
-   * A call for what is missing of this one's response: a retry, as far as rules and budget are concerned. Undefined: the
-   * budget is used up. The reader gets `error` where no replica takes it.
-   */
-  continueBy(request: EngineRequest, reader: EngineReader, error: EngineError): PooledCall | undefined {
-    const { retries, budget } = this.#pool;
-    if (!budget.allows(performance.now())) return undefined;
+  /** False: the budget of retries is used up. */
+  takeRetry(): boolean {
+    return this.#pool.budget.allows(performance.now());
+  }
+
+  /** A call for what is missing of this one's response. The reader gets `error` where no replica takes it. */
+  continueBy(request: EngineRequest, reader: EngineReader, error: EngineError): PooledCall {
+    const { retries } = this.#pool;
     const call = new PooledCall(this.#pool, request, this.#flow, reader);
     call.#attempts = this.#attempts;
     // Those that broke it off before may be back: replicas are restarted one after the other.

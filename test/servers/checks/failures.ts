@@ -167,7 +167,7 @@ export const checkFailover = async ({ check, client, gateway, server, writers }:
       error?: { code: unknown; message: string };
       choices?: readonly { finish_reason: string }[];
     };
-    assert.equal(failure.error?.code, 502, text.slice(-500));
+    assert.equal(failure.error?.code, 502, `${events.length} events: ${text.slice(-500)}`);
     assert.equal(failure.choices?.[0]?.finish_reason, 'error');
     assert.equal(events.at(-1), 'data: [DONE]');
     const { outcome, cost } = await billed(id);

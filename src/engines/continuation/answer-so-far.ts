@@ -1,4 +1,4 @@
-/** Keeps what a stream has delivered, and prepares the call for the rest where its replica breaks it off. */
+/** What a stream has delivered, and the call for what is missing of it. */
 import { forkJoin, map, type Observable, of } from 'rxjs';
 import type { Model } from '../../../schemas/catalog.ts';
 import type { EngineRow } from '../../../schemas/engines.ts';
@@ -9,7 +9,8 @@ import { DeliveredText } from '../../tokens/delivered-text.ts';
 import type { ContinuationWire, RestOfAnswer, StreamDecoder } from '../wire.ts';
 import { SeamFilter } from './seam.ts';
 
-interface Continued<Call> {
+/** The call that is answered. */
+export interface Answered<Call> {
   readonly wire: ContinuationWire<Call>;
   readonly row: EngineRow;
   readonly model: Model;
@@ -20,16 +21,16 @@ interface Continued<Call> {
 /** `spent`: the completion limit was reached before the stream broke off. */
 export type Rest = RestOfAnswer | 'spent' | undefined;
 
-export class Continuation<Call extends ChatCall | CompletionCall> {
-  readonly #of: Continued<Call>;
+export class AnswerSoFar<Call extends ChatCall | CompletionCall> {
+  readonly #of: Answered<Call>;
   readonly #text = new DeliveredText();
   readonly #reasoning = new DeliveredText();
   /** Something was delivered that no message can be continued after. */
   #ended = false;
   #seam: SeamFilter | undefined;
 
-  constructor(continued: Continued<Call>) {
-    this.#of = continued;
+  constructor(answered: Answered<Call>) {
+    this.#of = answered;
   }
 
   /** A stop sequence that began before the seam has ended the answer. */

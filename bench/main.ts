@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { judge } from './bounds.ts';
 import { buildMicro } from './build.ts';
-import { drawCharts } from './charts/draw.ts';
+import { charts, drawCharts } from './charts/draw.ts';
 import { chosenRows, chosenScenarios, routesPlan } from './choose.ts';
 import { describeMachine } from './measure.ts';
 import { type Options, readOptions, usage } from './options.ts';
@@ -100,7 +100,7 @@ const measure = async (options: Options): Promise<boolean> => {
   ];
   process.stdout.write(`\n${sections.filter((part) => part !== '').join('\n\n')}\n`);
   progress.say(`results written to ${writeResult(result)}`);
-  if (options.charts) for (const file of await drawCharts(result)) progress.say(`drawn: ${file}`);
+  if (options.charts) for (const file of await drawCharts(charts, result)) progress.say(`drawn: ${file}`);
 
   const ours = new Set(['sluice', ...serviceSubjects]);
   const faulty = [...results.measurements, ...routes.measurements]
@@ -125,6 +125,6 @@ if (options.help) process.stdout.write(usage);
 else if (options.micro) execFileSync(process.execPath, [buildMicro(), ...options.only], { stdio: 'inherit' });
 else if (options.files.length > 0) {
   for (const file of options.files)
-    for (const drawn of await drawCharts(readResult(file))) process.stdout.write(`${drawn}\n`);
+    for (const drawn of await drawCharts(charts, readResult(file))) process.stdout.write(`${drawn}\n`);
 } else if (options.profile) await profile(options);
 else process.exitCode = (await measure(options)) ? 0 : 1;

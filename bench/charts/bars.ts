@@ -5,13 +5,18 @@ import type { ResultFile } from '../result-file.ts';
 import { type Bar, barsOf, medianOf, number, sourceOf, span, titleOf } from './data.ts';
 import { configOf, type Theme } from './theme.ts';
 
-const rowHeight = 26;
+export const rowHeight = 26;
 /** Room for the label of the longest bar. */
 const labelRoom = 1.3;
 
-const panel = (title: string, bars: readonly Bar[], theme: Theme, width: number): NonNormalizedSpec => {
+export const barPanel = (
+  title: string,
+  bars: readonly Bar[],
+  theme: Theme,
+  width: number,
+  longest = Math.max(...bars.map(({ shown }) => shown), 1e-9),
+): NonNormalizedSpec => {
   const values = bars.map((bar) => ({ ...bar, title: titleOf(bar.subject) }));
-  const longest = Math.max(...bars.map(({ shown }) => shown), 1e-9);
   const y = {
     field: 'title',
     type: 'nominal',
@@ -93,7 +98,7 @@ export const cpuChart = (result: ResultFile, theme: Theme): TopLevelSpec | undef
       ],
     },
     columns: 2,
-    concat: panels.map(({ title, bars }) => panel(title, bars, theme, 220)),
+    concat: panels.map(({ title, bars }) => barPanel(title, bars, theme, 220)),
     config: configOf(theme),
   };
 };
@@ -118,7 +123,7 @@ export const memoryChart = (result: ResultFile, theme: Theme): TopLevelSpec | un
         ...sourceOf(result, namesOf(bars)),
       ],
     },
-    concat: [panel('', bars, theme, 520)],
+    concat: [barPanel('', bars, theme, 520)],
     config: configOf(theme),
   };
 };

@@ -98,7 +98,7 @@ export const addedLatency = (result: ResultFile): Span[] => {
 
 /** The machine, the date and the versions: the last lines of every chart's heading. */
 export const sourceOf = (
-  { machine, started, subjects: all }: ResultFile,
+  { machine, started, subjects: all }: Pick<ResultFile, 'machine' | 'started' | 'subjects'>,
   shown: readonly string[],
   how = '',
 ): string[] => {

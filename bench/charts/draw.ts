@@ -4,15 +4,18 @@ import path from 'node:path';
 import { Error as errorLevel, parse, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
 import type { ResultFile } from '../result-file.ts';
+import type { RoutingResult } from '../routing/result-file.ts';
 import { cpuChart, memoryChart } from './bars.ts';
 import { latencyChart } from './latency.ts';
+import { routingChart } from './routing.ts';
 import { processesChart, scaleChart } from './scale.ts';
 import { type Theme, themes } from './theme.ts';
 
-type Chart = (result: ResultFile, theme: Theme) => TopLevelSpec | undefined;
-
+type Chart<Result> = (result: Result, theme: Theme) => TopLevelSpec | undefined;
 /** By file name; one that the result has no values for is left as it is. */
-export const charts: Readonly<Record<string, Chart>> = {
+type Charts<Result> = Readonly<Record<string, Chart<Result>>>;
+
+export const charts: Charts<ResultFile> = {
   cpu: cpuChart,
   memory: memoryChart,
   latency: latencyChart,
@@ -20,12 +23,14 @@ export const charts: Readonly<Record<string, Chart>> = {
   processes: processesChart,
 };
 
+export const routingCharts: Charts<RoutingResult> = { routing: routingChart };
+
 const folder = path.join(import.meta.dirname, '..', '..', 'docs', 'charts');
 
 /** The chart as SVG with text as text; undefined when the result has no values for it. */
-export const renderChart = async (
-  chart: Chart,
-  result: ResultFile,
+export const renderChart = async <Result>(
+  chart: Chart<Result>,
+  result: Result,
   theme: Theme,
 ): Promise<string | undefined> => {
   const spec = chart(result, theme);
@@ -37,7 +42,11 @@ export const renderChart = async (
 };
 
 /** Returns the files it wrote. */
-export const drawCharts = async (result: ResultFile, target = folder): Promise<string[]> => {
+export const drawCharts = async <Result>(
+  charts: Charts<Result>,
+  result: Result,
+  target = folder,
+): Promise<string[]> => {
   mkdirSync(target, { recursive: true });
   const files: string[] = [];
   for (const [name, chart] of Object.entries(charts)) {

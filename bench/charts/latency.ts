@@ -2,6 +2,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import type { ResultFile } from '../result-file.ts';
 import { addedLatency, medianOf, number, sourceOf, span, titleOf } from './data.ts';
+import { spanLayers } from './spans.ts';
 import { configOf, type Theme } from './theme.ts';
 
 const rowHeight = 30;
@@ -32,14 +33,6 @@ export const latencyChart = (result: ResultFile, theme: Theme): TopLevelSpec | u
       labelExpr: 'format(datum.value, "~g")',
     },
   } as const;
-  const color = {
-    value: theme.plain,
-    condition: [
-      { test: "datum.role === 'ours'", value: theme.accent },
-      { test: "datum.role === 'proxy'", value: theme.faint },
-    ],
-  };
-  const label = { value: theme.text, condition: [{ test: "datum.role === 'ours'", value: theme.accent }] };
   return {
     title: {
       text: 'Latency a gateway adds: p50 and p99',
@@ -55,28 +48,7 @@ export const latencyChart = (result: ResultFile, theme: Theme): TopLevelSpec | u
     width: 520,
     height: rowHeight * spans.length,
     data: { values },
-    layer: [
-      {
-        mark: { type: 'rule', strokeWidth: 6, strokeCap: 'round', opacity: 0.45 },
-        encoding: { y, x: { ...x, field: 'p50' }, x2: { field: 'p99' }, color },
-      },
-      {
-        mark: { type: 'point', filled: true, size: 90, opacity: 1 },
-        encoding: { y, x: { ...x, field: 'p50' }, color },
-      },
-      {
-        mark: { type: 'point', filled: true, size: 90, opacity: 1 },
-        encoding: { y, x: { ...x, field: 'p99' }, color },
-      },
-      {
-        mark: { type: 'text', align: 'right', dx: -9 },
-        encoding: { y, x: { ...x, field: 'p50' }, text: { field: 'label50' }, color: label },
-      },
-      {
-        mark: { type: 'text', align: 'left', dx: 9 },
-        encoding: { y, x: { ...x, field: 'p99' }, text: { field: 'label99' }, color: label },
-      },
-    ],
+    layer: spanLayers(y, x, theme),
     config: configOf(theme),
   };
 };

@@ -1,10 +1,10 @@
 /** Compares ways to choose a replica: hit rate of the prefix caches, time to first token, imbalance. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { LeastBusy } from '../../src/engines/pool/policies/least-busy.ts';
 import { PrefixAffinity } from '../../src/engines/pool/policies/prefix.ts';
+import { drawCharts, routingCharts } from '../charts/draw.ts';
+import { describeMachine } from '../measure.ts';
 import { measureChoice } from './choice-cost.ts';
 import { mostCached, StartHash, soonest } from './choosers.ts';
 import { slowedClock } from './clock.ts';
@@ -12,12 +12,14 @@ import { type Double, startDouble } from './doubles.ts';
 import { type Driven, drive, rendered, type Target } from './drive.ts';
 import { httpTarget } from './http-target.ts';
 import { hashed, usualEngine } from './prefix-engine.ts';
-import { printRows, type Row } from './report.ts';
+import { printChoice, printRows, type Row } from './report.ts';
+import { type RoutingResult, readRouting, writeRouting } from './result-file.ts';
 import { driverFigures, engineFigures, type Simulation, simulateOracle, simulatePolicy } from './simulate.ts';
 import { subjects } from './subjects.ts';
 import { type Workload, workloads } from './workloads.ts';
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '20' },
     replicas: { type: 'string', default: '4' },
@@ -26,9 +28,13 @@ const { values } = parseArgs({
     workload: { type: 'string', multiple: true },
     /** Virtual time only: no sockets, no other routers. */
     simulate: { type: 'boolean', default: false },
+    /** Draws docs/charts/routing-*.svg: of this run, or of the results that are named. */
+    charts: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 });
+if (positionals.length > 0 && !values.charts)
+  throw new Error(`unexpected ${positionals[0]}: only --charts takes a file`);
 const seconds = Number(values.seconds);
 const replicas = Number(values.replicas);
 const clock = slowedClock(Number(values.slowed));
@@ -115,21 +121,35 @@ const measure = async (
   return row;
 };
 
-const rows = values.simulate ? simulateAll() : await serveAll();
-printRows(rows);
-const choice = measureChoice();
-for (const { messages, tokens, nanoseconds } of choice)
-  console.log(`choosing for ${tokens} tokens in ${messages} messages: ${(nanoseconds / 1000).toFixed(2)} µs`);
-const file =
-  values.out ??
-  path.join(
-    import.meta.dirname,
-    '..',
-    'results',
-    values.simulate ? 'routing-simulated.json' : 'routing.json',
-  );
-mkdirSync(path.dirname(file), { recursive: true });
-writeFileSync(
-  file,
-  `${JSON.stringify({ date: new Date().toISOString(), seconds, replicas, slowed: Number(values.slowed), engine: usualEngine, rows, choice }, null, 2)}\n`,
-);
+const run = async (): Promise<RoutingResult> => {
+  const [started, machine] = [new Date().toISOString(), describeMachine()];
+  const rows = values.simulate ? simulateAll() : await serveAll();
+  printRows(rows);
+  const choice = measureChoice();
+  printChoice(choice);
+  return {
+    started,
+    machine,
+    simulated: values.simulate,
+    seconds,
+    replicas,
+    slowed: Number(values.slowed),
+    engine: usualEngine,
+    subjects: subjects
+      .filter(({ name, version }) => version !== undefined && rows.some(({ subject }) => subject === name))
+      .map(({ name, version = '' }) => ({ name: name.replace(/,.*/, ''), what: name, version })),
+    rows,
+    choice,
+  };
+};
+
+const draw = async (result: RoutingResult): Promise<void> => {
+  for (const file of await drawCharts(routingCharts, result)) console.error(`drawn: ${file}`);
+};
+
+if (positionals.length > 0) for (const file of positionals) await draw(readRouting(file));
+else {
+  const result = await run();
+  console.error(`results written to ${writeRouting(result, values.out)}`);
+  if (values.charts) await draw(result);
+}

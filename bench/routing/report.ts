@@ -1,4 +1,5 @@
 /** Prints the results of the routing bench as tables. */
+import type { ChoiceCost } from './choice-cost.ts';
 
 export interface Row {
   readonly workload: string;
@@ -21,6 +22,13 @@ export const printRows = (rows: readonly Row[]): void => {
     for (const row of rows.filter((each) => each.workload === workload)) console.log(line(row));
   }
   console.log();
+};
+
+export const printChoice = (costs: readonly ChoiceCost[]): void => {
+  for (const { messages, tokens, nanoseconds } of costs)
+    console.log(
+      `choosing for ${tokens} tokens in ${messages} messages: ${(nanoseconds / 1000).toFixed(2)} µs`,
+    );
 };
 
 const line = ({ subject, hitRate, p50, p99, imbalance, requests, failures }: Row): string => {

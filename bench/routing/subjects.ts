@@ -13,6 +13,8 @@ export interface RunningSubject {
 
 export interface RoutingSubject {
   readonly name: string;
+  /** Of another project. */
+  readonly version?: string;
   /** Why it cannot run; undefined when it can. */
   missing(): Promise<string | undefined>;
   start(engines: readonly number[]): Promise<RunningSubject>;
@@ -69,8 +71,10 @@ const peerRows = JSON.parse(
 /** In the version that the benchmark of gateways measures, with the router's own settings for this policy. */
 const peer = (name: string, args: readonly string[]): RoutingSubject => {
   const row = peerRows.find((each) => each.name === name) ?? { name };
+  const [version] = Object.values(row.install?.packages ?? {});
   return {
     name: `${name}, cache_aware`,
+    ...(version !== undefined && { version }),
     missing: () => install(row),
     start: async (engines) => {
       const [port, spare] = [await freePort(), await freePort()];

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { titleOf } from '../../bench/charts/data.ts';
-import { charts, drawCharts, renderChart } from '../../bench/charts/draw.ts';
-import { themes } from '../../bench/charts/theme.ts';
+import { charts, drawCharts, renderChart, routingCharts } from '../../bench/charts/draw.ts';
+import { type Theme, themes } from '../../bench/charts/theme.ts';
 import type { ResultFile } from '../../bench/result-file.ts';
-import { sampleResult } from './sample-result.ts';
+import { sampleResult, sampleRouting } from './sample-result.ts';
 
 interface Content {
   readonly texts: string[];
@@ -46,12 +46,17 @@ const shown: Readonly<Record<string, readonly string[]>> = {
   latency: gateways.map(titleOf),
   scale: ['floor', 'sluice', 'nginx', 'vllm-router'].map(titleOf),
   processes: ['1 process', '2 processes'],
+  routing: ['Sluice, prefix', 'Sluice, least-busy', 'smg, cache_aware', 'oracle', 'smg 1.13.0'],
 };
 
-for (const [name, chart] of Object.entries(charts)) {
+const checked = <Result>(
+  name: string,
+  chart: (result: Result, theme: Theme) => ReturnType<(typeof charts)[string]>,
+  result: Result,
+): void => {
   for (const theme of themes) {
     t.test(`${name}, ${theme.name}`, async (t) => {
-      const svg = (await renderChart(chart, sampleResult, theme)) ?? '';
+      const svg = (await renderChart(chart, result, theme)) ?? '';
       const { texts, elements } = read(svg);
       t.match(svg, /^<svg [^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
       t.notOk(svg.includes('NaN'), 'every position is a number');
@@ -66,7 +71,32 @@ for (const [name, chart] of Object.entries(charts)) {
       t.ok(svg.includes(theme.accent), 'Sluice is highlighted');
     });
   }
-}
+};
+
+for (const [name, chart] of Object.entries(charts)) checked(name, chart, sampleResult);
+for (const [name, chart] of Object.entries(routingCharts)) checked(name, chart, sampleRouting);
+
+t.test('routing: every workload has its values, and the subtitle says how they were measured', async (t) => {
+  const [theme] = themes;
+  const { routing } = routingCharts;
+  if (theme === undefined || routing === undefined) throw new Error('no chart');
+  const { texts } = read((await renderChart(routing, sampleRouting, theme)) ?? '');
+  for (const text of [
+    'multi-turn · cached',
+    'hot prefix · cached',
+    '87.7 %',
+    '56.9 %',
+    '28',
+    '79 ms',
+    '700 ms',
+  ])
+    t.ok(texts.includes(text), text);
+  t.notOk(texts.includes('prefix, 3 gateways'), 'variants are left out');
+  t.match(texts.join('\n'), /4 engine doubles .* 40 s for each workload\.\nThrough HTTP\./);
+  const simulated = await renderChart(routing, { ...sampleRouting, simulated: true, subjects: [] }, theme);
+  t.match(simulated, /Simulated in virtual time/);
+  t.equal(await renderChart(routing, { ...sampleRouting, rows: [] }, theme), undefined);
+});
 
 t.test('the values are written beside the bars', async (t) => {
   const [theme] = themes;
@@ -86,7 +116,7 @@ t.test('charts without values are not drawn', async (t) => {
     scale: { points: [], bends: [], throughput: [] },
   };
   const folder = t.testdir();
-  const files = (await drawCharts(result, folder)).map((file) => path.basename(file));
+  const files = (await drawCharts(charts, result, folder)).map((file) => path.basename(file));
   t.same(files, ['cpu-light.svg', 'cpu-dark.svg']);
   t.ok(read(readFileSync(path.join(folder, 'cpu-dark.svg'), 'utf8')).elements.has('svg'));
   t.throws(() => read('<svg><text>a & b</text></svg>'), /not well-formed: & b/);

@@ -1,7 +1,9 @@
-/** A small result of the bench, with every subject and every chart's values. */
+/** Small results of the bench and of the routing bench, with every subject and every chart's values. */
 import type { ResultFile } from '../../bench/result-file.ts';
 import { scaleOf } from '../../bench/result-file.ts';
 import type { Measurement } from '../../bench/results.ts';
+import { usualEngine } from '../../bench/routing/prefix-engine.ts';
+import type { RoutingResult } from '../../bench/routing/result-file.ts';
 
 interface Row {
   readonly name: string;
@@ -115,4 +117,38 @@ export const sampleResult: ResultFile = {
   routes: [],
   scale: scaleOf(measurements, 2),
   bounds: [],
+};
+
+const routingRow = (workload: string, subject: string, [hitRate, p50, p99]: [number, number, number]) => ({
+  workload,
+  subject,
+  hitRate,
+  p50,
+  p99,
+  imbalance: 1.1,
+  requests: 100,
+  failures: 0,
+});
+
+export const sampleRouting: RoutingResult = {
+  started: sampleResult.started,
+  machine: sampleResult.machine,
+  simulated: false,
+  seconds: 40,
+  replicas: 4,
+  slowed: 1,
+  engine: usualEngine,
+  subjects: [{ name: 'smg', what: 'smg, cache_aware', version: '1.13.0' }],
+  rows: [
+    routingRow('multi-turn', 'Sluice, least-busy', [0.569, 159, 700]),
+    routingRow('multi-turn', 'Sluice, prefix', [0.877, 28, 79]),
+    routingRow('multi-turn', 'prefix, 3 gateways', [0.8, 30, 90]),
+    routingRow('multi-turn', 'smg, cache_aware', [0.872, 29, 88]),
+    routingRow('multi-turn', 'oracle', [0.88, 28, 72]),
+    routingRow('hot prefix', 'Sluice, least-busy', [0.992, 5, 11]),
+    routingRow('hot prefix', 'Sluice, prefix', [0.992, 0.4, 11]),
+    routingRow('hot prefix', 'smg, cache_aware', [0.99, 9, 1200]),
+    routingRow('hot prefix', 'oracle', [0.993, 6, 25]),
+  ],
+  choice: [],
 };

@@ -1,5 +1,6 @@
 /** The capability spec of a music model; 503 where it has no valid one. */
-import type { Model, MusicCapabilities } from '../../schemas/catalog.ts';
+import type { Model } from '../../schemas/catalog.ts';
+import type { MusicCapabilities } from '../../schemas/render-capabilities.ts';
 import { fail } from '../errors.ts';
 
 export type MusicSpec = MusicCapabilities;

@@ -1,5 +1,6 @@
 /** The capability spec of a video model; 503 where it has no valid one. */
-import type { Model, VideoCapabilities } from '../../schemas/catalog.ts';
+import type { Model } from '../../schemas/catalog.ts';
+import type { VideoCapabilities } from '../../schemas/render-capabilities.ts';
 import { fail } from '../errors.ts';
 
 export type VideoSpec = VideoCapabilities;

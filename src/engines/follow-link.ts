@@ -6,7 +6,7 @@ import type { Flow } from '../ports/engine.ts';
 import type { Media, MediaData } from '../ports/media.ts';
 import type { Shared } from '../ports/shared.ts';
 import { bodyReader, type EngineCalls, wholeBody } from './calls.ts';
-import type { EngineHead } from './http-call.ts';
+import type { EngineHead } from './engine-call.ts';
 import { mostImageBytes } from './wire.ts';
 
 /** Without `media`, links to other hosts are not followed. */

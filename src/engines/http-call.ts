@@ -1,8 +1,8 @@
 /** One HTTP call: passes the response from its connection to its reader, with backpressure and time limits. */
-
 import { unindexed } from '../indexed-list.ts';
 import type { Backpressure, Pausable } from '../ports/backpressure.ts';
-import type { Deadlines, Expiring } from './deadlines.ts';
+import type { Expiring } from './deadlines.ts';
+import type { CallSetting, EngineCall, EngineHead, EngineReader, ReadError } from './engine-call.ts';
 import {
   connectionError,
   type EngineError,
@@ -14,46 +14,6 @@ import {
 import type { Connection, ResponseHandler } from './http1/connection.ts';
 import type { ResponseHead } from './http1/response-head.ts';
 import { PendingReads } from './pending-reads.ts';
-import type { Wire } from './wire.ts';
-
-/**
- * Reads a response: one head, bytes that are borrowed until the call returns, an end; or an error at any point, and
- * nothing after it. With `last` the end follows at once, and the bytes are borrowed until that returns.
- */
-export interface EngineReader {
-  head(head: EngineHead): void;
-  bytes(bytes: Buffer, last: boolean): void;
-  end(): void;
-  error(error: EngineError): void;
-}
-
-/** The head of a successful response. */
-export interface EngineHead {
-  readonly contentType: string;
-  /** The response is complete: closing the call drains what is left and keeps the connection. */
-  settle(): void;
-}
-
-/** Closing a running call aborts it; after its end, closing does nothing. */
-export interface EngineCall {
-  close(): void;
-}
-
-/** In milliseconds. */
-export interface CallLimits {
-  readonly firstByte: number;
-  readonly idle: number;
-  readonly total: number;
-}
-
-/** What all calls of a kind to one replica have in common. */
-export interface CallSetting {
-  readonly limits: CallLimits;
-  readonly deadlines: Deadlines;
-}
-
-/** Reads the body of an error response; part of every wire. */
-export type ReadError = Wire['readError'];
 
 const ERROR_BODY_LIMIT = 64 * 1024;
 const LINGER_BYTES = 64 * 1024;

@@ -19,7 +19,7 @@ import type { Flow } from '../ports/engine.ts';
 import type { Shared } from '../ports/shared.ts';
 import { type SpeechCall, type Spoken, sampleBytes, speechRate } from '../ports/speech.ts';
 import type { EngineCalls } from './calls.ts';
-import type { EngineReader } from './http-call.ts';
+import type { EngineReader } from './engine-call.ts';
 import { routeByHead } from './route-by-head.ts';
 import { type AskedSound, type SoundFormat, soundFormat, undecodable } from './sound-format.ts';
 import type { SpeechWire } from './wire.ts';

@@ -9,7 +9,7 @@ import type { Flow } from '../ports/engine.ts';
 import type { Shared } from '../ports/shared.ts';
 import type { Recording, Transcribed, TranscriptionCall } from '../ports/transcription.ts';
 import { type EngineCalls, limitedReader, wholeBody } from './calls.ts';
-import type { EngineReader } from './http-call.ts';
+import type { EngineReader } from './engine-call.ts';
 import type { TranscriptDecoder, TranscriptionWire } from './wire.ts';
 
 type Transcribe = (model: Model, call: TranscriptionCall, flow: Flow) => Observable<Transcribed>;

@@ -1,8 +1,8 @@
 /** Tests that `Retry-After` is a whole number of seconds in every state of a pool and on every route. */
 import fc from 'fast-check';
 import t from 'tap';
+import type { EngineCall, EngineReader } from '../../src/engines/engine-call.ts';
 import { connectionError, EngineError, statusError } from '../../src/engines/engine-error.ts';
-import type { EngineCall, EngineReader } from '../../src/engines/http-call.ts';
 import type { Dispatch } from '../../src/engines/pool/dispatch.ts';
 import { ReplicaPool } from '../../src/engines/pool/pool.ts';
 import { Replica } from '../../src/engines/pool/replica.ts';

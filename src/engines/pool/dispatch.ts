@@ -1,14 +1,8 @@
 /** Sends requests to one replica over its HTTP connections. */
 import type { Flow } from '../../ports/engine.ts';
 import type { Deadlines } from '../deadlines.ts';
-import {
-  type CallLimits,
-  type CallSetting,
-  type EngineCall,
-  type EngineReader,
-  HttpCall,
-  type ReadError,
-} from '../http-call.ts';
+import type { CallLimits, CallSetting, EngineCall, EngineReader, ReadError } from '../engine-call.ts';
+import { HttpCall } from '../http-call.ts';
 import { Connections } from '../http1/connections.ts';
 import { fixedLines, outgoing, requestStart } from '../http1/request.ts';
 import type { OutgoingBody } from '../outgoing-body.ts';

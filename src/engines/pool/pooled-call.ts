@@ -3,8 +3,8 @@
 import type { Waiter } from '../../fair-queue.ts';
 import type { Flow } from '../../ports/engine.ts';
 import type { CallSpan } from '../../ports/trace.ts';
+import type { EngineCall, EngineHead, EngineReader } from '../engine-call.ts';
 import type { EngineError } from '../engine-error.ts';
-import type { EngineCall, EngineHead, EngineReader } from '../http-call.ts';
 import type { EngineRequest } from './dispatch.ts';
 import type { PromptCall, RoutedCall } from './policies/policy.ts';
 import type { ReplicaPool } from './pool.ts';

@@ -2,7 +2,7 @@
 import type { EngineRow } from '../../../schemas/engines.ts';
 import { Backpressure } from '../../ports/backpressure.ts';
 import { milliseconds } from '../duration.ts';
-import type { EngineCall } from '../http-call.ts';
+import type { EngineCall } from '../engine-call.ts';
 import type { ReplicaPool } from './pool.ts';
 
 /** How a probe ends counts like the outcome of a call. Returns what stops the probes. */

@@ -1,14 +1,13 @@
 /** Turns the events of a message, or a whole one, into parts; holds all state of a call. */
-import { randomBytes } from 'node:crypto';
 import { type ApiError, asApiError, fail } from '../../../errors.ts';
 import { type FinishReason, type JsonText, type Part, type Parts, toJsonText } from '../../../ports/chat.ts';
 import { unreadable } from '../../json-picker.ts';
 import { isObject, type Json, parseObject } from '../shared/json.ts';
 import { reportedError } from '../shared/reported-error.ts';
 import { ThinkTags } from '../shared/think-tags.ts';
+import { ToolUses } from './tool-uses.ts';
 import { MessageUsage } from './usage.ts';
 
-const mostCalls = 128;
 /** Characters; a signature may hold the encrypted thought. */
 const mostSignature = 4 * 1024 * 1024;
 const nothing: Parts = [];
@@ -41,10 +40,7 @@ export class MessageDecoder {
   /** Created with the first part and given away, as an array that lives on would keep texts alive. */
   #parts: Part[] | undefined;
   #block: Block | undefined;
-  /** The last call, as long as it may be one without arguments. */
-  #bare: Json | undefined;
-  #calls = 0;
-  readonly #ids = new Set<string>();
+  readonly #calls = new ToolUses((part) => this.#emit(part));
   #finished = false;
 
   constructor(thinks: boolean) {
@@ -185,40 +181,26 @@ export class MessageDecoder {
       throw fail('engine_unreachable', 'The engine sent a signature that is too long');
   }
 
-  #call({ id, name }: Json): void {
-    if (typeof name !== 'string' || name === '') throw unreadable(new Error('A tool call has no name'));
-    if (this.#calls === mostCalls) throw fail('engine_unreachable', 'The engine called too many tools');
-    this.#fillBare();
+  #call(content: Json): void {
+    const name = this.#calls.nameOf(content);
+    this.#calls.fill();
     this.#tags?.flush();
-    this.#emit({ type: 'tool-call', choice: 0, call: this.#calls++, id: this.#callId(id), name });
+    this.#calls.begin(name, content.id);
   }
 
   #arguments(text: JsonText): void {
     if (this.#block?.type === 'other') return;
     if (this.#block?.type !== 'tool_use') throw outOfOrder();
     this.#block.input = undefined;
-    this.#emit({ type: 'tool-arguments', choice: 0, call: this.#calls - 1, text });
+    this.#calls.grow(text);
   }
 
   #close(): void {
     const block = this.#block;
     this.#block = undefined;
-    if (block?.type === 'tool_use') this.#bare = block.input;
+    if (block?.type === 'tool_use') this.#calls.bare = block.input;
     if (block === undefined || block.signature === '') return;
     this.#emit({ type: 'reasoning', choice: 0, text: toJsonText(''), signature: block.signature });
-  }
-
-  /** A call whose arguments came with its beginning, or that has none. */
-  #fillBare(): void {
-    const input = this.#bare;
-    this.#bare = undefined;
-    if (input === undefined) return;
-    this.#emit({
-      type: 'tool-arguments',
-      choice: 0,
-      call: this.#calls - 1,
-      text: toJsonText(JSON.stringify(input)),
-    });
   }
 
   #finish({ stop_reason: native, stop_sequence: sequence }: Json): void {
@@ -226,27 +208,17 @@ export class MessageDecoder {
     this.#close();
     const reason = reasons.get(native) ?? 'stop';
     // A call that was cut off before its arguments has none, not empty ones.
-    if (reason === 'length' && isEmpty(this.#bare)) this.#bare = undefined;
-    this.#fillBare();
+    if (reason === 'length' && isEmpty(this.#calls.bare)) this.#calls.bare = undefined;
+    this.#calls.fill();
     this.#tags?.flush();
     this.#finished = true;
     this.#emit({
       type: 'finish',
       choice: 0,
-      reason: reason === 'stop' && this.#calls > 0 ? 'tool_calls' : reason,
+      reason: reason === 'stop' && this.#calls.count > 0 ? 'tool_calls' : reason,
       native,
       ...(typeof sequence === 'string' && sequence !== '' && { stopSequence: sequence }),
     });
-  }
-
-  /** The server's own id in our format, where it is unique; else a new one. */
-  #callId(id: unknown): string {
-    const own = typeof id === 'string' ? /^(?:toolu|call)_([\w-]{1,59})$/.exec(id)?.[1] : undefined;
-    const ours = own === undefined ? undefined : `call_${own}`;
-    const unique =
-      ours === undefined || this.#ids.has(ours) ? `call_${randomBytes(12).toString('hex')}` : ours;
-    this.#ids.add(unique);
-    return unique;
   }
 
   #emit(part: Part): void {

@@ -2,22 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { Observable } from 'rxjs';
-import type { LimitKind } from '../../../schemas/limits.ts';
-import { type ApiError, fail } from '../../errors.ts';
-import type {
-  Admission,
-  AdmissionRequest,
-  AdmissionStats,
-  Lease,
-  RateWindow,
-} from '../../ports/admission.ts';
+import { fail } from '../../errors.ts';
+import type { Admission, AdmissionRequest, AdmissionStats, Lease } from '../../ports/admission.ts';
 import { type Clock, monotonicClock } from './clock.ts';
-import { Fallback, unavailable } from './fallback.ts';
+import { Fallback } from './fallback.ts';
 import { type Channel, openChannel } from './redis-channel.ts';
-import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
-import { type RedisLease, RedisLeases } from './redis-leases.ts';
-import { dataLost, RedisSession } from './redis-session.ts';
-import { queueFull, type Rules, usualRules, waitOver } from './rules.ts';
+import { RedisGates } from './redis-gates.ts';
+import { RedisLeases } from './redis-leases.ts';
+import { RedisRequests } from './redis-requests.ts';
+import { RedisSession } from './redis-session.ts';
+import { type Rules, usualRules } from './rules.ts';
 import { SharedUsage } from './shared-usage.ts';
 
 export interface RedisAdmissionOptions extends Partial<Rules> {
@@ -42,19 +36,17 @@ class RedisAdmission implements Admission {
   readonly #channel: Channel;
   readonly #leases: RedisLeases;
   readonly #session: RedisSession;
-  readonly #clock: Clock;
+  readonly #requests: RedisRequests;
   readonly #usage: SharedUsage;
   /** Counts along, and decides during an outage. */
   readonly #fallback: Fallback;
-  /** Nothing is decided during an outage. */
-  readonly #refuses: boolean;
-  readonly #windowMs: number;
   #closed = false;
 
   constructor(url: string, options: RedisAdmissionOptions) {
     const { prefix = 'sluice:', ttlMs = 12_000, fallback = 'local', patience = 1_000, log } = options;
     const { clock = monotonicClock } = options;
     const rules = { ...usualRules, ...options };
+    const refuses = fallback === 'refuse';
     const process = randomBytes(8).toString('hex');
     this.#gates = new RedisGates({
       url,
@@ -67,20 +59,17 @@ class RedisAdmission implements Admission {
       now: options.clock === undefined ? undefined : () => clock.now(),
       // Even if it is back in a moment: others may have used their portions meanwhile, and have yet to report it.
       onLost: () => {
-        if (!this.#refuses) this.#session.failed(new Error('The connection to Redis was lost'));
+        if (!refuses) this.#session.failed(new Error('The connection to Redis was lost'));
       },
     });
     this.#leases = new RedisLeases({
       process,
       rules,
       clock,
-      onDeadline: (lease) => this.#expire(lease),
+      onDeadline: (lease) => this.#requests.expire(lease),
       onRelease: ({ id, request, startedAt }, usage) =>
         this.#session.release({ id, request, heldMs: clock.now() - startedAt, usage }),
     });
-    this.#clock = clock;
-    this.#refuses = fallback === 'refuse';
-    this.#windowMs = rules.windowMs;
     this.#usage = new SharedUsage(rules.windowMs, clock);
     this.#fallback = new Fallback({
       rules,
@@ -99,17 +88,27 @@ class RedisAdmission implements Admission {
       ttlMs,
       clock,
       log,
-      onStanding: (id, standing) => this.#stands(id, standing),
-      onOutage: () => this.#moveToLocal(),
-      onSettling: () => this.#holdLocal(),
-      onRecovery: () => this.#moveToShared(),
+      onStanding: (id, standing) => this.#requests.stands(id, standing),
+      onOutage: () => this.#requests.moveToLocal(),
+      onSettling: () => this.#requests.holdLocal(),
+      onRecovery: () => this.#requests.moveToShared(),
+    });
+    this.#requests = new RedisRequests({
+      gates: this.#gates,
+      leases: this.#leases,
+      session: this.#session,
+      usage: this.#usage,
+      fallback: this.#fallback,
+      clock,
+      refuses,
+      windowMs: rules.windowMs,
     });
     this.#channel = openChannel({
       url,
       channels: [this.#gates.channel, this.#gates.usageChannel],
       patience,
       onMessage: (channel, text) => {
-        if (channel === this.#gates.channel) this.#notified(text);
+        if (channel === this.#gates.channel) this.#requests.notified(text);
         else this.#usage.heard(text);
       },
       onLost: () => this.#usage.lost(),
@@ -123,8 +122,8 @@ class RedisAdmission implements Admission {
   admit(request: AdmissionRequest): Observable<Lease> {
     return new Observable((subscriber) => {
       const lease = this.#leases.open(request, subscriber);
-      this.#ask(lease);
-      return () => this.#cancel(lease);
+      this.#requests.ask(lease);
+      return () => this.#requests.cancel(lease);
     });
   }
 
@@ -158,160 +157,5 @@ class RedisAdmission implements Admission {
     this.#channel.close();
     await this.#gates.close();
     await this.#fallback.close();
-  }
-
-  #ask(lease: RedisLease): void {
-    if (this.#session.outage.phase !== 'shared') {
-      this.#askLocal(lease);
-      return;
-    }
-    const { id, request } = lease;
-    lease.phase = 'asking';
-    const failed = (error: unknown): void => {
-      this.#session.releaseLater({ id, request, heldMs: 0 });
-      this.#session.failed(error);
-      if (lease.phase === 'asking' && lease.id === id) this.#askLocal(lease);
-    };
-    this.#gates.admit(id, request).then((decision) => {
-      this.#usage.repliedAt = this.#clock.now();
-      if (decision.kind === 'lost') failed(dataLost());
-      else this.#decided(lease, id, decision);
-    }, failed);
-  }
-
-  #decided(lease: RedisLease, id: string, decision: Exclude<Decision, { kind: 'lost' }>): void {
-    const { request } = lease;
-    if (lease.phase !== 'asking' || lease.id !== id) {
-      // A message was quicker than this reply; or the client has cancelled, and what it got is released.
-      const got = decision.kind === 'started' || decision.kind === 'waits';
-      if (got && this.#leases.get(id) === undefined) this.#session.release({ id, request, heldMs: 0 });
-    } else if (decision.kind === 'started') {
-      lease.window = this.#windowFrom(request, decision.starts);
-      this.#grant(lease);
-    } else if (decision.kind === 'rateReached')
-      this.#leases.refuseByRate(lease, decision.waitMs, decision.limit);
-    else if (decision.kind === 'queueFull')
-      this.#leases.refuseByQueue(lease, queueFull(request.model), decision.waitMs);
-    else {
-      lease.phase = 'queued';
-      if (this.#leases.beginWait(lease, decision.position)) return;
-      this.#session.release({ id, request, heldMs: 0 });
-      this.#leases.refuseByQueue(lease, queueFull(request.model), 0);
-    }
-  }
-
-  #windowFrom({ limits }: AdmissionRequest, starts: number): RateWindow {
-    const limit = limits.requests_per_minute;
-    return {
-      limit,
-      remaining: Math.max(0, limit - starts),
-      resetAt: this.#clock.now() + this.#windowMs,
-    };
-  }
-
-  /** In the queue of this process, under a new id: what Redis has under the old one is released. */
-  #askLocal(lease: RedisLease): void {
-    if (this.#refuses) {
-      this.#leases.refuse(lease, unavailable());
-      return;
-    }
-    this.#leases.rename(lease);
-    lease.phase = 'local';
-    const { phase, portion } = this.#session.outage;
-    if (phase === 'local')
-      lease.localWait = this.#fallback.admit(lease, portion).subscribe({
-        next: (slot) => {
-          lease.localSlot = slot;
-          if (slot.position !== undefined) lease.position ??= slot.position;
-          this.#leases.grant(lease);
-        },
-        error: (error: ApiError) => this.#leases.refuse(lease, error),
-      });
-    if (lease.phase === 'local' && !this.#leases.beginWait(lease, undefined))
-      this.#leases.refuseByQueue(lease, queueFull(lease.request.model), 0);
-  }
-
-  #grant(lease: RedisLease): void {
-    lease.localSlot ??= this.#fallback.adopt(lease.request);
-    this.#leases.grant(lease);
-  }
-
-  /** Ids that were started, separated by spaces; `id=microseconds=limit` for one that was refused by a rate. */
-  #notified(text: string): void {
-    for (const word of text.split(' ')) {
-      const [id = '', wait, limit = 'requests_per_minute'] = word.split('=');
-      const lease = this.#leases.get(id);
-      if (lease === undefined || (lease.phase !== 'asking' && lease.phase !== 'queued')) continue;
-      // The reply that it must wait, and where, is still on its way.
-      lease.position ??= 1;
-      if (wait === undefined) this.#grant(lease);
-      else this.#leases.refuseByRate(lease, Number(wait) / 1000, limit as LimitKind);
-    }
-  }
-
-  /** The message may have been missed; or Redis has lost its data, and the request asks again. */
-  #stands(id: string, standing: Standing | undefined): void {
-    const lease = this.#leases.get(id);
-    if (lease?.phase !== 'queued') return;
-    if (standing === 'runs') this.#grant(lease);
-    else if (standing === 'unknown') this.#ask(lease);
-  }
-
-  #expire(lease: RedisLease): void {
-    const { id, request, phase } = lease;
-    const refuse = (waitMs: number): void =>
-      this.#leases.refuseByQueue(lease, waitOver(request.model), waitMs);
-    if (phase === 'local') {
-      lease.localWait?.unsubscribe();
-      refuse(0);
-    } else if (phase === 'queued')
-      this.#gates.giveUp(id, request).then(
-        ({ standing, waitMs }) => {
-          if (lease.phase !== 'queued' || lease.id !== id) return;
-          if (standing === 'runs') this.#grant(lease);
-          else refuse(waitMs);
-        },
-        (error: unknown) => {
-          this.#session.releaseLater({ id, request, heldMs: 0 });
-          this.#session.failed(error);
-          if (lease.phase === 'queued') refuse(0);
-        },
-      );
-  }
-
-  #cancel(lease: RedisLease): void {
-    const { phase, id, request } = lease;
-    if (phase === 'running' || phase === 'over') return;
-    this.#leases.remove(lease);
-    if (phase === 'local') lease.localWait?.unsubscribe();
-    // One that is still asking is released when it has been decided.
-    if (phase === 'queued') this.#session.release({ id, request, heldMs: 0 });
-  }
-
-  /** Also those whose reply may still arrive, and those that waited for Redis to return: all keep their order of arrival. */
-  #moveToLocal(): void {
-    if (this.#refuses) return;
-    for (const lease of this.#leases.all()) {
-      if (lease.phase === 'asking' || lease.phase === 'queued')
-        this.#session.releaseLater({ id: lease.id, request: lease.request, heldMs: 0 });
-      else if (lease.phase !== 'local' || lease.localWait !== undefined) continue;
-      this.#askLocal(lease);
-    }
-  }
-
-  #holdLocal(): void {
-    for (const lease of this.#leases.all()) {
-      if (lease.phase !== 'local') continue;
-      lease.localWait?.unsubscribe();
-      lease.localWait = undefined;
-    }
-  }
-
-  #moveToShared(): void {
-    for (const lease of this.#leases.all())
-      if (lease.phase === 'local') {
-        lease.localWait?.unsubscribe();
-        this.#ask(lease);
-      }
   }
 }

@@ -5,7 +5,9 @@ import { totalmem } from 'node:os';
 import { resolve } from 'node:path';
 import type { AdmissionConfig } from './adapters/admission/open.ts';
 import type { S3Settings } from './adapters/blobs/s3-client.ts';
-import type { KafkaSettings, KafkaUser } from './adapters/events/kafka-client.ts';
+import { s3Settings } from './adapters/blobs/s3-settings.ts';
+import type { KafkaSettings } from './adapters/events/kafka-client.ts';
+import { kafkaSettings } from './adapters/events/kafka-settings.ts';
 import {
   ConfigError,
   type Environment,
@@ -132,8 +134,8 @@ export const loadConfig = (env: Environment = environment()): Config => ({
     items: integer(env, 'SLUICE_STORAGE_ITEMS', 1_000_000, 0, 1_000_000_000),
   },
   diskReserveBytes: integer(env, 'SLUICE_DISK_RESERVE_MB', 256, 0, 10_000_000) * 1024 * 1024,
-  s3: s3(env),
-  kafka: kafka(env),
+  s3: s3Settings(env),
+  kafka: kafkaSettings(env),
   clickHouseUrl: url(env, 'CLICKHOUSE_URL', ['http:', 'https:']),
   qdrantUrl: url(env, 'QDRANT_URL', ['http:', 'https:']),
   qdrantKey: text(env, 'QDRANT_API_KEY'),
@@ -236,66 +238,11 @@ const journalSync = (env: Environment): Config['journalSync'] => {
     : policy;
 };
 
-const s3 = (env: Environment): Config['s3'] => {
-  const endpoint = url(env, 'S3_ENDPOINT', ['http:', 'https:']);
-  const bucket = text(env, 'S3_BUCKET');
-  if (endpoint === undefined && bucket === undefined) return undefined;
-  const region = text(env, 'S3_REGION') ?? 'us-east-1';
-  const [accessKeyId, secretAccessKey] = [text(env, 'S3_ACCESS_KEY_ID'), text(env, 'S3_SECRET_ACCESS_KEY')];
-  if (bucket === undefined || accessKeyId === undefined || secretAccessKey === undefined)
-    throw new ConfigError(
-      'S3_BUCKET, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together, with S3_ENDPOINT for any store but AWS',
-    );
-  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw new ConfigError(`S3_BUCKET must be the name of a bucket, not "${bucket}"`);
-  const prefix = text(env, 'S3_PREFIX') ?? '';
-  if (!/^(?:[\w-][\w.-]*\/)*$/.test(prefix) || prefix.length > 200)
-    throw new ConfigError(
-      'S3_PREFIX must be letters, digits, dots, dashes and underscores, ending in a slash',
-    );
-  return {
-    endpoint: endpoint ?? `https://s3.${region}.amazonaws.com`,
-    publicEndpoint: url(env, 'S3_PUBLIC_ENDPOINT', ['http:', 'https:']),
-    bucket,
-    prefix,
-    region,
-    accessKeyId,
-    secretAccessKey,
-    pathStyle: text(env, 'S3_PATH_STYLE') === undefined ? endpoint !== undefined : flag(env, 'S3_PATH_STYLE'),
-  };
-};
-
 const renders = (env: Environment): number => {
   const count = integer(env, 'SLUICE_WORKERS', 4, 0, 1_000);
   if (count === 0 && text(env, 'REDIS_URL') === undefined)
     throw new ConfigError('SLUICE_WORKERS=0 leaves renders to `sluice worker`, which needs REDIS_URL');
   return count;
-};
-
-const kafka = (env: Environment): Config['kafka'] => {
-  const brokers = text(env, 'KAFKA_BROKERS')
-    ?.split(',')
-    .map((broker) => broker.trim());
-  if (brokers === undefined) return undefined;
-  const wrong = brokers.find((broker) => !/^[^\s:/]+:\d{1,5}$|^\[[\da-f:]+\]:\d{1,5}$/i.test(broker));
-  if (wrong !== undefined)
-    throw new ConfigError(
-      `KAFKA_BROKERS must be addresses such as host:9092 with commas between, not "${wrong}"`,
-    );
-  const prefix = text(env, 'KAFKA_PREFIX') ?? 'sluice';
-  if (!/^[\w.-]{1,100}$/.test(prefix))
-    throw new ConfigError('KAFKA_PREFIX must be letters, digits, dots, dashes and underscores');
-  return { brokers, prefix, tls: flag(env, 'KAFKA_TLS'), sasl: kafkaUser(env) };
-};
-
-const kafkaUser = (env: Environment): KafkaUser | undefined => {
-  const mechanisms = ['plain', 'scram-sha-256', 'scram-sha-512'] as const;
-  const mechanism = oneOf(env, 'KAFKA_SASL', mechanisms, 'plain');
-  const [username, password] = [text(env, 'KAFKA_USERNAME'), text(env, 'KAFKA_PASSWORD')];
-  if (username === undefined && password === undefined) return undefined;
-  if (username === undefined || password === undefined)
-    throw new ConfigError('KAFKA_USERNAME and KAFKA_PASSWORD must be set together');
-  return { mechanism, username, password };
 };
 
 const tls = (env: Environment): Config['tls'] => {

@@ -40,6 +40,8 @@ export const modelIds = {
   messages: 'toy/messages',
   /** With a key that the server does not know. */
   locked: 'toy/locked',
+  /** On the same replicas, balanced by load alone. */
+  leastBusy: 'toy/least-busy',
   decide: 'toy/decide',
   rerank: 'toy/rerank',
 } as const;
@@ -91,6 +93,10 @@ export const configOf = (server: ModelServer, { writer, search }: Addresses): st
     [modelIds.wide]: { ...chat, context_length: window * 8 },
     [modelIds.search]: embed,
   };
+  if (traits.prefixCache) {
+    engines['toy-least-busy'] = { ...chatRow, balance: 'least-busy' };
+    models[modelIds.leastBusy] = { ...chat, engine: 'toy-least-busy' };
+  }
   if (traits.keys) models[modelIds.locked] = { ...chat, engine: 'toy-locked' };
   if (traits.decisions)
     models[modelIds.decide] = {

@@ -9,6 +9,7 @@ import { checkChat } from './checks/chat.ts';
 import { checkByCommand } from './checks/engine-check.ts';
 import { checkFailover, checkFailures } from './checks/failures.ts';
 import { checkMessages } from './checks/messages.ts';
+import { checkRouting } from './checks/routing.ts';
 import { checkTexts } from './checks/texts.ts';
 import { checkTools } from './checks/tools.ts';
 import { configOf } from './config.ts';
@@ -68,6 +69,7 @@ export const exercise = async (options: ExerciseOptions): Promise<readonly Check
     await checkTools(bench);
     await checkTexts(bench);
     if (server.traits.messagesEngine !== undefined) await checkMessages(bench);
+    if (server.traits.prefixCache) await checkRouting(bench);
     await checkByCommand(bench);
     await checkFailures(bench);
     await checkFailover(bench);

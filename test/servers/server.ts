@@ -53,6 +53,8 @@ export interface Traits {
   readonly decisions: boolean;
   /** `tokenizer_api` of its row. */
   readonly tokenizer?: 'vllm' | 'llama.cpp';
+  /** Keeps the prompts of many conversations, and reports how many tokens of one it had kept. */
+  readonly prefixCache: boolean;
   /** Refuses a wrong key. */
   readonly keys: boolean;
 }

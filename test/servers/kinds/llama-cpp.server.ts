@@ -36,6 +36,7 @@ export default {
     rerank: false,
     decisions: false,
     tokenizer: 'llama.cpp',
+    prefixCache: false,
     keys: true,
   },
 } satisfies ModelServer;

@@ -67,6 +67,7 @@ export default {
     refusesLongPrompts: false,
     rerank: false,
     decisions: false,
+    prefixCache: false,
     keys: false,
   },
 } satisfies ModelServer;

@@ -59,6 +59,7 @@ export default {
     rerank: true,
     decisions: true,
     tokenizer: 'vllm',
+    prefixCache: true,
     keys: true,
   },
 } satisfies ModelServer;

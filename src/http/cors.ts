@@ -5,7 +5,7 @@ import type { Channel } from './channel.ts';
 
 export const allowOrigin = '*';
 export const exposedHeaders =
-  'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost';
+  'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost, x-stream-id, x-stream-first, sluice-resumable';
 
 const wellFormed = /^[\w!#$%&'*+.^`|~ ,-]{1,1024}$/;
 

@@ -11,9 +11,9 @@ import type {
   Lease,
   RateWindow,
 } from '../../ports/admission.ts';
+import { type Channel, openChannel } from '../redis-channel.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Fallback, unavailable } from './fallback.ts';
-import { type Channel, openChannel } from './redis-channel.ts';
 import { type Decision, RedisGates, type Standing } from './redis-gates.ts';
 import { type RedisLease, RedisLeases } from './redis-leases.ts';
 import { dataLost, RedisSession } from './redis-session.ts';

@@ -58,6 +58,12 @@ export class RedisMirror {
     this.#followers.set(instance, performance.now() + followMs);
   }
 
+  /** Once Redis has what was written to its end; one that is still written is not copied any longer. */
+  finish(): Promise<void> {
+    if (!this.#log.ended) this.close();
+    return this.done;
+  }
+
   /** It stays in this gateway. */
   close(): void {
     if (this.#closed) return;

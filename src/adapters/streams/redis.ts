@@ -125,7 +125,7 @@ export class RedisStreams implements Streams {
 
   /** Once its last events are there. What cannot be removed expires. */
   async #remove(id: string): Promise<void> {
-    await this.#mirrors.get(id)?.done;
+    await this.#mirrors.get(id)?.finish();
     await this.#store
       .remove(id)
       .catch((error: unknown) => this.#log?.warn({ err: error }, 'stream not removed'));

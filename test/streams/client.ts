@@ -38,7 +38,12 @@ export const send = async (
 export const whole = async (response: IncomingMessage): Promise<Answered> => {
   let text = '';
   for await (const piece of response) text += piece;
-  return { status: response.statusCode, headers: response.headers, text };
+  // Not an event: it is written while there is none.
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    text: text.replaceAll(': keep-alive\n\n', ''),
+  };
 };
 
 export const ask = async (...request: Parameters<typeof send>): Promise<Answered> =>

@@ -10,6 +10,8 @@ interface RouteBase {
   readonly method: Method;
   /** Below `/v1`. `{name}` is one segment; `{name+}` one or more, joined by slashes, last in the path. */
   readonly path: string;
+  /** What the first parameter begins with; a path where it does not is another one, and unknown. */
+  readonly idPrefix?: string;
   /** Bytes of request body accepted; absent: none. */
   readonly bodyLimit?: number;
   /** Shape of errors; chosen per request where a header decides. */

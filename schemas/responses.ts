@@ -222,3 +222,10 @@ export const ResponseEvent = Type.Union(
   { title: 'ResponseEvent' },
 );
 export type ResponseEvent = Static<typeof ResponseEvent>;
+
+export const ResponseDeleted = Titled('ResponseDeleted', {
+  id: Type.String({ pattern: '^resp_' }),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+});
+export type ResponseDeleted = Static<typeof ResponseDeleted>;

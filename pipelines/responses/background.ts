@@ -1,5 +1,6 @@
-/** GET /responses/{id} and POST /responses/{id}/cancel: responses in the background, as long as their stream is kept. */
+/** GET and DELETE /responses/{id}, POST /responses/{id}/cancel: responses whose stream is kept. */
 import { from, map } from 'rxjs';
+import type { ResponseDeleted } from '../../schemas/responses.ts';
 import type { Exchange, KeyedPipeline, KeyedRequest, Reply, WholeReply } from '../../src/ports/exchange.ts';
 import { jsonReply } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -17,13 +18,13 @@ import {
 } from '../core/send-stream.ts';
 import type { Step } from '../core/stage.ts';
 
-const prefix = 'resp_';
+export const responsePrefix = 'resp_';
 const what = 'response';
 
 export const getResponse = ({ streams }: Ports): KeyedPipeline =>
   compose(
     checkQuery, // 400 names the parameter
-    streamName(prefix),
+    streamName(responsePrefix),
     findStream(streams, what), // 404
     onlyResponses, // 404
     sendResponse, // 410
@@ -31,10 +32,18 @@ export const getResponse = ({ streams }: Ports): KeyedPipeline =>
 
 export const cancelResponse = ({ streams }: Ports): KeyedPipeline =>
   compose(
-    streamName(prefix),
+    streamName(responsePrefix),
     findStream(streams, what), // 404
     onlyResponses, // 404
     cancel(streams),
+  );
+
+export const deleteResponse = ({ streams }: Ports): KeyedPipeline =>
+  compose(
+    streamName(responsePrefix),
+    findStream(streams, what), // 404
+    onlyResponses, // 404
+    forget,
   );
 
 interface Query {
@@ -84,3 +93,8 @@ const cancel =
         .then(() => streams.find(name.key ?? '', caller.subscription))
         .then((ended) => current(ended ?? stream)),
     ).pipe(map((reply): Reply => reply));
+
+const forget: Step<FoundStream, Reply, KeyedRequest> = ({ name: { id }, stream }) => {
+  const deleted: ResponseDeleted = { id, object: 'response', deleted: true };
+  return from(stream.cancel().then(() => stream.remove())).pipe(map(() => jsonReply(deleted)));
+};

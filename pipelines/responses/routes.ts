@@ -1,11 +1,11 @@
 /** Route of the responses format. */
 import Type from 'typebox';
 import { json } from '../../schemas/openapi.ts';
-import { Response, ResponseEvent, ResponsesRequest } from '../../schemas/responses.ts';
+import { Response, ResponseDeleted, ResponseEvent, ResponsesRequest } from '../../schemas/responses.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
 import { generationErrors, mediaBodyLimit, type Route, resumableHeaders } from '../route.ts';
-import { cancelResponse, getResponse } from './background.ts';
+import { cancelResponse, deleteResponse, getResponse, responsePrefix } from './background.ts';
 import { responses } from './responses.ts';
 
 export const responsesRoutes = (ports: Ports): readonly Route[] => [
@@ -26,6 +26,7 @@ export const responsesRoutes = (ports: Ports): readonly Route[] => [
   {
     method: 'GET',
     path: '/responses/{id}',
+    idPrefix: responsePrefix,
     pipeline: getResponse(ports),
     doc: {
       tag: 'Responses',
@@ -41,8 +42,21 @@ export const responsesRoutes = (ports: Ports): readonly Route[] => [
     },
   },
   {
+    method: 'DELETE',
+    path: '/responses/{id}',
+    idPrefix: responsePrefix,
+    pipeline: deleteResponse(ports),
+    doc: {
+      tag: 'Responses',
+      summary: 'Cancels and forgets a response in the background',
+      response: json(ResponseDeleted),
+      errors: [404, 503],
+    },
+  },
+  {
     method: 'POST',
     path: '/responses/{id}/cancel',
+    idPrefix: responsePrefix,
     pipeline: cancelResponse(ports),
     doc: {
       tag: 'Responses',

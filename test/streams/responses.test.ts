@@ -84,6 +84,9 @@ t.test('the OpenAI SDK', async (t) => {
     t.equal((await client.responses.retrieve(begun.id)).status, 'cancelled');
     t.equal((await client.responses.cancel(begun.id)).status, 'cancelled', 'again is the same');
     await eventually(() => gateway.ports.admission.stats().running === 0, 'its slot is free');
+    const deleted: unknown = await client.responses.delete(begun.id);
+    t.strictSame(deleted, { id: begun.id, object: 'response', deleted: true });
+    await t.rejects(client.responses.retrieve(begun.id), { message: /^404 / });
   });
 });
 
@@ -122,9 +125,10 @@ t.test('what the SDK does not see', async (t) => {
     body: { model: 'sluice/chat', messages: [{ role: 'user', content: '/sim tokens=2' }], stream: true },
     headers: { 'sluice-resumable': '30' },
   });
-  for (const unknown of ['resp_none', 'none', idOf(chat).replace('stream_', 'resp_')])
+  for (const unknown of ['resp_none', idOf(chat).replace('stream_', 'resp_')])
     for (const [method, path] of [
       ['GET', `/responses/${unknown}`],
+      ['DELETE', `/responses/${unknown}`],
       ['POST', `/responses/${unknown}/cancel`],
     ] as const) {
       const refused = await ask(gateway, method, path);

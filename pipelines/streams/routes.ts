@@ -25,7 +25,7 @@ export const streamsRoutes = (ports: Ports): readonly Route[] => [
         'Last-Event-ID': Type.Optional(Type.String({ description: 'The same; it wins over `after`' })),
       }),
       orNothing: true,
-      response: { 'text/event-stream': Type.String() },
+      response: { 'text/event-stream': Type.Unknown({ description: 'Events as the request began them' }) },
       errors: [400, 404, 410, 503],
     },
   },

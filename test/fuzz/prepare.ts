@@ -42,6 +42,10 @@ export const prepareRecords = async (key: string, records: Records, send: Send):
     );
   await create();
   await create();
+  // Some to delete, in either way.
+  const background = JSON.stringify({ ...bodySamples.postResponses, background: true });
+  for (let left = 6; left > 0; left--)
+    await make('background', 'POST', '/responses', background, 'application/json');
   const store = `/vector_store/${records.first('store')}`;
   const addFile = (): Promise<void> =>
     make('postVectorStoreByIdFiles', 'POST', `${store}/files`, form, 'multipart/form-data; boundary=b');
@@ -65,6 +69,7 @@ const kinds: Readonly<Record<string, RecordKind>> = {
   getVectorStoreByIdItems: 'item',
   postVideos: 'video',
   postMusic: 'music',
+  background: 'response',
 };
 
 export const remember = (
@@ -79,5 +84,6 @@ export const remember = (
   const kind = kinds[id];
   if (kind !== undefined)
     for (const [, found = ''] of [...text.matchAll(/"id":"([\w-]+)"/g)].slice(0, 5)) records.add(kind, found);
+  if (id === 'background') records.add('stream', records.last('response').replace('resp_', 'stream_'));
   for (const [, link = ''] of text.matchAll(/"url":"[^"]*\/v1\/blobs\/([^"]+)"/g)) records.add('link', link);
 };

@@ -21,7 +21,6 @@ export class DetachedExchange implements Exchange {
   readonly body: IncomingBody;
   readonly backpressure = new Backpressure();
   readonly dialect: ErrorDialect;
-  readonly log: Logger;
   readonly trace: Trace | undefined;
   readonly session: string | undefined;
   stream: Breakable | undefined;
@@ -37,9 +36,12 @@ export class DetachedExchange implements Exchange {
     this.query = client.query;
     this.body = client.body;
     this.dialect = client.dialect;
-    this.log = client.log;
     this.trace = client.trace;
     this.session = client.session;
+  }
+
+  get log(): Logger {
+    return this.#client.log;
   }
 
   header(name: HeaderName | SessionHeader): string {

@@ -22,7 +22,7 @@ export interface StreamSource extends Pausable {
 
 /** A log in the gateway that writes it. */
 export interface StreamLog {
-  /** Its id is about to be given out. Resolves when other gateways can find it; undefined: there are none. */
+  /** Its id is about to be given out. Resolves when other gateways can find it, or cannot now; undefined: there are none. */
   publish(): Promise<void> | undefined;
   /** Whole events, `count` of them, whose numbers follow those before. */
   append(text: string, count: number): void;

@@ -42,10 +42,12 @@ export const prepareRecords = async (key: string, records: Records, send: Send):
     );
   await create();
   await create();
-  // Some to delete, in either way.
+  // Some to delete as responses, and some as streams.
   const background = JSON.stringify({ ...bodySamples.postResponses, background: true });
-  for (let left = 6; left > 0; left--)
+  for (let number = 0; number < 8; number++) {
     await make('background', 'POST', '/responses', background, 'application/json');
+    if (number > 3) records.add('stream', records.take('response').replace('resp_', 'stream_'));
+  }
   const store = `/vector_store/${records.first('store')}`;
   const addFile = (): Promise<void> =>
     make('postVectorStoreByIdFiles', 'POST', `${store}/files`, form, 'multipart/form-data; boundary=b');
@@ -84,6 +86,5 @@ export const remember = (
   const kind = kinds[id];
   if (kind !== undefined)
     for (const [, found = ''] of [...text.matchAll(/"id":"([\w-]+)"/g)].slice(0, 5)) records.add(kind, found);
-  if (id === 'background') records.add('stream', records.last('response').replace('resp_', 'stream_'));
   for (const [, link = ''] of text.matchAll(/"url":"[^"]*\/v1\/blobs\/([^"]+)"/g)) records.add('link', link);
 };

@@ -26,10 +26,6 @@ export class Records {
     return this.#of(kind)[0] ?? '';
   }
 
-  last(kind: RecordKind): string {
-    return this.#of(kind).at(-1) ?? '';
-  }
-
   /** One that may go, and is not given out again. */
   take(kind: RecordKind): string {
     const ids = this.#of(kind);

@@ -49,9 +49,14 @@ export const whole = async (response: IncomingMessage): Promise<Answered> => {
 export const ask = async (...request: Parameters<typeof send>): Promise<Answered> =>
   whole(await send(...request));
 
-/** Whole events of a text, without comments. */
+/** Whole events of a text, without comments and what clients ignore beside them. */
 export const eventsOf = (text: string): string[] =>
-  text.split(/(?<=\n\n)/).filter((event) => event.endsWith('\n\n') && !event.startsWith(':'));
+  text
+    .split(/(?<=\n\n)/)
+    .filter((event) => event.endsWith('\n\n'))
+    .map((event) => event.split('\n').filter((line) => /^(?:id|event|data): /.test(line)))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => `${lines.join('\n')}\n\n`);
 
 /** Reads at least so many events, then cuts the connection; returns those that came whole. */
 export const leaveAfter = async (response: IncomingMessage, events: number): Promise<string[]> => {

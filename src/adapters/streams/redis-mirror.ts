@@ -111,11 +111,11 @@ export class RedisMirror {
           ended,
           ttlMs: ended ? this.#log.stream.graceMs : this.ttlMs,
         });
-        if (!isOurs) this.#giveUp('ended by another gateway, or lost by Redis');
+        if (!isOurs) this.giveUp('ended by another gateway, or lost by Redis');
         break;
       } catch (error) {
         const behind = this.#log.written - this.#sent;
-        if (behind > mostBytes * 4) this.#giveUp('Redis is unavailable', error);
+        if (behind > mostBytes * 4) this.giveUp('Redis is unavailable', error);
         else await new Promise((resolve) => setTimeout(resolve, retryMs).unref());
       }
     }
@@ -143,7 +143,7 @@ export class RedisMirror {
       else this.#store.send(instance, `grew ${this.#log.stream.id}`);
   }
 
-  #giveUp(reason: string, error?: unknown): void {
+  giveUp(reason: string, error?: unknown): void {
     this.#logger?.warn({ stream: this.#log.stream.id, reason, err: error }, 'stream no longer shared');
     this.close();
   }

@@ -99,8 +99,9 @@ export class RedisStreams implements Streams {
     try {
       await this.#store.open(id, subscription, mirror.ttlMs);
     } catch (error) {
-      mirror.close();
-      throw error;
+      // Here it can be read all the same.
+      mirror.giveUp('Redis is unavailable', error);
+      return;
     }
     this.#mirrors.set(id, mirror);
     void mirror.done.then(() => this.#mirrors.delete(id));

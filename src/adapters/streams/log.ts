@@ -147,9 +147,13 @@ export class Log {
   /** Makes one segment of the texts at the end. */
   seal(): void {
     if (this.#tail.length === 0) return;
-    const bytes = Buffer.from(this.#tail.join(''));
-    const place = { first: this.#tailFirst, count: this.next - this.#tailFirst, start: this.#tailStart };
-    this.#segments.push(new Segment(this.#budget, this.stream.subscription, place, bytes));
+    const place = {
+      first: this.#tailFirst,
+      count: this.next - this.#tailFirst,
+      start: this.#tailStart,
+      end: this.written,
+    };
+    this.#segments.push(new Segment(this.#budget, this.stream.subscription, place, this.#tail));
     this.#tail = [];
     this.#tailFirst = this.next;
     this.#tailStart = this.written;

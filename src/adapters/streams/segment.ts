@@ -11,6 +11,8 @@ export class Segment {
   readonly end: number;
   readonly #budget: LogBudget;
   readonly #subscription: string;
+  /** In memory: texts, until somebody needs bytes. Most logs are never read again. */
+  #texts: readonly string[] | undefined;
   #bytes: Buffer | undefined;
   #spilled: Spilled | undefined;
   /** Reads from disk that are under way: its blocks must not be reused. */
@@ -21,30 +23,36 @@ export class Segment {
   constructor(
     budget: LogBudget,
     subscription: string,
-    place: { readonly first: number; readonly count: number; readonly start: number },
-    bytes: Buffer,
+    place: Pick<Segment, 'first' | 'count' | 'start' | 'end'>,
+    texts: readonly string[],
   ) {
     this.#budget = budget;
     this.#subscription = subscription;
-    this.#bytes = bytes;
+    this.#texts = texts;
     this.first = place.first;
     this.count = place.count;
     this.start = place.start;
-    this.end = place.start + bytes.length;
+    this.end = place.end;
   }
 
   get inMemory(): boolean {
-    return this.#bytes !== undefined;
+    return this.#bytes !== undefined || this.#texts !== undefined;
   }
 
   /** Bytes at once where they are in memory. */
   bytes(): Buffer | Promise<Buffer> {
-    return this.#bytes ?? this.#load();
+    return this.#encoded() ?? this.#load();
+  }
+
+  #encoded(): Buffer | undefined {
+    if (this.#texts !== undefined) this.#bytes = Buffer.from(this.#texts.join(''));
+    this.#texts = undefined;
+    return this.#bytes;
   }
 
   /** Moves it to disk. */
   async spill(): Promise<void> {
-    const bytes = this.#bytes;
+    const bytes = this.#encoded();
     if (bytes === undefined) return;
     const spilled = await this.#budget.file.write(bytes);
     if (this.#dropped) {
@@ -60,9 +68,10 @@ export class Segment {
     if (this.#dropped) return;
     this.#dropped = true;
     const length = this.end - this.start;
-    if (this.#bytes !== undefined) this.#budget.use(this.#subscription, -length);
+    if (this.inMemory) this.#budget.use(this.#subscription, -length);
     else this.#budget.keep(this.#subscription, -length);
     this.#bytes = undefined;
+    this.#texts = undefined;
     this.#free();
   }
 

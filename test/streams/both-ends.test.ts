@@ -44,7 +44,7 @@ const disturb = async (t: Test, gateways: readonly TestGateway[], replicas: Simu
   const anyGateway = (): TestGateway => random.pick(gateways as [TestGateway, ...TestGateway[]]);
   const bodies = Array.from({ length: streams }, (_, number) => ({
     model: 'lab/chat',
-    messages: say(`/sim tokens=${random.integer(40, 200)}\nWhat about 東京 and tides, ${number}?`),
+    messages: say(`/sim tokens=${random.integer(80, 300)}\nWhat about 東京 and tides, ${number}?`),
     seed: number,
     stream: true,
   }));
@@ -60,8 +60,8 @@ const disturb = async (t: Test, gateways: readonly TestGateway[], replicas: Simu
   const kill = async (): Promise<number> => {
     let kills = 0;
     for (; !stopped; kills++) {
-      await delay(random.integer(40, 160));
-      // One at a time, so that there is always somebody to go on.
+      // One at a time, and longer than circuits are open: there is always somebody to go on.
+      await delay(random.integer(150, 300));
       const index = random.integer(0, replicas.length - 1);
       const victim = replicas[index] as SimulatorServer;
       await victim.close();
@@ -110,7 +110,7 @@ const disturb = async (t: Test, gateways: readonly TestGateway[], replicas: Simu
 };
 
 const start = async (t: Test, env: Readonly<Record<string, string>>, count: number) => {
-  const replicas = await Promise.all([0, 1, 2].map(() => startSimulatorServer({ rate })));
+  const replicas = await Promise.all([0, 1, 2, 3, 4].map(() => startSimulatorServer({ rate })));
   const catalog = catalogOf(replicas.map(({ url }) => url));
   const gateways: TestGateway[] = [];
   for (let left = count; left > 0; left--) gateways.push(await startGateway({ catalog, env }));

@@ -1,4 +1,5 @@
 /** A row of the route table: what the HTTP edge must know before a pipeline runs. */
+import Type from 'typebox';
 import type { RouteDoc } from '../schemas/openapi.ts';
 import type { ErrorDialect } from '../src/errors.ts';
 import type { Exchange, KeyedPipeline, Pipeline } from '../src/ports/exchange.ts';
@@ -9,6 +10,8 @@ interface RouteBase {
   readonly method: Method;
   /** Below `/v1`. `{name}` is one segment; `{name+}` one or more, joined by slashes, last in the path. */
   readonly path: string;
+  /** What the first parameter begins with; a path where it does not is another one, and unknown. */
+  readonly idPrefix?: string;
   /** Bytes of request body accepted; absent: none. */
   readonly bodyLimit?: number;
   /** Shape of errors; chosen per request where a header decides. */
@@ -24,6 +27,16 @@ export type Route =
 
 /** Bytes of a body that may carry images, audio and documents as base64. */
 export const mediaBodyLimit = 128 * 1024 * 1024;
+
+/** What every route that streams events takes. */
+export const resumableHeaders = Type.Object({
+  'Sluice-Resumable': Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Seconds that the stream goes on when the connection is lost: GET /streams/{id}',
+    }),
+  ),
+});
 
 /** Statuses of a request that an engine generates the response of. */
 export const generationErrors: readonly number[] = [400, 404, 413, 429, 502, 503, 504];

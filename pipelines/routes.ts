@@ -13,6 +13,7 @@ import { modelsRoutes } from './models/routes.ts';
 import { rerankRoutes } from './rerank/routes.ts';
 import { responsesRoutes } from './responses/routes.ts';
 import type { Route } from './route.ts';
+import { streamsRoutes } from './streams/routes.ts';
 import { tokenizeRoutes } from './tokenize/routes.ts';
 import { vectorStoreRoutes } from './vector-stores/routes.ts';
 
@@ -23,6 +24,7 @@ export const routes = (ports: Ports): readonly Route[] => {
     ...completionsRoutes(ports),
     ...messagesRoutes(ports),
     ...responsesRoutes(ports),
+    ...streamsRoutes(ports),
     ...embeddingsRoutes(ports),
     ...imagesRoutes(ports),
     ...decisionsRoutes(ports),

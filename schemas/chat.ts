@@ -108,12 +108,19 @@ export const LogitBias = Type.Record(Type.String(), Type.Number({ minimum: -100,
   maxProperties: 2048,
 });
 
+export const StreamOptions = Type.Object({
+  include_usage: Type.Optional(Type.Boolean()),
+  resumable: Type.Optional(
+    Type.Boolean({ description: 'The stream goes on when the connection is lost: GET /streams/{id}' }),
+  ),
+});
+
 export const ChatRequest = Titled('ChatRequest', {
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   messages: Type.Array(ChatRequestMessage, { minItems: 1, maxItems: 16_384 }),
   continue_final_message: Type.Optional(Type.Boolean()),
   stream: Type.Optional(Type.Boolean()),
-  stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  stream_options: Type.Optional(StreamOptions),
   max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   max_completion_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
   reasoning_effort: Type.Optional(Effort),

@@ -1,6 +1,6 @@
 /** Requests and responses of `POST /completions`. Unknown fields are forwarded, refused or ignored; null means absent. */
 import Type, { type Static } from 'typebox';
-import { ChatUsage, LogitBias } from './chat.ts';
+import { ChatUsage, LogitBias, StreamOptions } from './chat.ts';
 import { Attempts, Count, Nullable, Titled } from './shapes.ts';
 
 /** Choices of one request: prompts times `n`. */
@@ -21,7 +21,7 @@ const Prompt = Type.Union(
 const fields = {
   model: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   stream: Type.Optional(Type.Boolean()),
-  stream_options: Type.Optional(Type.Object({ include_usage: Type.Optional(Type.Boolean()) })),
+  stream_options: Type.Optional(StreamOptions),
   max_tokens: Type.Optional(Type.Integer({ minimum: 0, description: '16 by default' })),
   n: Type.Optional(Type.Integer({ minimum: 1, maximum: maxChoices })),
   best_of: Type.Optional(Type.Integer({ minimum: 1, description: 'The same as n' })),

@@ -15,11 +15,15 @@ export interface RouteDoc {
   readonly tag: string;
   readonly summary: string;
   readonly query?: TObject;
+  /** Request headers that mean something here. */
+  readonly headers?: TObject;
   readonly body?: Content;
   /** Status of a success; 200 by default. */
   readonly status?: number;
   /** Body of a success; absent: none. */
   readonly response?: Content;
+  /** 204 where there is nothing to send. */
+  readonly orNothing?: true;
   /** Accepts `Range`: then 206, or 416 when there is no such range. */
   readonly ranges?: true;
   /** Statuses of failures beyond 401 (keyed routes) and 500 (all). */
@@ -59,6 +63,7 @@ export const statusMeanings: Readonly<Record<number, string>> = {
   401: 'Key missing, wrong or not active',
   404: 'No such model, job, file or route',
   409: 'The job changed state during the action',
+  410: 'The events asked for are no longer kept; the message says which are',
   413: 'Body or file too large; the message gives the limit',
   416: 'No part of it lies in the `Range`; `Content-Range` gives its size',
   422: 'The questions cannot be answered as they are put',

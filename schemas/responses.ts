@@ -42,7 +42,11 @@ export const ResponsesRequest = Titled('ResponsesRequest', {
   previous_response_id: Type.Optional(Type.Unknown()),
   conversation: Type.Optional(Type.Unknown()),
   prompt: Type.Optional(Type.Unknown()),
-  background: Type.Optional(Type.Boolean()),
+  background: Type.Optional(
+    Type.Boolean({
+      description: 'It goes on without its client, and can be read for a while: GET /responses/{id}',
+    }),
+  ),
 });
 export type ResponsesRequest = Static<typeof ResponsesRequest>;
 
@@ -123,7 +127,7 @@ export const Response = Titled('Response', {
   id: Type.String({ pattern: '^resp_' }),
   object: Type.Literal('response'),
   created_at: Type.Integer(),
-  status: Type.Enum(['in_progress', 'completed', 'incomplete', 'failed']),
+  status: Type.Enum(['in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
   completed_at: Nullable(Type.Integer()),
   error: Nullable(
     Type.Object({
@@ -167,7 +171,7 @@ export const Response = Titled('Response', {
   previous_response_id: Type.Null(),
   service_tier: Type.Literal('default'),
   truncation: Type.Literal('disabled'),
-  background: Type.Literal(false),
+  background: Type.Boolean(),
   store: Type.Literal(false),
 });
 export type Response = Static<typeof Response>;
@@ -218,3 +222,10 @@ export const ResponseEvent = Type.Union(
   { title: 'ResponseEvent' },
 );
 export type ResponseEvent = Static<typeof ResponseEvent>;
+
+export const ResponseDeleted = Titled('ResponseDeleted', {
+  id: Type.String({ pattern: '^resp_' }),
+  object: Type.Literal('response'),
+  deleted: Type.Literal(true),
+});
+export type ResponseDeleted = Static<typeof ResponseDeleted>;

@@ -8,6 +8,7 @@ import type { S3Settings } from './adapters/blobs/s3-client.ts';
 import { s3Settings } from './adapters/blobs/s3-settings.ts';
 import type { KafkaSettings } from './adapters/events/kafka-client.ts';
 import { kafkaSettings } from './adapters/events/kafka-settings.ts';
+import type { StreamsConfig } from './adapters/streams/open.ts';
 import {
   ConfigError,
   type Environment,
@@ -87,6 +88,8 @@ export interface Config {
   readonly ffmpeg: string | undefined;
   /** Undefined: nothing is recorded; a client's trace context is passed on all the same. */
   readonly tracing: TracingSettings | undefined;
+  /** Resumable streams: the longest grace period, and the bytes that their logs may take. */
+  readonly streams: StreamsConfig['streams'];
   /** Milliseconds running requests get to finish after SIGTERM. */
   readonly drainMs: number;
   /** `serve --processes`: a process that is silent for so long is replaced; 0: never. */
@@ -146,6 +149,7 @@ export const loadConfig = (env: Environment = environment()): Config => ({
       : integer(env, 'SLUICE_USAGE_DAYS', 0, 0, 36_500),
   ffmpeg: ffmpeg(env),
   tracing: tracingSettings(env),
+  streams: streams(env),
   watchdogSeconds: integer(env, 'SLUICE_WATCHDOG_SECONDS', 30, 0, 3600),
   drainMs: integer(env, 'SLUICE_DRAIN_SECONDS', 30, 0, 3600) * 1000,
   jobs: {
@@ -215,6 +219,20 @@ const bodyMemory = (env: Environment): Pick<Config, 'bodyBytes' | 'bodyBytesPerS
   const all = integer(env, 'SLUICE_BODY_MEMORY_MB', usual, 128, 1_000_000);
   const own = integer(env, 'SLUICE_BODY_MEMORY_PER_SUBSCRIPTION_MB', Math.floor(all / 4), 1, 1_000_000);
   return { bodyBytes: all * megabyte, bodyBytesPerSubscription: own * megabyte };
+};
+
+/** One log and those of a subscription fit into all of them. */
+const streams = (env: Environment): Config['streams'] => {
+  const one = integer(env, 'SLUICE_STREAM_LOG_MB', 8, 1, 1024);
+  const all = integer(env, 'SLUICE_STREAM_LOGS_MB', 1024, 4 * one, 1_000_000);
+  const memory = integer(env, 'SLUICE_STREAM_LOGS_MEMORY_MB', 64, 1, 1_000_000);
+  return {
+    mostGraceMs: integer(env, 'SLUICE_RESUMABLE_SECONDS', 300, 0, 86_400) * 1000,
+    streamBytes: one * megabyte,
+    allBytes: all * megabyte,
+    memoryBytes: memory * megabyte,
+    spillBytes: 256 * 1024,
+  };
 };
 
 const bootstrapKey = (env: Environment): string | undefined => {

@@ -1,10 +1,12 @@
 /** Starts a gateway: opens its parts in order, listens, and closes them in reverse. */
 import type { Logger } from 'pino';
+import { lostEvents } from '../pipelines/core/last-events.ts';
 import { routes } from '../pipelines/routes.ts';
 import { embedItems } from '../pipelines/vector-stores/embed.ts';
 import { apiVersion } from '../schemas/openapi.ts';
 import { openAdmission } from './adapters/admission/open.ts';
 import { openState } from './adapters/state/open.ts';
+import { openStreams } from './adapters/streams/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
 import { gatewayChecks } from './admin/checks.ts';
 import { openAdmin } from './admin/open.ts';
@@ -23,6 +25,7 @@ import type { MetricFamily } from './metrics/exposition.ts';
 import { FallbackCounts } from './metrics/fallbacks.ts';
 import { admissionFamilies, spanFamilies, storeFamilies } from './metrics/metrics.ts';
 import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
+import { streamFamilies } from './metrics/stream-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
 import type { Ports } from './ports/ports.ts';
@@ -69,6 +72,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       opened.add(await openAdmission(config, log)),
       opened.add(await openLimitsBook(state, { log })),
     );
+    const streams = opened.add(await openStreams(config, { log, lost: lostEvents }));
     const offload = opened.add(createOffload());
     const pictures = createPictures({ codec });
     const vectors = opened.add(await openVectors(config, reserve));
@@ -84,6 +88,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       engines,
       fallbacks,
       admission,
+      streams,
       usage,
       ledger: accounts.ledger,
       media,
@@ -102,6 +107,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     };
     metrics.watch(() => [
       ...admissionFamilies(admission.stats()),
+      ...streamFamilies(streams.stats()),
       ...fallbacks.families(),
       ...sharedFamilies({ ...offload.stats(), ...codec.stats(), ...pictures.stats(), ...media.stats() }),
       ...storageFamilies(vectorStores),

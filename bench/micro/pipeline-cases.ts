@@ -39,6 +39,7 @@ export const portsFor = (
     close: () => Promise.resolve(),
   },
   admission: createLocalAdmission(),
+  streams: new Proxy(Object.create(null), { get: absent }),
   usage: { record: () => of(undefined), ensureOpen: () => undefined, close: () => Promise.resolve() },
   ledger: { totals: absent, list: absent },
   media: shared({ read: never, decode: absent, close: () => Promise.resolve() }),

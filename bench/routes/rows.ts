@@ -67,6 +67,32 @@ const conversations = ({ store }: Prepared): RouteRow[] => [
   ),
 ];
 
+const resumed = ['stream_{found}'];
+const streams: readonly RouteRow[] = [
+  {
+    name: 'a resumable stream: POST /chat/completions, GET /streams/{id}, DELETE',
+    clients: many,
+    finds: '"id":"chatcmpl-([^"]+)"',
+    steps: [
+      step('POST', '/chat/completions', {
+        sent: json({ ...chat, stream: true, stream_options: { resumable: true } }),
+      }),
+      step('GET', '/streams/{id}', { fill: resumed }),
+      step('DELETE', '/streams/{id}', { fill: resumed, expected: 204 }),
+    ],
+  },
+  {
+    name: 'a response in the background: POST /responses, GET, cancel, DELETE',
+    clients: many,
+    steps: [
+      step('POST', '/responses', { sent: json({ model: 'near/chat', input: question, background: true }) }),
+      step('GET', '/responses/{id}', { fill: found }),
+      step('POST', '/responses/{id}/cancel', { fill: found }),
+      step('DELETE', '/responses/{id}', { fill: found }),
+    ],
+  },
+];
+
 const media = ({ link, recording }: Prepared): RouteRow[] => [
   post('/images', picture('near/image', 'b64_json'), { note: 'base64', clients: few }),
   post('/images/generations', picture('near/image', 'b64_json'), { note: 'base64', clients: few }),
@@ -215,6 +241,7 @@ export const routeRows = (prepared: Prepared): readonly RouteRow[] => [
   ...service(),
   ...refusals,
   ...conversations(prepared),
+  ...streams,
   ...stores(prepared),
   ...media(prepared),
   ...jobs(prepared),

@@ -68,12 +68,17 @@ const operation = (route: Route, components: Components): Json => {
     tags: [doc.tag],
     summary: doc.summary,
     ...(route.access === 'public' ? { security: [] } : {}),
-    parameters: [...pathParameters(route.path), ...queryParameters(doc)],
+    parameters: [
+      ...pathParameters(route.path),
+      ...parameters(doc.query, 'query'),
+      ...parameters(doc.headers, 'header'),
+    ],
     ...(doc.body === undefined
       ? {}
       : { requestBody: { required: true, content: content(requestBody(doc.body), components) } }),
     responses: {
       [doc.status ?? 200]: response(doc.status ?? 200, doc.response, components),
+      ...(doc.orNothing === true ? { 204: response(204, undefined, components) } : {}),
       ...(doc.ranges === true ? { 206: response(206, doc.response, components) } : {}),
       ...Object.fromEntries(statuses.map((status) => [status, response(status, failures, components)])),
     },
@@ -98,11 +103,11 @@ const pathParameters = (path: string): Json[] =>
     schema: { type: 'string' },
   }));
 
-const queryParameters = (doc: RouteDoc): Json[] =>
-  Object.entries(doc.query?.properties ?? {}).map(([name, schema]) => ({
+const parameters = (given: RouteDoc['query'], place: 'query' | 'header'): Json[] =>
+  Object.entries(given?.properties ?? {}).map(([name, schema]) => ({
     name,
-    in: 'query',
-    required: doc.query?.required?.includes(name) ?? false,
+    in: place,
+    required: given?.required?.includes(name) ?? false,
     schema,
   }));
 

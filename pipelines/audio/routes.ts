@@ -5,7 +5,7 @@ import { SpeechRequest, VoiceList, VoicesQuery } from '../../schemas/speech.ts';
 import { Transcription, TranscriptionForm, TranscriptionRequest } from '../../schemas/transcription.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
-import { generationErrors, type Route } from '../route.ts';
+import { generationErrors, type Route, resumableHeaders } from '../route.ts';
 import { audioSpeech } from './speech.ts';
 import { audioTranscriptions } from './transcriptions.ts';
 import { audioVoices } from './voices.ts';
@@ -54,6 +54,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: 'Speech from text, as a file, as raw samples or as events',
+      headers: resumableHeaders,
       body: json(SpeechRequest),
       response: {
         'audio/mpeg': sound,
@@ -75,6 +76,7 @@ export const audioRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: 'Text from recorded speech, whole or as it is recognised',
+      headers: resumableHeaders,
       body: { ...json(TranscriptionRequest), 'multipart/form-data': TranscriptionForm },
       response: {
         ...json(Transcription),

@@ -3,7 +3,7 @@ import { SpeechFields } from '../../schemas/speech.ts';
 import type { KeyedPipeline } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import type { Spoken } from '../../src/ports/speech.ts';
-import { admit, withAccount } from '../core/admit.ts';
+import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { readable, withFallbacks } from '../core/fallbacks.ts';
@@ -11,6 +11,7 @@ import { count, record } from '../core/meter.ts';
 import { type FramedReply, writePaced } from '../core/paced-bytes.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
+import { admitResumable } from '../core/resumable.ts';
 import { validate } from '../core/validate.ts';
 import { speechAccount } from './account.ts';
 import { encodeSpeech } from './encode-speech.ts';
@@ -27,9 +28,9 @@ export const audioSpeech = (ports: Ports): KeyedPipeline =>
     speechFields, // 400 names the field
     resolveModel(ports.catalog, 'speech'), // 404
     readable(readSpeechRequest), // 400 names the field
-    // 429 after waiting its turn; the slot is held while the rest runs
-    admit(
-      ports.admission,
+    // 429 after waiting its turn; the slot is held while the rest runs, without its client if that is asked for
+    admitResumable(
+      ports,
       compose(
         withFallbacks(ports, loadVoice(ports)), // 400 413: a clip is really read
         withAccount(

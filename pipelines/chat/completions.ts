@@ -8,13 +8,14 @@ import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
 import { tokenAccount } from '../conversation/token-account.ts';
-import { admit, withAccount } from '../core/admit.ts';
+import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
+import { admitResumable } from '../core/resumable.ts';
 import { validate } from '../core/validate.ts';
 import { frameChat } from './frame.ts';
 import { readChatRequest } from './read-request.ts';
@@ -28,9 +29,9 @@ export const chatCompletions = (ports: Ports): KeyedPipeline =>
     chatRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readable(readChatRequest(ports), keepLoaded), // 400 names the field
-    // 429 after waiting its turn; the slot is held while the rest runs
-    admit(
-      ports.admission,
+    // 429 after waiting its turn; the slot is held while the rest runs, without its client if that is asked for
+    admitResumable(
+      ports,
       compose(
         loadMedia(ports), // 400 413 names the part
         withFallbacks(ports, fitContext(ports.offload)), // 400 when the prompt alone fills the window

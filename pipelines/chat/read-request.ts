@@ -17,6 +17,7 @@ import { readSampling } from '../conversation/read-sampling.ts';
 import { chooseThinking } from '../conversation/thinking.ts';
 import { invalid } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
+import { resumption } from '../core/resumable.ts';
 import { chatFields } from './other-fields.ts';
 import { readMessages } from './read-messages.ts';
 import { readFormat, readToolChoice, readTools } from './read-tools.ts';
@@ -75,6 +76,7 @@ const readDraft = (
     hidesReasoning: body.include_reasoning === false || body.reasoning?.exclude === true,
     pending,
     textBytes: pending.length === 0 ? bodyLength : undefined,
+    resumable: body.stream_options?.resumable === true ? resumption : undefined,
     framing: { includeUsage: body.stream_options?.include_usage ?? false },
   };
 };

@@ -5,13 +5,14 @@ import type { Ports } from '../../src/ports/ports.ts';
 import { countTokens } from '../conversation/count-tokens.ts';
 import { settle } from '../conversation/settle.ts';
 import { tokenAccount } from '../conversation/token-account.ts';
-import { admit, withAccount } from '../core/admit.ts';
+import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { resolveModel } from '../core/resolve-model.ts';
+import { admitResumable } from '../core/resumable.ts';
 import { validate } from '../core/validate.ts';
 import { fitPrompts } from './fit-prompts.ts';
 import { frameCompletion } from './frame.ts';
@@ -26,9 +27,9 @@ export const completions = (ports: Ports): KeyedPipeline =>
     completionRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readable(readCompletionRequest), // 400 names the field
-    // 429 after waiting its turn; the slot is held while the rest runs
-    admit(
-      ports.admission,
+    // 429 after waiting its turn; the slot is held while the rest runs, without its client if that is asked for
+    admitResumable(
+      ports,
       compose(
         withFallbacks(ports, fitPrompts(ports.offload)), // 400 when a prompt alone fills the window
         withAccount(

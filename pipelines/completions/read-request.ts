@@ -10,9 +10,10 @@ import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid } from '../core/checks.ts';
 import { readInputs } from '../core/read-inputs.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
+import { type ResumableDraft, resumption } from '../core/resumable.ts';
 import type { Step } from '../core/stage.ts';
 
-export interface CompletionDraft {
+export interface CompletionDraft extends ResumableDraft {
   readonly model: Model;
   readonly call: CompletionCall;
   /** Bytes of the request, which hold all its text. */
@@ -69,6 +70,7 @@ export const readCompletionRequest: Step<
       forwarded,
     },
     textBytes: exchange.body.length,
+    resumable: body.stream_options?.resumable === true ? resumption : undefined,
     framing: {
       includeUsage: body.stream_options?.include_usage ?? false,
       echoed: echoesHere ? texts : undefined,

@@ -3,10 +3,11 @@ import type { Model } from '../../schemas/catalog.ts';
 import type { AnswerFormat, ChatCall, Effort, Thinking, Tool } from '../../src/ports/chat.ts';
 import type { CompletionCall } from '../../src/ports/completion.ts';
 import type { Rereadable } from '../core/fallbacks.ts';
+import type { ResumableDraft } from '../core/resumable.ts';
 import type { PendingMedia } from './media-parts.ts';
 
 /** What the reader of a format makes of a request. */
-export interface ChatDraft<Framing> extends Rereadable<ChatDraft<Framing>> {
+export interface ChatDraft<Framing> extends Rereadable<ChatDraft<Framing>>, ResumableDraft {
   readonly model: Model;
   /** `:express` was requested: a thinking budget is derived where the model supports one. */
   readonly express: boolean;

@@ -8,20 +8,20 @@ import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
 
-interface OfModel {
+export interface OfModel {
   readonly model: Model;
 }
 
 /** A step that runs a composition of its own. */
-interface Nesting<Task, Out, Request> extends Step<Task, Out, Request> {
+export interface Nesting<Task, Out, Request> extends Step<Task, Out, Request> {
   readonly inner: Composed<never, Out, never>;
 }
 
 /** What the inner stages require of the exchange and the task. */
-type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
+export type ExchangeOf<Context> = Context extends { readonly exchange: infer From } ? From : unknown;
 type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : unknown;
 
-interface Request<Context> {
+export interface Request<Context> {
   readonly exchange: ExchangeOf<Context> &
     Pick<Exchange, 'id' | 'log' | 'served'> &
     Partial<Pick<Exchange, 'body'>>;
@@ -31,7 +31,7 @@ interface Request<Context> {
 
 type Slot<Context> = Leased<ExchangeOf<Context> & Pick<Exchange, 'id'>>;
 
-type Fits<Given, Context> = Given extends Context
+export type Fits<Given, Context> = Given extends Context
   ? unknown
   : 'its context is not that of an admitted request';
 

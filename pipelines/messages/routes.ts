@@ -9,7 +9,7 @@ import {
 import { json } from '../../schemas/openapi.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
-import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route, resumableHeaders } from '../route.ts';
 import { messagesCountTokens } from './count-tokens.ts';
 import { messages } from './messages.ts';
 
@@ -25,6 +25,7 @@ export const messagesRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag,
       summary: 'A message in the messages format: one answer, or events as it is generated',
+      headers: resumableHeaders,
       body: json(MessagesRequest),
       response: { ...json(Message), 'text/event-stream': MessageEvent },
       errors: generationErrors,

@@ -28,7 +28,7 @@ export const responsesEcho = (body: ResponsesRequest, format: AnswerFormat): str
     previous_response_id: null,
     service_tier: 'default',
     truncation: 'disabled',
-    background: false,
+    background: body.background ?? false,
     store: false,
   }).slice(1, -1);
 };

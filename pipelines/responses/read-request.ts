@@ -3,6 +3,7 @@
 import { ResponsesRequest } from '../../schemas/responses.ts';
 import type { AnswerFormat } from '../../src/ports/chat.ts';
 import type { KeyedRequest } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
 import { readThinking } from '../chat/read-request.ts';
 import { schemaFormat } from '../chat/read-tools.ts';
 import {
@@ -18,6 +19,8 @@ import { dialect, namesOf, type Refuse, readOtherFields, refusal } from '../conv
 import { readSampling } from '../conversation/read-sampling.ts';
 import { invalid, required } from '../core/checks.ts';
 import type { ResolvedRequest } from '../core/resolve-model.ts';
+import type { Resumption } from '../core/resumable.ts';
+import { responseReply } from './background.ts';
 import { responsesEcho } from './echo.ts';
 import { readResponsesInput } from './read-input.ts';
 import { chooseTools, readTools } from './read-tools.ts';
@@ -30,16 +33,17 @@ export interface ResponsesFraming {
 }
 
 export const readResponsesRequest =
-  (addresses: AddressRules) =>
-  (resolved: ResolvedRequest<ResponsesRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) =>
-    checkDraft(readDraft(resolved, exchange.body.length), addresses);
+  (ports: AddressRules & Pick<Ports, 'streams'>) =>
+  (resolved: ResolvedRequest<ResponsesRequest>, { exchange }: Pick<KeyedRequest, 'exchange'>) => {
+    refuseStored(resolved.body, ports.streams.mostGraceMs > 0);
+    return checkDraft(readDraft(resolved, exchange.body.length), ports);
+  };
 
 const readDraft = (
   { body, model, variant }: ResolvedRequest<ResponsesRequest>,
   bodyLength: number | undefined,
 ): ChatDraft<ResponsesFraming> => {
   const pending: PendingMedia[] = [];
-  refuseStored(body);
   const forwarded = readOtherFields(responsesFields, body, model);
   const given = readTools(body);
   const messages = readResponsesInput(body, given.names, { model, pending });
@@ -53,7 +57,8 @@ const readDraft = (
     promptField: 'input',
     call: {
       messages,
-      stream: body.stream ?? false,
+      // One in the background is polled: it is read as events, too.
+      stream: body.stream === true || body.background === true,
       maxTokens: unresolvedTokens,
       n: 1,
       // A final assistant message is history in this format: the model writes another one.
@@ -74,16 +79,22 @@ const readDraft = (
     hidesReasoning: body.reasoning?.exclude === true,
     pending,
     textBytes: pending.length === 0 && bodyLength !== undefined ? bodyLength + given.addedBytes : undefined,
+    resumable: body.background === true ? inBackground(body) : undefined,
     framing: { echo: responsesEcho(body, format), called: given.called },
   };
 };
 
-const refuseStored = (body: ResponsesRequest): void => {
+const streamed: Resumption = { longest: true };
+const polled: Resumption = { longest: true, reply: (opening) => responseReply(opening) };
+
+const inBackground = ({ stream }: ResponsesRequest): Resumption => (stream === true ? streamed : polled);
+
+const refuseStored = (body: ResponsesRequest, runsInBackground: boolean): void => {
   for (const field of ['previous_response_id', 'conversation', 'prompt'] as const) {
     if (body[field] !== undefined)
       throw invalid(`${field} is not supported: nothing is stored, so send it all in input`);
   }
-  if (body.background === true)
+  if (body.background === true && !runsInBackground)
     throw invalid('background must be false: a response is not kept after its request');
 };
 

@@ -11,13 +11,14 @@ import { keepLoaded } from '../conversation/keep-loaded.ts';
 import { loadMedia } from '../conversation/load-media.ts';
 import { settle } from '../conversation/settle.ts';
 import { tokenAccount } from '../conversation/token-account.ts';
-import { admit, withAccount } from '../core/admit.ts';
+import { withAccount } from '../core/admit.ts';
 import { callEngine } from '../core/call-engine.ts';
 import { compose } from '../core/compose.ts';
 import { emitted, readable, whenAnswered, withFallbacks } from '../core/fallbacks.ts';
 import { record } from '../core/meter.ts';
 import { parseJson, receiveJson } from '../core/parse-json.ts';
 import { type ResolvedRequest, resolveModel } from '../core/resolve-model.ts';
+import { admitResumable } from '../core/resumable.ts';
 import type { Step } from '../core/stage.ts';
 import { validate } from '../core/validate.ts';
 import { addContext, type RagDraft } from './add-context.ts';
@@ -32,9 +33,9 @@ export const chatCompletionsRag = (ports: Ports): KeyedPipeline =>
     ragRequest, // 400 names the field
     resolveModel(ports.catalog, 'chat'), // 404
     readRagRequest(ports), // 400 names the field, 400 when there is no such vector store
-    // 429 after waiting its turn; the slot is held while the rest runs
-    admit(
-      ports.admission,
+    // 429 after waiting its turn; the slot is held while the rest runs, without its client if that is asked for
+    admitResumable(
+      ports,
       compose(
         loadMedia(ports), // 400 413 names the part
         addContext(ports, route), // 429, and 502 503 when the question cannot be embedded

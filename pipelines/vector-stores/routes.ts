@@ -22,7 +22,7 @@ import {
 import { RagChunk, RagCompletion, RagRequest } from '../../schemas/vector-store-chat.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { admitBeforeBody } from '../core/admit-before-body.ts';
-import { generationErrors, mediaBodyLimit, type Route } from '../route.ts';
+import { generationErrors, mediaBodyLimit, type Route, resumableHeaders } from '../route.ts';
 import { vectorStoreAddFile, vectorStoreFile, vectorStoreFileDelete, vectorStoreFiles } from './files.ts';
 import { vectorStoreItem, vectorStoreItemDelete, vectorStoreItems, vectorStoreItemUpdate } from './items.ts';
 import { chatCompletionsRag } from './rag.ts';
@@ -112,6 +112,7 @@ export const vectorStoreRoutes = (ports: Ports): readonly Route[] => [
     doc: {
       tag: 'Chat',
       summary: 'A chat completion whose model is given items of a vector store that fit the conversation',
+      headers: resumableHeaders,
       body: json(RagRequest),
       response: { ...json(RagCompletion), 'text/event-stream': RagChunk },
       errors: generationErrors,

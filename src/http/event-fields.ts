@@ -35,6 +35,8 @@ class EventField {
 
 const data = new EventField('data');
 const event = new EventField('event');
+/** Of resumable streams. */
+const id = new EventField('id');
 /** Of comments. */
 const nameless = new EventField('');
 
@@ -42,5 +44,6 @@ const nameless = new EventField('');
 export const fieldOf = (bytes: Uint8Array): EventField | undefined => {
   if (data.begins(bytes)) return data;
   if (event.begins(bytes)) return event;
+  if (id.begins(bytes)) return id;
   return nameless.begins(bytes) ? nameless : undefined;
 };

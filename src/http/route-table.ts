@@ -25,6 +25,7 @@ interface Node {
 
 interface Entry {
   readonly names: readonly string[];
+  readonly idPrefix: string;
   readonly byMethod: Map<string, ServedRoute>;
   allow: string;
 }
@@ -65,7 +66,7 @@ export class RouteTable {
     if (segments.includes('')) return undefined;
     const values: string[] = [];
     const entry = search(this.#tree, segments, 0, values);
-    if (entry === undefined) return undefined;
+    if (entry === undefined || values[0]?.startsWith(entry.idPrefix) === false) return undefined;
     const params: Record<string, string> = {};
     entry.names.forEach((name, index) => {
       params[name] = decode(values[index] ?? '', name);
@@ -77,6 +78,7 @@ export class RouteTable {
     const { node, names, isRest } = this.#place(route);
     const entry = (isRest ? node.rest : node.here) ?? {
       names,
+      idPrefix: route.idPrefix ?? '',
       byMethod: new Map<string, ServedRoute>(),
       allow: '',
     };
@@ -125,6 +127,8 @@ const checkClash = (route: Route, names: readonly string[], entry: Entry): void 
   const [other] = entry.byMethod.values();
   if (other !== undefined && entry.names.join() !== names.join())
     throw new Error(`${title(route)} has other parameter names than ${title(other)}`);
+  if ((route.idPrefix ?? '') !== entry.idPrefix)
+    throw new Error(`${title(route)} has ids of another form than the other methods of its path`);
 };
 
 /** `/v1/models` of `/models/{id+}`. */

@@ -44,7 +44,14 @@ export interface Breakable {
 }
 
 /** Headers that a pipeline may ask for at any time: each is kept at a cost, so a new reader adds its name here. */
-export type KeptHeader = 'content-type' | 'content-encoding' | 'user-agent' | 'anthropic-version' | 'range';
+export type KeptHeader =
+  | 'content-type'
+  | 'content-encoding'
+  | 'user-agent'
+  | 'anthropic-version'
+  | 'range'
+  | 'sluice-resumable'
+  | 'last-event-id';
 
 /** One that the catalog names for telling sessions apart, in lower case; kept as long as it does. */
 export type SessionHeader = string & { readonly tells: 'session' };

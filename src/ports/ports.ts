@@ -13,6 +13,7 @@ import type { Offload } from './offload.ts';
 import type { Pictures } from './pictures.ts';
 import type { Shared } from './shared.ts';
 import type { State } from './state.ts';
+import type { Streams } from './streams.ts';
 import type { TokenCounts } from './token-counts.ts';
 import type { UsageLog } from './usage.ts';
 import type { VectorStores } from './vector-stores.ts';
@@ -25,6 +26,7 @@ export interface Ports {
   readonly engines: Engines;
   readonly fallbacks: Fallbacks;
   readonly admission: Admission;
+  readonly streams: Streams;
   readonly usage: UsageLog;
   readonly ledger: Pick<Ledger, 'totals' | 'list'>;
   readonly media: Shared<Media>;

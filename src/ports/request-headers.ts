@@ -11,7 +11,10 @@ export const keptHeaders: { readonly [name in KeptHeader]: When } = {
   'user-agent': 'always',
   'anthropic-version': 'unless POST',
   range: 'unless POST',
+  'sluice-resumable': 'with a body',
+  'last-event-id': 'unless POST',
 };
 
 /** Allowed to browsers that do not name the headers they want to send. */
-export const browserHeaders = 'authorization, x-api-key, content-type, anthropic-version, anthropic-beta';
+export const browserHeaders =
+  'authorization, x-api-key, content-type, anthropic-version, anthropic-beta, sluice-resumable, last-event-id';

@@ -42,6 +42,12 @@ export const prepareRecords = async (key: string, records: Records, send: Send):
     );
   await create();
   await create();
+  // Some to delete as responses, and some as streams.
+  const background = JSON.stringify({ ...bodySamples.postResponses, background: true });
+  for (let number = 0; number < 8; number++) {
+    await make('background', 'POST', '/responses', background, 'application/json');
+    if (number > 3) records.add('stream', records.take('response').replace('resp_', 'stream_'));
+  }
   const store = `/vector_store/${records.first('store')}`;
   const addFile = (): Promise<void> =>
     make('postVectorStoreByIdFiles', 'POST', `${store}/files`, form, 'multipart/form-data; boundary=b');
@@ -65,6 +71,7 @@ const kinds: Readonly<Record<string, RecordKind>> = {
   getVectorStoreByIdItems: 'item',
   postVideos: 'video',
   postMusic: 'music',
+  background: 'response',
 };
 
 export const remember = (

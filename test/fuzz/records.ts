@@ -1,7 +1,7 @@
 /** Collects ids from responses for later requests. The first of each kind is never deleted. */
 import type { Random } from '../../src/simulator/random.ts';
 
-const kinds = ['store', 'file', 'item', 'video', 'music', 'link'] as const;
+const kinds = ['store', 'file', 'item', 'video', 'music', 'link', 'response', 'stream'] as const;
 export type RecordKind = (typeof kinds)[number];
 
 const maxKept = 30;

@@ -107,6 +107,8 @@ const recordOf = (path: string, name: string): RecordKind | undefined => {
   if (path.startsWith('/vector_store')) return 'store';
   if (path.startsWith('/videos')) return 'video';
   if (path.startsWith('/music')) return 'music';
+  if (path.startsWith('/responses')) return 'response';
+  if (path.startsWith('/streams')) return 'stream';
   return path.startsWith('/blobs') ? 'link' : undefined;
 };
 

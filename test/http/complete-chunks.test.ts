@@ -14,6 +14,8 @@ const mostOpen = { uws: { events: 0, bytes: 4 }, node: { events: 0, bytes: 0 } }
 
 interface Row {
   readonly path: string;
+  /** Where the path has an id in it. */
+  readonly route?: string;
   readonly body?: object;
   readonly kind: 'events' | 'bytes';
 }
@@ -28,7 +30,20 @@ const rowsOf = async (gateway: TestGateway): Promise<readonly Row[]> => {
     prompt: '/sim render=60s',
     duration: 20,
   });
+  const { id: response } = await post<{ id: string }>(gateway, '/responses', {
+    model: 'sluice/chat',
+    background: true,
+    input: '/sim stall=20s@4 tokens=8\nHello',
+  });
+  const resumable = { resumable: true };
   return [
+    { path: `/responses/${response}?stream=true`, route: '/responses/{id}', kind: 'events' },
+    { path: `/streams/${response.replace('resp_', 'stream_')}`, route: '/streams/{id}', kind: 'events' },
+    {
+      path: '/chat/completions',
+      body: { model: 'sluice/chat', stream: true, stream_options: resumable, messages },
+      kind: 'events',
+    },
     { path: '/chat/completions', body: { model: 'sluice/chat', stream: true, messages }, kind: 'events' },
     {
       path: '/messages',
@@ -98,7 +113,7 @@ for (const { name, skip } of servers)
     const gateway = await startGateway({ env: { SLUICE_EDGE: name } });
     t.teardown(() => gateway.stop());
     const rows = await rowsOf(gateway);
-    const covered = new Set([...rows.map(({ path }) => path), ...oneEvent]);
+    const covered = new Set([...rows.map(({ path, route }) => route ?? path), ...oneEvent]);
     t.same(
       (await streamingRoutes(gateway)).filter((path) => !covered.has(path)),
       [],
@@ -115,7 +130,8 @@ for (const { name, skip } of servers)
       await settled(() => client.total);
       const [all, complete] = [client.streamed(), client.streamed('complete')];
       t.notMatch(client.text, '\r\n0\r\n', `${what}: there is more to come`);
-      if (kind === 'events') t.match(complete, /^(?:event|data): [\s\S]*\n\n$/, `${what}: whole events`);
+      if (kind === 'events')
+        t.match(complete, /^(?:id: 0\n)?(?:event|data): [\s\S]*\n\n$/, `${what}: whole events`);
       t.equal(all.length - complete.length, mostOpen[name][kind], `${what}: bytes of an open chunk`);
       if (kind === 'events') t.ok(client.text.endsWith('\n\n\r\n'), `${what}: the end of a chunk`);
       client.socket.destroy();

@@ -63,7 +63,7 @@ const faults: readonly (readonly [path: string, body: unknown, param: string | n
   ['/responses', respond({ input: 7 }), 'input'],
   ['/responses', respond({ input: [] }), 'input'],
   ['/responses', respond({ previous_response_id: 'resp_1' }), 'previous_response_id'],
-  ['/responses', respond({ background: true }), 'background'],
+  ['/responses', respond({ background: 'yes' }), 'background'],
   ['/chat/completions/RAG', chat({ collection: 7 }), 'collection'],
   ['/embeddings', { model: 'sluice/embed', input: [] }, 'input'],
   ['/embeddings', { model: 'sluice/embed', input: ['a', ''] }, 'input[1]'],

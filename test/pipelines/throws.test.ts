@@ -86,6 +86,12 @@ const streamed: Readonly<Record<string, object>> = {
   postAudioTranscriptions: { stream: true },
 };
 
+/** The same, and they go on without their client. */
+const resumable: Readonly<Record<string, object>> = {
+  postChatCompletions: { stream: true, stream_options: { resumable: true } },
+  postResponses: { stream: true, background: true },
+};
+
 t.test('a throw in any stage of any route costs one request', async (t) => {
   const gateway = await startFuzzGateway();
   const { ports, key } = gateway;
@@ -145,10 +151,14 @@ t.test('a throw in any stage of any route costs one request', async (t) => {
   };
   const requestsTo = (operation: Operation): readonly PlainRequest[] => {
     const plain = plainOf(operation);
-    const change = streamed[operation.id];
-    if (change === undefined) return [plain];
-    const body = Buffer.from(JSON.stringify({ ...JSON.parse(String(plain.body)), ...change }));
-    return [plain, { ...plain, body }];
+    const changes = [streamed[operation.id], resumable[operation.id]].filter(
+      (change) => change !== undefined,
+    );
+    const changed = changes.map((change) => ({
+      ...plain,
+      body: Buffer.from(JSON.stringify({ ...JSON.parse(String(plain.body)), ...change })),
+    }));
+    return [plain, ...changed];
   };
 
   let injections = 0;

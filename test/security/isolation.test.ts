@@ -52,8 +52,18 @@ const item = JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)
 const video = (await make('/videos', { model: 'sluice/video', prompt: '/sim render=10m\nA lock' })).id;
 const song = (await make('/music', { model: 'sluice/music', prompt: '/sim render=10m\nA lock' })).id;
 
+const response = (
+  await make('/responses', {
+    model: 'sluice/chat',
+    input: '/sim tokens=100000 rate=1\nA lock',
+    background: true,
+  })
+).id;
+const stream = response.replace('resp_', 'stream_');
+
 /** Ids of the same form that do not exist. */
-const nobody = (id: string): string => id.replace(/[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'));
+const nobody = (id: string): string =>
+  id.replace(/(?<=[_-].*)[0-9a-f]/g, (digit) => (digit === '0' ? '1' : '0'));
 
 const words = { model: 'sluice/chat', messages: [{ role: 'user', content: 'the code?' }] };
 const attempts: readonly (readonly [
@@ -68,6 +78,12 @@ const attempts: readonly (readonly [
   ['GET', `/videos/${video}/content?index=0`, [video]],
   ['GET', `/videos?after=${video}`, [video]],
   ['GET', `/videos?before=${video}`, [video]],
+  ['GET', `/streams/${stream}`, [stream]],
+  ['DELETE', `/streams/${stream}`, [stream]],
+  ['GET', `/responses/${response}`, [response]],
+  ['GET', `/responses/${response}?stream=true&starting_after=0`, [response]],
+  ['DELETE', `/responses/${response}`, [response]],
+  ['POST', `/responses/${response}/cancel`, [response]],
   ['GET', `/music/${song}`, [song]],
   ['DELETE', `/music/${song}`, [song]],
   ['GET', `/music/${song}/content`, [song]],
@@ -178,6 +194,9 @@ t.test('every key of one subscription sees the same', async (t) => {
 t.test('no attempt changed a record', async (t) => {
   t.match(JSON.parse((await ask(owner, 'GET', `/videos/${video}`)).body), { id: video });
   t.match(JSON.parse((await ask(owner, 'GET', `/music/${song}`)).body), { id: song });
+  const running = JSON.parse((await ask(owner, 'GET', `/responses/${response}`)).body);
+  t.match(running, { id: response, status: 'in_progress' });
+  t.equal((await ask(owner, 'DELETE', `/streams/${stream}`)).status, 204);
   t.match(JSON.parse((await ask(owner, 'GET', `/vector_store/${store}/items`)).body), {
     data: [{ id: item, description: /4711|^$|lock/ }],
   });

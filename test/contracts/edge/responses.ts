@@ -12,12 +12,7 @@ import { byteStream, bytes, eventStream, keyed, open, Probe, text } from './prob
 const commonHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers':
-    'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost, ' +
-    'x-sluice-replica, x-sluice-attempts, x-sluice-queue-ms, x-sluice-engine-ms, x-sluice-overhead-ms, ' +
-    'x-sluice-cached-tokens, ' +
-    'x-ratelimit-limit-requests, x-ratelimit-remaining-requests, x-ratelimit-reset-requests, ' +
-    'anthropic-ratelimit-requests-limit, anthropic-ratelimit-requests-remaining, ' +
-    'anthropic-ratelimit-requests-reset, allow, accept-ranges, content-range',
+    'x-request-id, request-id, retry-after, x-should-retry, x-usage-seconds, x-usage-cost, x-stream-id, *',
 };
 
 export const responses = async (t: Test, name: 'uws' | 'node'): Promise<void> => {

@@ -1,7 +1,7 @@
 /** Subscribes to Redis channels on a connection of its own that reconnects by itself. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { reconnectBackoff } from '../redis.ts';
+import { reconnectBackoff } from './redis.ts';
 
 interface ChannelOptions {
   readonly url: string;

@@ -1,0 +1,56 @@
+/** What the logs of a process may take together, and one subscription of it. */
+import type { SpillFile } from './spill-file.ts';
+
+export interface LogLimits {
+  /** Bytes of one log: half of it for what was read already, half for what nobody has read yet. */
+  readonly streamBytes: number;
+  /** Bytes of all logs, in memory and on disk. */
+  readonly allBytes: number;
+  /** Bytes in memory beyond which logs are written to disk; at twice as many their sources are paused. */
+  readonly memoryBytes: number;
+  /** Bytes that one log has in memory before it is written to disk. */
+  readonly spillBytes: number;
+}
+
+/** What a log takes beside its text, about. */
+export const logOverhead = 4096;
+
+export class LogBudget {
+  readonly limits: LogLimits;
+  readonly file: SpillFile;
+  readonly #bySubscription = new Map<string, number>();
+  memory = 0;
+
+  constructor(limits: LogLimits, file: SpillFile) {
+    this.limits = limits;
+    this.file = file;
+  }
+
+  /** Takes bytes of memory or, with a negative number, returns them. */
+  use(subscription: string, memory: number): void {
+    this.memory += memory;
+    this.keep(subscription, memory);
+  }
+
+  /** Bytes of a subscription, wherever they are. */
+  keep(subscription: string, bytes: number): void {
+    const sum = (this.#bySubscription.get(subscription) ?? 0) + bytes;
+    if (sum === 0) this.#bySubscription.delete(subscription);
+    else this.#bySubscription.set(subscription, sum);
+  }
+
+  /** Memory is short: logs are written to disk early. */
+  get isTight(): boolean {
+    return this.memory > this.limits.memoryBytes;
+  }
+
+  /** There is no room: what was read is cut, and sources wait until the rest is read. */
+  isFull(subscription: string): boolean {
+    const { allBytes, memoryBytes } = this.limits;
+    return (
+      this.memory > 2 * memoryBytes ||
+      this.memory + this.file.bytes > allBytes ||
+      (this.#bySubscription.get(subscription) ?? 0) > allBytes / 4
+    );
+  }
+}

@@ -51,7 +51,7 @@ const target = (input: Input): { readonly url: string; readonly key: string } =>
   const key = input.text('key') ?? env.SLUICE_KEY ?? bootstrapKey;
   if (key === undefined) throw new UsageError('say which key to use: --key KEY, or set SLUICE_KEY');
   const own = `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}/v1`;
-  return { url: (input.text('url') ?? env.SLUICE_URL ?? own).replace(/\/+$/, ''), key };
+  return { url: (input.text('url') ?? env.SLUICE_URL ?? own).replace(/\/$/, ''), key };
 };
 
 const firstChatModel = async (url: string): Promise<string> => {

@@ -75,7 +75,7 @@ export class RequestBody implements IncomingBody, Unsubscribable {
 
   /** The error message for a client that is too slow, checked at every tick; undefined: it is not. */
   lateness(now: number, limits: EdgeLimits): string | undefined {
-    // uWebSockets.js starts its time-out anew after a handler, even if that paused the body; pausing again stops it.
+    // uWebSockets.js starts its time-out again after a handler, even if that paused the body; pausing again stops it.
     if (this.#stopped) this.#channel.pauseBody();
     if (this.#memory?.waits(now, limits.bodyWaitMs) === true || this.#arrived || this.#stopped) {
       this.#pace?.pause(now);

@@ -49,7 +49,7 @@ export const windowLines = (
   return limitLine(limit) + remainingLine(remaining) + (seconds === undefined ? '' : resetLine(seconds));
 };
 
-/** A line for each of the first numbers; others are made anew. */
+/** A line for each of the first numbers; others are made each time. */
 const numberLine = (
   name: string,
   most: number,

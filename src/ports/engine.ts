@@ -16,7 +16,7 @@ import type { DetokenizeCall, TokenizeCall, Tokenized } from './tokenize.ts';
 import type { Trace } from './trace.ts';
 import type { Transcribed, TranscriptionCall } from './transcription.ts';
 
-/** What travels beside a call. Unsubscribing from the answer aborts the call at once. */
+/** What belongs to a call beside its content. Unsubscribing from the answer aborts the call at once. */
 export interface Flow {
   readonly requestId: string;
   /** Whose call it is: those of different subscriptions take turns where an engine is full. */

@@ -84,7 +84,7 @@ export interface Streams {
   readonly mostGraceMs: number;
   /** Throws `unavailable` when there is no room for another one. */
   open(stream: NewStream): StreamLog;
-  /** Undefined for one that is unknown, another subscription's, or expired. Somebody is interested: its time starts anew. */
+  /** Undefined for one that is unknown, another subscription's, or expired. Its time starts again, as somebody wants it. */
   find(id: string, subscription: string): Promise<KeptStream | undefined>;
   stats(): StreamStats;
   check(): Promise<void>;

@@ -218,7 +218,7 @@ class DetachedRun implements Observer<Reply>, StreamSource {
     );
   }
 
-  /** With the first event, which says what the client is told; and once other gateways know it. */
+  /** Made of the first event, once other gateways know the stream. */
   #replyOnce(): void {
     const { reply } = this.#options;
     if (this.#opening === '' || reply === undefined || !this.#published || this.#announced) return;

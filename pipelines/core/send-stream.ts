@@ -1,7 +1,13 @@
 /** Finds the log of a resumable stream, and sends what its reader has missed and what is still to come. */
 import { concat, finalize, from, map, type Observable, of } from 'rxjs';
 import { fail } from '../../src/errors.ts';
-import type { Exchange, Head, KeyedRequest, Reply, WholeReply } from '../../src/ports/exchange.ts';
+import {
+  type Exchange,
+  type Head,
+  type KeyedRequest,
+  noContent,
+  type Reply,
+} from '../../src/ports/exchange.ts';
 import { goneBefore, type KeptStream, type Streams } from '../../src/ports/streams.ts';
 import { invalid } from './checks.ts';
 import { eventStreamHead } from './frame.ts';
@@ -51,8 +57,6 @@ export const readEventNumber = (text: string, field: string): number => {
   return Number(text);
 };
 
-const nothing: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };
-
 /** `whenDone`: what a reader gets who has everything of a stream that has ended. */
 export const sendStream = (
   { stream }: FoundStream,
@@ -61,7 +65,7 @@ export const sendStream = (
   headers: Head['headers'],
   whenDone: 'no content' | 'empty stream',
 ): Observable<Reply> => {
-  if (stream.ended && after >= stream.next - 1 && whenDone === 'no content') return of(nothing);
+  if (stream.ended && after >= stream.next - 1 && whenDone === 'no content') return of(noContent);
   if (after + 1 < stream.first) throw goneBefore(stream.first); // 410
   const { shutDown } = stream;
   if (shutDown !== undefined) exchange.stream = { error: shutDown };

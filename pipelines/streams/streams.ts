@@ -1,6 +1,12 @@
 /** GET and DELETE /streams/{id}: the rest of a resumable stream, and its end. */
 import { from, map } from 'rxjs';
-import type { Exchange, KeyedPipeline, KeyedRequest, Reply, WholeReply } from '../../src/ports/exchange.ts';
+import {
+  type Exchange,
+  type KeyedPipeline,
+  type KeyedRequest,
+  noContent,
+  type Reply,
+} from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
 import { compose } from '../core/compose.ts';
 import { streamPrefix } from '../core/resumable.ts';
@@ -43,8 +49,6 @@ const readPosition = (exchange: Exchange): number => {
 /** 204 tells browsers not to reconnect. */
 const sendRest: Step<FoundStream, Reply, KeyedRequest> = (found, { exchange }) =>
   sendStream(found, exchange, readPosition(exchange), { 'x-stream-id': found.name.id }, 'no content');
-
-const noContent: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };
 
 const endStream: Step<FoundStream, Reply, KeyedRequest> = ({ stream }) =>
   from(stream.cancel().then(() => stream.remove())).pipe(map(() => noContent));

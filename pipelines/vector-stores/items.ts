@@ -5,6 +5,7 @@ import {
   jsonReply,
   type KeyedPipeline,
   type KeyedRequest,
+  noContent,
   type WholeReply,
 } from '../../src/ports/exchange.ts';
 import type { Ports } from '../../src/ports/ports.ts';
@@ -98,5 +99,3 @@ export const vectorStoreItemDelete = (ports: ItemPorts): KeyedPipeline =>
     await ports.vectorStores.removeItem(store, itemid);
     return noContent;
   });
-
-const noContent: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };

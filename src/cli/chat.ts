@@ -1,4 +1,5 @@
 /** `sluice chat`: sends a prompt to a running gateway and prints the answer as it arrives. */
+import { linkTo } from '../address.ts';
 import { loadConfig } from '../config.ts';
 import { environment } from '../environment.ts';
 import { type Command, type Input, UsageError } from './command.ts';
@@ -19,7 +20,7 @@ export const chat: Command = {
       help: 'base URL of the gateway, ending in /v1 (SLUICE_URL, else the one configured here)',
     },
     key: { value: 'KEY', help: 'API key (SLUICE_KEY, else SLUICE_BOOTSTRAP_KEY)' },
-    model: { value: 'MODEL', help: 'model to ask (the default one)' },
+    model: { value: 'MODEL', help: 'model to ask (the first chat model)' },
   },
   run: async (input) => {
     const { url, key } = target(input);
@@ -47,10 +48,10 @@ export const chat: Command = {
 
 const target = (input: Input): { readonly url: string; readonly key: string } => {
   const env = environment();
-  const { host, port, bootstrapKey } = loadConfig();
+  const { host, port, tls, bootstrapKey } = loadConfig();
   const key = input.text('key') ?? env.SLUICE_KEY ?? bootstrapKey;
   if (key === undefined) throw new UsageError('say which key to use: --key KEY, or set SLUICE_KEY');
-  const own = `http://${host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host}:${port}/v1`;
+  const own = `${linkTo(tls === undefined ? 'http' : 'https', { host, port })}/v1`;
   return { url: (input.text('url') ?? env.SLUICE_URL ?? own).replace(/\/$/, ''), key };
 };
 

@@ -1,7 +1,7 @@
 /** The headers of a request of uWebSockets.js, whose request object is valid only until the handler returns. */
 import type { HttpRequest } from 'uWebSockets.js';
 import type { HeaderName, SessionHeader } from '../ports/exchange.ts';
-import { keptHeaders } from '../ports/request-headers.ts';
+import { keptHeaders } from './request-headers.ts';
 
 /** The library takes names as bytes faster than as strings. */
 const encoded: { [name: string]: Uint8Array } = {};

@@ -155,6 +155,9 @@ export type KeyedPipeline = (exchange: Exchange, request: KeyedRequest) => Obser
 
 const jsonHeaders: HeaderList = { 'content-type': 'application/json' };
 
+/** 204. */
+export const noContent: WholeReply = { kind: 'whole', status: 204, headers: {}, body: '' };
+
 export const jsonReply = (value: unknown, status = 200, headers?: HeaderList): WholeReply => ({
   kind: 'whole',
   status,

@@ -32,16 +32,16 @@ const run = async (
     env: { ...process.env, SLUICE_KEY: key },
     timeout: patiently(60_000),
   });
-  let [said, told] = ['', ''];
+  let [output, errors] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (piece) => {
-    said += piece;
+    output += piece;
   });
   child.stderr.setEncoding('utf8').on('data', (piece) => {
-    told += piece;
+    errors += piece;
   });
   const code_ = await new Promise((resolve) => child.once('close', resolve));
-  t.equal(code_, 0, told);
-  return { said, told, folder };
+  t.equal(code_, 0, errors);
+  return { output, errors, folder };
 };
 
 t.test(
@@ -61,18 +61,18 @@ t.test(
 
     t.test('curl', async (t) => {
       const [code = ''] = blocks('sh');
-      const { said, folder } = await run(t, gateway, 'client.sh', code, 'bash', ['-eu']);
+      const { output, folder } = await run(t, gateway, 'client.sh', code, 'bash', ['-eu']);
       const first = eventsOf(readFileSync(join(folder, 'first.txt'), 'utf8'));
-      t.equal(contentOf([...first, ...eventsOf(said)]), answer);
-      t.ok(first.length > 1 && eventsOf(said).length > 1, 'in two parts');
+      t.equal(contentOf([...first, ...eventsOf(output)]), answer);
+      t.ok(first.length > 1 && eventsOf(output).length > 1, 'in two parts');
     });
 
     t.test('fetch', async (t) => {
       const before = resumed();
       const [code = ''] = blocks('ts');
-      const { said, told } = await run(t, gateway, 'client.mts', code, node[0], [...node[1]]);
-      t.equal(said, `${answer}\n`);
-      t.match(told, /\(lost: /);
+      const { output, errors } = await run(t, gateway, 'client.mts', code, node[0], [...node[1]]);
+      t.equal(output, `${answer}\n`);
+      t.match(errors, /\(lost: /);
       t.equal(resumed(), before + 1);
     });
 
@@ -80,16 +80,16 @@ t.test(
     t.test('Python', { skip: !hasPython && 'no python3' }, async (t) => {
       const before = resumed();
       const [code = ''] = blocks('python');
-      const { said } = await run(t, gateway, 'client.py', code, 'python3', []);
-      t.equal(said.replace(/\n\(lost: .*\)\n/g, ''), `${answer}\n`);
+      const { output } = await run(t, gateway, 'client.py', code, 'python3', []);
+      t.equal(output.replace(/\n\(lost: .*\)\n/g, ''), `${answer}\n`);
       t.equal(resumed(), before + 1);
     });
 
     t.test("OpenAI's SDK", async (t) => {
       const before = resumed();
       const [, code = ''] = blocks('ts');
-      const { said } = await run(t, gateway, 'client.mts', code, node[0], [...node[1]]);
-      t.equal(said, `${answer}\n`);
+      const { output } = await run(t, gateway, 'client.mts', code, node[0], [...node[1]]);
+      t.equal(output, `${answer}\n`);
       t.equal(resumed(), before + 1);
     });
   },

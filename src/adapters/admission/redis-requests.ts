@@ -116,7 +116,7 @@ export class RedisRequests {
     else if (standing === 'unknown') this.ask(lease);
   }
 
-  /** Also those whose reply may still arrive, and those that waited for Redis to return: all keep their order of arrival. */
+  /** With those whose reply may still arrive, and those that wait for Redis: all in their order of arrival. */
   moveToLocal(): void {
     if (this.#refuses) return;
     for (const lease of this.#leases.all()) {

@@ -12,7 +12,7 @@ export interface StreamRecord {
   readonly next: number;
   readonly first: number;
   readonly opening: string;
-  /** It is not found any more: only those who read it already may go on. */
+  /** No new reader finds it; present ones read on. */
   readonly removed: boolean;
 }
 
@@ -122,7 +122,7 @@ export class RedisStore {
     return found === undefined ? undefined : entryOf(found);
   }
 
-  /** It is not found any more; its readers have a moment for the last events. */
+  /** No new reader finds it; present ones have a moment for the last events. */
   async remove(id: string): Promise<void> {
     const [record, log] = this.#keys(id);
     await this.#connection.use((redis) =>

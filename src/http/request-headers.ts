@@ -1,5 +1,5 @@
 /** The request headers that pipelines read and that browsers may send. */
-import type { KeptHeader } from './exchange.ts';
+import type { KeptHeader } from '../ports/exchange.ts';
 
 /** On which requests a header means anything: reading one that does not would only cost time. */
 type When = 'always' | 'with a body' | 'unless POST';

@@ -1,0 +1,68 @@
+/** Allowances: amounts that may be used, reserved before a call and settled after it. */
+import type { Observable } from 'rxjs';
+
+/** When what was used counts no longer. */
+export type Span =
+  /** Requests at once: with its settlement. */
+  | { readonly kind: 'held' }
+  /** Tokens per minute: so many milliseconds after it was reserved. */
+  | { readonly kind: 'window'; readonly ms: number }
+  /** Dollars per month: when the period ends, in Unix milliseconds; undefined: never. */
+  | { readonly kind: 'period'; readonly start: number; readonly end: number | undefined };
+
+export interface Allowance {
+  /** What is counted; a period's start belongs to it. */
+  readonly name: string;
+  /** A whole number below 2⁵³, as every amount is. Where requests disagree, that of the latest holds. */
+  readonly limit: number;
+  readonly span: Span;
+}
+
+export interface Claim {
+  readonly allowance: Allowance;
+  /** The most that the call can use. */
+  readonly amount: number;
+}
+
+/** One claim did not fit, and nothing was reserved. */
+export class Exhausted extends Error {
+  readonly claim: Claim;
+  /** Neither used nor reserved. */
+  readonly left: number;
+  /** Milliseconds until the claim fits if nothing else is used; undefined: not by waiting alone. */
+  readonly retryMs: number | undefined;
+
+  constructor(claim: Claim, left: number, retryMs: number | undefined) {
+    super(
+      `${claim.allowance.name} has ${left} of ${claim.allowance.limit} left, ${claim.amount} were claimed`,
+    );
+    this.claim = claim;
+    this.left = left;
+    this.retryMs = retryMs;
+  }
+}
+
+export interface Reservation {
+  /** What each claim used in the end, in the order they were made; only the first call counts. */
+  settle(used: readonly number[]): void;
+}
+
+export interface Used {
+  /** Settled, and reserved but not settled. */
+  readonly used: number;
+  readonly reserved: number;
+}
+
+export interface Allowances {
+  /**
+   * All claims or none, at once where this process decides. Throws or errors with `Exhausted`, or with `unavailable`
+   * (503) where it cannot be decided. `id` is the request's: what it used is settled under it, even after this process
+   * died.
+   */
+  reserve(id: string, claims: readonly Claim[]): Reservation | Observable<Reservation>;
+  /** As of now, for people to look at. */
+  used(allowances: readonly Allowance[]): Promise<readonly Used[]>;
+  /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -64,6 +64,7 @@ export const statusMeanings: Readonly<Record<number, string>> = {
   404: 'No such model, job, file or route',
   409: 'The job changed state during the action',
   410: 'The events asked for are no longer kept; the message says which are',
+  412: 'The record has changed since its `ETag` was read',
   413: 'Body or file too large; the message gives the limit',
   416: 'No part of it lies in the `Range`; `Content-Range` gives its size',
   422: 'The questions cannot be answered as they are put',

@@ -55,8 +55,8 @@ export interface Service {
   readonly jobs: RunningJobs;
   readonly webhooks: Webhooks;
   readonly codecWatch: CodecWatch;
-  /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. */
-  reload(): void;
+  /** Reads `sluice.yaml` again; an invalid file is logged, and the previous one stays in use. Returns why it was refused. */
+  reload(): string | undefined;
 }
 
 export const openService = async (options: ServiceOptions): Promise<Service> => {
@@ -81,7 +81,7 @@ export const openService = async (options: ServiceOptions): Promise<Service> => 
     ...codecFamilies(codecWatch.current()),
     ...diskFamilies(reserve.stats()),
   ]);
-  const reload = (): void => void file.reload();
+  const reload = (): string | undefined => (file.reload() ? undefined : file.refusal());
   return {
     catalog,
     engines,

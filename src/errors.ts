@@ -25,6 +25,7 @@ const kinds = {
   method_not_allowed: row(405, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   conflict: row(409, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   gone: row(410, 'not_found_error', 'not_found', 'not_found_error'),
+  precondition_failed: row(412, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   payload_too_large: row(413, 'invalid_request_error', 'payload_too_large', 'request_too_large'),
   range_not_satisfiable: row(416, 'invalid_request_error', 'invalid_request', 'invalid_request_error'),
   unprocessable: row(422, 'validation_error', 'unprocessable', 'invalid_request_error'),

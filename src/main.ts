@@ -8,12 +8,17 @@ import { openAdmission } from './adapters/admission/open.ts';
 import { openState } from './adapters/state/open.ts';
 import { openStreams } from './adapters/streams/open.ts';
 import { openVectors } from './adapters/vectors/open.ts';
+import { createAdminApi, errorReply } from './admin/api.ts';
 import { gatewayChecks } from './admin/checks.ts';
+import { withDetachedStreams } from './admin/live-requests.ts';
 import { openAdmin } from './admin/open.ts';
+import type { AdminApi } from './admin/route.ts';
+import { createAuthenticate, ensureFirstToken } from './admin/tokens.ts';
 import { sessionHeaders } from './catalog/session-headers.ts';
 import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
 import type { Config } from './config.ts';
+import { fail } from './errors.ts';
 import { type DrainOptions, defaultEdgeLimits, listen } from './http/listen.ts';
 import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
@@ -40,8 +45,12 @@ export interface Gateway {
   /** The secret of the first key, if this start created it. */
   readonly firstKey: string | undefined;
   readonly edge: 'uws' | 'node';
-  /** Metrics and probes; undefined when switched off. */
+  /** Metrics, probes and the admin API; undefined when switched off. */
   readonly adminUrl: string | undefined;
+  /** Token of the admin API, if this start created it. */
+  readonly adminToken: string | undefined;
+  /** For a supervisor, which has the admin port of all its processes. */
+  readonly adminApi: AdminApi;
   readonly ports: Ports;
   /** The ffmpeg in use; found after the start. */
   readonly codecInfo: Promise<CodecInfo | undefined>;
@@ -115,7 +124,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       ...storeFamilies(shared.stats()),
     ]);
     const checks = gatewayChecks({ state, usage, catalog, engines });
-    const admin = await openAdmin(opened, config.admin, metrics, checks);
+    let adminApi: AdminApi | undefined;
+    const startedApi: AdminApi = (request) =>
+      adminApi?.(request) ??
+      Promise.resolve(errorReply(fail('unavailable', 'The gateway is starting'), request.id));
+    const admin = await openAdmin(opened, config.admin, metrics, checks, startedApi);
 
     const edge = await listen({
       routes: routes(ports),
@@ -141,6 +154,17 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     url ||= `${edge.url}/v1`;
     // Last of all: a start that fails must not have created a key that nobody has seen.
     const firstKey = config.bootstrapKey === undefined ? await ensureBootstrapKey(state) : undefined;
+    const adminToken =
+      config.adminApi && config.adminToken === undefined ? await ensureFirstToken(state) : undefined;
+    adminApi = createAdminApi(
+      {
+        ...{ log, version: apiVersion, state, ledger: accounts.ledger, catalog, engines, jobs },
+        reload: service.reload,
+        requests: withDetachedStreams(edge.requests, streams),
+        unready: admin.unready,
+      },
+      createAuthenticate(state, config.adminToken),
+    );
     admin.started();
 
     return {
@@ -148,9 +172,11 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       firstKey,
       edge: edge.name,
       adminUrl: admin.url,
+      adminToken,
+      adminApi,
       ports,
       codecInfo: service.codecWatch.look(),
-      reload: service.reload,
+      reload: () => void service.reload(),
       families: () => metrics.families(),
       unready: admin.unready,
       stop: async (options) => {

@@ -23,7 +23,7 @@ type TaskOf<Context> = Context extends { readonly task: infer Task } ? Task : un
 
 export interface Request<Context> {
   readonly exchange: ExchangeOf<Context> &
-    Pick<Exchange, 'id' | 'log' | 'served'> &
+    Pick<Exchange, 'id' | 'log' | 'served' | 'queuedFor'> &
     Partial<Pick<Exchange, 'body'>>;
   readonly caller: Caller;
   readonly early?: EarlyLease;
@@ -50,7 +50,7 @@ export const admit = <Draft extends OfModel, Out, Context>(
         const slot = new Holder(request, lease);
         subscriber.add(slot);
         request.exchange.body?.admitted();
-        request.exchange.served = new Served(request.caller, model.id, lease);
+        request.exchange.served = new Served(request.caller, model.id, lease, slot);
         if (lease.position !== undefined) logWait(request.exchange, model, lease);
         inner(draft, slot as Context).subscribe(subscriber);
       });
@@ -61,7 +61,9 @@ export const admit = <Draft extends OfModel, Out, Context>(
         model: model.id,
         limits: model.limits,
       });
-    return lease instanceof Observable ? lease.pipe(take(1), switchMap(hold)) : hold(lease);
+    if (!(lease instanceof Observable)) return hold(lease);
+    request.exchange.queuedFor = model.id;
+    return lease.pipe(take(1), switchMap(hold));
   };
   return Object.assign(run, { inner });
 };

@@ -5,6 +5,7 @@ import { type Command, type Input, json, type Option, UsageError } from './comma
 import { keySettings, readChanges, secondsOf } from './key-settings.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
+import { targetOptions } from './target.ts';
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 
@@ -15,10 +16,11 @@ const create: Command = {
     subscription: { value: 'SUBSCRIPTION', help: 'id or name of the subscription it belongs to (default)' },
     ...keySettings,
     json,
+    ...targetOptions,
   },
   run: (input) => {
     const changes = readChanges(input);
-    return withKeys(async (keys) =>
+    return withKeys(input, async (keys) =>
       printSecret(
         input,
         await keys.createKey({ subscription: input.text('subscription') ?? 'default', ...changes }),
@@ -41,9 +43,9 @@ const printSecret = (input: Input, { secret, key }: NewKey, when: string): void 
 const list: Command = {
   name: 'keys list',
   summary: 'show keys, without their secrets',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
+  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json, ...targetOptions },
   run: (input) =>
-    withKeys(async (keys) => {
+    withKeys(input, async (keys) => {
       const found = await keys.listKeys(input.text('subscription'));
       const uses = await keys.lastUses();
       if (input.given('json'))
@@ -97,11 +99,11 @@ const update: Command = {
   arity: [1, 1],
   summary: 'change what a key may be used for',
   details: "Settings that are not given stay; an empty one ('') is removed.",
-  options: { ...keySettings, json },
+  options: { ...keySettings, json, ...targetOptions },
   run: (input) => {
     const changes = readChanges(input);
     if (Object.keys(changes).length === 0) throw new UsageError('say what to change, such as --expires 30d');
-    return withKeys(async (keys) => {
+    return withKeys(input, async (keys) => {
       const key = await keys.updateKey(input.operands[0] ?? '', changes);
       if (input.given('json')) return printJson(key);
       print(`${key.id} is changed. Only for: ${scopeWords(key)}. Expires: ${minuteOrDash(key.expires)}.`);
@@ -115,10 +117,10 @@ const rotate: Command = {
   operands: 'KEY',
   arity: [1, 1],
   summary: 'give a key a new secret; the former one works a while longer',
-  options: { overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' }, json },
+  options: { overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' }, json, ...targetOptions },
   run: (input) => {
     const overlap = secondsOf('overlap', input.text('overlap') ?? '24h');
-    return withKeys(async (keys) =>
+    return withKeys(input, async (keys) =>
       printSecret(
         input,
         await keys.rotateKey(input.operands[0] ?? '', overlap),
@@ -141,10 +143,11 @@ const changing = (verb: string, summary: string, change: Change): Command => ({
     name: { value: 'NAME', help: 'instead of KEY: the one key of that name in the subscription' },
     all: { help: 'instead of KEY: every key of the subscription' },
     json,
+    ...targetOptions,
   },
   run: (input) => {
     checkSelection(input);
-    return withKeys(async (keys) => {
+    return withKeys(input, async (keys) => {
       const changed: KeyRecord[] = [];
       for (const { id } of await selected(keys, input)) changed.push(await change(keys, id));
       if (input.given('json')) return printJson(changed);

@@ -1,12 +1,13 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
 import { type LimitKind, type LimitNumbers, limitKinds } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
-import { loadConfig } from '../config.ts';
-import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
-import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
+import type { KeyManagement } from '../keys/manage.ts';
+import type { LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { listedModels } from './models.ts';
 import { print, printJson, remark, table } from './output.ts';
-import { soon, withState } from './stores.ts';
+import { soon, withManagement } from './stores.ts';
+import { targetOptions } from './target.ts';
 
 const kinds = Object.entries(limitKinds) as [LimitKind, (typeof limitKinds)[LimitKind]][];
 
@@ -23,15 +24,16 @@ const set: Command = {
     model,
     ...Object.fromEntries(kinds.map(([, { option, help }]) => [option, { value: 'NUMBER', help }])),
     json,
+    ...targetOptions,
   },
   run: (input) => {
     const numbers = numbersOf(input);
-    return withLimits(async (limits, keys) => {
+    return withLimits(input, async (limits, keys) => {
       const { id } = await keys.findSubscription(subscriptionOf(input));
       const record = await limits.set(id, input.text('model'), numbers);
       if (input.given('json')) return printJson(record);
       print(limitsTable([record]));
-      await warnOfUnknown(input.text('model'));
+      await warnOfUnknown(input);
       remark(soon);
     });
   },
@@ -40,9 +42,9 @@ const set: Command = {
 const list: Command = {
   name: 'limits list',
   summary: 'show the limits that subscriptions have of their own',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json },
+  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json, ...targetOptions },
   run: (input) =>
-    withLimits(async (limits, keys) => {
+    withLimits(input, async (limits, keys) => {
       const reference = input.text('subscription');
       const only = reference === undefined ? undefined : (await keys.findSubscription(reference)).id;
       const found = (await limits.list()).filter((each) => only === undefined || each.subscription === only);
@@ -55,9 +57,9 @@ const list: Command = {
 const clear: Command = {
   name: 'limits clear',
   summary: "go back to the catalog's limits",
-  options: { subscription, model: { ...model, help: 'only those for this model' }, json },
+  options: { subscription, model: { ...model, help: 'only those for this model' }, json, ...targetOptions },
   run: (input) =>
-    withLimits(async (limits, keys) => {
+    withLimits(input, async (limits, keys) => {
       const { id } = await keys.findSubscription(subscriptionOf(input));
       const cleared = await limits.clear(id, input.text('model'));
       if (input.given('json')) return printJson({ subscription: id, cleared });
@@ -110,18 +112,16 @@ const row = (subscription: string, model: string, numbers: LimitNumbers): string
 ];
 
 /** It may come with tomorrow's catalog; more often it is a typo. */
-const warnOfUnknown = async (id: string | undefined): Promise<void> => {
+const warnOfUnknown = async (input: Input): Promise<void> => {
+  const id = input.text('model');
   if (id === undefined) return;
-  const { configFile } = loadConfig();
-  // Loaded here: it takes half a second, which every other command would wait for.
-  const { models } =
-    configFile === undefined
-      ? (await import('../catalog/default-catalog.ts')).defaultCatalog
-      : (await import('../catalog/load.ts')).loadCatalogFile(configFile);
-  if (!models.some((each) => each.id === id)) remark(`The catalog has no model ${id} yet.`);
+  if (!(await listedModels(input)).some((each) => each.id === id))
+    remark(`The catalog has no model ${id} yet.`);
 };
 
-const withLimits = (work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>): Promise<void> =>
-  withState((state) => work(createLimitsManagement(state), createKeyManagement(state)));
+const withLimits = (
+  input: Input,
+  work: (limits: LimitsManagement, keys: KeyManagement) => Promise<void>,
+): Promise<void> => withManagement(input, ({ limits, keys }) => work(limits, keys));
 
 export const limits: readonly Command[] = [set, list, clear];

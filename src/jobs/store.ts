@@ -61,8 +61,12 @@ export class JobStore {
     return this.#state.remove(kindOf(value.type), id, version);
   }
 
-  list(type: JobType, subscription: string, page: JobPage): Promise<readonly StoredJob[]> {
-    return this.#state.list<JobRecord>(kindOf(type), { ...page, owner: subscription });
+  /** Without a subscription, of all of them. */
+  list(type: JobType, subscription: string | undefined, page: JobPage): Promise<readonly StoredJob[]> {
+    return this.#state.list<JobRecord>(kindOf(type), {
+      ...page,
+      ...(subscription === undefined ? {} : { owner: subscription }),
+    });
   }
 
   /** First in the queue of a model. */

@@ -32,8 +32,12 @@ export const setStatus = <T extends Managed>(
   kind: 'key' | 'subscription',
   recordId: string,
   status: Status,
+  expect?: (current: T) => void,
 ): Promise<T> =>
-  change<T>(state, kind, recordId, (value) => (value.status === status ? value : { ...value, status }));
+  change<T>(state, kind, recordId, (value) => {
+    expect?.(value);
+    return value.status === status ? value : { ...value, status };
+  });
 
 /** A record that changes with every change of keys and subscriptions: who copies them need not look at them all. */
 const noticeKind = 'keys-notice';

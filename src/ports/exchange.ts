@@ -30,6 +30,8 @@ export interface Exchange {
   readonly trace?: Trace | undefined;
   /** How it was served; set when it is admitted. */
   served?: Served | undefined;
+  /** The model whose queue it has to wait in; stays when it is admitted. */
+  queuedFor?: string | undefined;
   /** What the client's session is known by, where the engine of its model balances by it. */
   session?: string | undefined;
   /** Set while a stream runs that can say why it ends early: asked to when the server cannot wait for its end. */

@@ -60,6 +60,15 @@ export interface Jobs {
   close(): Promise<void>;
 }
 
+/** For operators: jobs of all subscriptions. */
+export interface JobsOfAll {
+  listAll(type: JobType, subscription: string | undefined, page: JobPage): Promise<readonly JobView[]>;
+  /** Rejects with `not_found`. */
+  getOfAny(id: string): Promise<JobView>;
+  /** Rejects with `not_found`, or `conflict` when it has ended. */
+  cancel(id: string): Promise<JobView>;
+}
+
 export interface SecretView {
   readonly secret: string;
   /** Unix milliseconds. */

@@ -1,0 +1,125 @@
+/** What operators may do to keys, subscriptions, limits and deliveries; every change is noted in the audit log. */
+import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
+import type { DeliveryRecord } from '../../schemas/webhooks.ts';
+import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
+import { createLimitsManagement, type LimitsManagement, noLimits } from '../limits/manage.ts';
+import type { State } from '../ports/state.ts';
+import { Deliveries } from '../webhooks/deliveries.ts';
+import type { Audit } from './audit.ts';
+
+export interface Management {
+  readonly keys: KeyManagement;
+  readonly limits: LimitsManagement;
+  readonly deliveries: DeliveryManagement;
+}
+
+export interface DeliveryManagement {
+  /** The latest first. */
+  list(limit: number, subscription?: string): Promise<readonly ShownDelivery[]>;
+  ofJob(job: string): Promise<readonly ShownDelivery[]>;
+  /** Rejects with `not_found`. */
+  resend(id: string, expect?: (current: DeliveryRecord) => void): Promise<ShownDelivery['value']>;
+}
+
+export interface ShownDelivery {
+  readonly id: string;
+  readonly value: Omit<DeliveryRecord, 'body' | 'claim'>;
+}
+
+export const createManagement = (state: State, audit: Audit): Management => ({
+  keys: auditedKeys(createKeyManagement(state), audit),
+  limits: auditedLimits(createLimitsManagement(state), audit),
+  deliveries: auditedDeliveries(new Deliveries(state), audit),
+});
+
+const auditedKeys = (keys: KeyManagement, audit: Audit): KeyManagement => {
+  const ofKey =
+    (action: string) =>
+    ({ id, subscription }: KeyRecord) => ({ action: `key.${action}`, target: id, subscription });
+  const changing =
+    (action: string, change: KeyManagement['suspendKey']): KeyManagement['suspendKey'] =>
+    (reference, expect) =>
+      audit.changing(ofKey(action), (see) => change(reference, see), expect);
+  return {
+    ...keys,
+    createSubscription: async (name) => {
+      const after = await keys.createSubscription(name);
+      await audit.note({ ...ofSubscription('create', after), after });
+      return after;
+    },
+    setSubscriptionStatus: (reference, status, expect) =>
+      audit.changing(
+        (after) => ofSubscription(statusVerbs[status], after),
+        (see) => keys.setSubscriptionStatus(reference, status, see),
+        expect,
+      ),
+    createKey: async (options) => {
+      const created = await keys.createKey(options);
+      await audit.note({ ...ofKey('create')(created.key), after: created.key });
+      return created;
+    },
+    updateKey: (reference, changes, expect) =>
+      audit.changing(ofKey('update'), (see) => keys.updateKey(reference, changes, see), expect),
+    rotateKey: async (reference, overlap, expect) => {
+      let before: KeyRecord | undefined;
+      const rotated = await keys.rotateKey(reference, overlap, (current) => {
+        expect?.(current);
+        before = current;
+      });
+      await audit.note({ ...ofKey('rotate')(rotated.key), before, after: rotated.key });
+      return rotated;
+    },
+    suspendKey: changing('suspend', keys.suspendKey),
+    resumeKey: changing('resume', keys.resumeKey),
+    revokeKey: changing('revoke', keys.revokeKey),
+  };
+};
+
+const statusVerbs = { active: 'resume', suspended: 'suspend', closed: 'close' } as const;
+
+const ofSubscription = (action: string, { id }: SubscriptionRecord) => ({
+  ...{ action: `subscription.${action}`, target: id, subscription: id },
+});
+
+const auditedLimits = (limits: LimitsManagement, audit: Audit): LimitsManagement => ({
+  ...limits,
+  set: (subscription, model, numbers, expect) =>
+    audit.changing(
+      () => ({ action: 'limits.set', target: subscription, subscription }),
+      (see) => limits.set(subscription, model, numbers, see),
+      expect,
+    ),
+  clear: async (subscription, model, expect) => {
+    let before = noLimits(subscription);
+    const cleared = await limits.clear(subscription, model, (current) => {
+      expect?.(current);
+      before = current;
+    });
+    const { [model ?? '']: _, ...models } = before.models;
+    const after = model === undefined ? noLimits(subscription) : { ...before, models };
+    if (cleared)
+      await audit.note({ action: 'limits.clear', target: subscription, subscription, before, after });
+    return cleared;
+  },
+});
+
+const auditedDeliveries = (deliveries: Deliveries, audit: Audit): DeliveryManagement => ({
+  list: (limit, subscription) => deliveries.list(limit, subscription),
+  ofJob: (job) => deliveries.ofJob(job),
+  resend: async (id, expect) => {
+    let before: object | undefined;
+    const after = await deliveries.resend(id, (current) => {
+      expect?.(current);
+      before = progressOf(current);
+    });
+    const { subscription } = after;
+    await audit.note({
+      ...{ action: 'delivery.resend', target: id, subscription, before },
+      after: progressOf(after),
+    });
+    return after;
+  },
+});
+
+/** Without the address, which may hold a secret, and the body. */
+const progressOf = ({ status, tries, next }: DeliveryRecord): object => ({ status, tries, next });

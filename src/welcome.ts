@@ -42,10 +42,15 @@ export const welcome = ({
       : [
           `  processes  ${processes}${config.redisUrl === undefined ? '; each counts limits by itself: REDIS_URL makes them one' : ''}`,
         ]),
-    ...(adminUrl === undefined ? [] : [`  metrics    ${adminUrl}/metrics`, `  admin API  ${adminUrl}/admin/v1`]),
+    ...(adminUrl === undefined
+      ? []
+      : [`  metrics    ${adminUrl}/metrics`, `  admin API  ${adminUrl}/admin/v1`]),
     ...(adminToken === undefined
       ? []
-      : [`  token      ${adminToken}`, '             of the admin API, shown this once: it is stored as a hash']),
+      : [
+          `  token      ${adminToken}`,
+          '             of the admin API, shown this once: it is stored as a hash',
+        ]),
   ];
   if (chatModel !== undefined)
     lines.push(

@@ -111,13 +111,20 @@ export interface UsageRequest {
 export const readUsageQuery =
   (words: readonly UsageGroup[], path = '/v1/usage') =>
   (exchange: Pick<Exchange, 'query'>): UsageRequest => {
-  const query = new URLSearchParams(exchange.query);
-  const usual = currentMonth(Date.now());
-  const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
-  if (period.from >= period.to) throw invalid('from must be before to');
-  const groups = readGroups(query.get('group_by') ?? 'day', words);
-  return { path, query, period, groups, limit: readLimit(query, 100, 1000), after: readCursor(query, groups) };
-};
+    const query = new URLSearchParams(exchange.query);
+    const usual = currentMonth(Date.now());
+    const period = { from: time(query, 'from') ?? usual.from, to: time(query, 'to') ?? usual.to };
+    if (period.from >= period.to) throw invalid('from must be before to');
+    const groups = readGroups(query.get('group_by') ?? 'day', words);
+    return {
+      path,
+      query,
+      period,
+      groups,
+      limit: readLimit(query, 100, 1000),
+      after: readCursor(query, groups),
+    };
+  };
 
 const time = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);

@@ -11,7 +11,7 @@ export const AdminModel = Titled('AdminModel', {
   engine: Type.String(),
   health: Health,
   private: Type.Boolean(),
-  context_length: Type.Integer(),
+  context_length: Type.Optional(Type.Integer()),
   pricing: Type.Unknown({ description: 'Dollars per unit, exact decimals' }),
   limits: Type.Unknown({ description: 'Those of the catalog' }),
 });

@@ -13,7 +13,11 @@ export const AdminLimitsList = Titled('AdminLimitsList', listFields(AdminLimits)
 
 export const SetLimits = Closed({
   model: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Absent: all models without numbers of their own' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Absent: all models without numbers of their own',
+    }),
   ),
   ...LimitNumbers.properties,
 });

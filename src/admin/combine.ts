@@ -8,7 +8,11 @@ export const anySuccess: Combine = (replies) =>
   pick(replies.find(({ status }) => status >= 500) ?? replies.find(isGood), replies);
 
 /** All of them did it. */
-export const everySuccess: Combine = (replies) => pick(replies.find((reply) => !isGood(reply)), replies);
+export const everySuccess: Combine = (replies) =>
+  pick(
+    replies.find((reply) => !isGood(reply)),
+    replies,
+  );
 
 /** One value of all of theirs; a failure of one is a failure of all. */
 export const merging =

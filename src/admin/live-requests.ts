@@ -2,10 +2,7 @@
 import type { LiveRequests } from '../ports/live.ts';
 import type { Streams } from '../ports/streams.ts';
 
-export const withDetachedStreams = (
-  edge: LiveRequests,
-  streams: Pick<Streams, 'running'>,
-): LiveRequests => ({
+export const withDetachedStreams = (edge: LiveRequests, streams: Pick<Streams, 'running'>): LiveRequests => ({
   list: () => {
     const open = edge.list();
     const ids = new Set(open.map(({ id }) => id));

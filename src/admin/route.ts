@@ -125,5 +125,8 @@ export const route = <Schema extends TSchema>({
 /** Compiled at the first use: most commands and processes never need it. */
 const lazily = <In, Out>(make: () => (value: In) => Out): ((value: In) => Out) => {
   let made: ((value: In) => Out) | undefined;
-  return (value) => (made ??= make())(value);
+  return (value) => {
+    made ??= make();
+    return made(value);
+  };
 };

@@ -22,7 +22,13 @@ export interface AdminServer {
 }
 
 /** Rejects with one clear sentence when it cannot listen. */
-export const startAdmin = async ({ host, port, metrics, unready, api }: AdminOptions): Promise<AdminServer> => {
+export const startAdmin = async ({
+  host,
+  port,
+  metrics,
+  unready,
+  api,
+}: AdminOptions): Promise<AdminServer> => {
   const handlers: Readonly<Record<string, (response: ServerResponse) => Promise<void>>> = {
     '/metrics': async (response) => {
       const text = await metrics();

@@ -1,6 +1,6 @@
 /** Tokens of the admin API: the one of the settings, and those in the store, of which only hashes are kept. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { AdminTokenRecord } from '../../schemas/admin/tokens.ts';
+import type { AdminTokenRecord } from '../../schemas/admin/tokens.ts';
 import { fail } from '../errors.ts';
 import type { State } from '../ports/state.ts';
 
@@ -19,7 +19,8 @@ export const createAuthenticate = (state: State, fromSettings: string | undefine
   const expected = fromSettings === undefined ? undefined : digest(fromSettings);
   return async (authorization) => {
     const token = /^Bearer +([\x21-\x7e]+) *$/i.exec(authorization)?.[1] ?? '';
-    if (token === '' || token.length > longest) throw refused('Send the admin token: Authorization: Bearer TOKEN');
+    if (token === '' || token.length > longest)
+      throw refused('Send the admin token: Authorization: Bearer TOKEN');
     const given = digest(token);
     // Hashes are compared: neither length nor content of the token shows in the time it takes.
     if (expected !== undefined && timingSafeEqual(given, expected)) return settingsName;
@@ -58,7 +59,11 @@ export const createTokenManagement = (state: State): TokenManagement => {
         throw fail('conflict', `There is a token "${name}" already`);
       if (known.length >= mostTokens) throw fail('conflict', `There are ${mostTokens} tokens already`);
       const token = prefix + randomBytes(32).toString('base64url');
-      const record = { name, created: Math.floor(Date.now() / 1000), display: `${prefix}…${token.slice(-4)}` };
+      const record = {
+        name,
+        created: Math.floor(Date.now() / 1000),
+        display: `${prefix}…${token.slice(-4)}`,
+      };
       await state.create(kind, { id: digest(token).toString('hex'), owner: '', value: record });
       return { token, record };
     },

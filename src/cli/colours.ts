@@ -25,7 +25,8 @@ const words: Readonly<Record<string, Style>> = {
 };
 
 /** Of a cell of a table that is one of the words for how something is doing. */
-export const styleOf = (cell: string): Style | undefined => (Object.hasOwn(words, cell) ? words[cell] : undefined);
+export const styleOf = (cell: string): Style | undefined =>
+  Object.hasOwn(words, cell) ? words[cell] : undefined;
 
 function of(style: Style, list: readonly string[]): Record<string, Style> {
   return Object.fromEntries(list.map((word) => [word, style]));

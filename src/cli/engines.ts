@@ -27,7 +27,9 @@ const draining = (verb: 'drain' | 'undrain', summary: string): Command => ({
   run: async (input) => {
     const [engine = '', replica = ''] = input.operands;
     const client = new GatewayClient(runningGateway(input));
-    const found = await client.post<AdminEngine>(`/engines/${encodeURIComponent(engine)}/${verb}`, { replica });
+    const found = await client.post<AdminEngine>(`/engines/${encodeURIComponent(engine)}/${verb}`, {
+      replica,
+    });
     if (input.given('json')) return printJson(found);
     const calls = found.replicas.find(({ url }) => url === replica)?.in_flight ?? 0;
     print(`${replica} is ${verb}ed; ${calls} calls run on it.`);

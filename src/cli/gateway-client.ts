@@ -101,7 +101,8 @@ export class GatewayClient {
       const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
       throw new Error(`${url} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`);
     });
-    if (!response.ok) throw new GatewayError(response.status, messageOf(response, await response.text(), url));
+    if (!response.ok)
+      throw new GatewayError(response.status, messageOf(response, await response.text(), url));
     return response;
   }
 }

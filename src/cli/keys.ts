@@ -43,7 +43,11 @@ const printSecret = (input: Input, { secret, key }: NewKey, when: string): void 
 const list: Command = {
   name: 'keys list',
   summary: 'show keys, without their secrets',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json, ...targetOptions },
+  options: {
+    subscription: { ...subscription, help: 'only those of this subscription' },
+    json,
+    ...targetOptions,
+  },
   run: (input) =>
     withKeys(input, async (keys) => {
       const found = await keys.listKeys(input.text('subscription'));
@@ -117,7 +121,11 @@ const rotate: Command = {
   operands: 'KEY',
   arity: [1, 1],
   summary: 'give a key a new secret; the former one works a while longer',
-  options: { overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' }, json, ...targetOptions },
+  options: {
+    overlap: { value: 'TIME', help: 'how long: 0s, 90m, 24h (the default), 7d' },
+    json,
+    ...targetOptions,
+  },
   run: (input) => {
     const overlap = secondsOf('overlap', input.text('overlap') ?? '24h');
     return withKeys(input, async (keys) =>

@@ -42,7 +42,11 @@ const set: Command = {
 const list: Command = {
   name: 'limits list',
   summary: 'show the limits that subscriptions have of their own',
-  options: { subscription: { ...subscription, help: 'only those of this subscription' }, json, ...targetOptions },
+  options: {
+    subscription: { ...subscription, help: 'only those of this subscription' },
+    json,
+    ...targetOptions,
+  },
   run: (input) =>
     withLimits(input, async (limits, keys) => {
       const reference = input.text('subscription');

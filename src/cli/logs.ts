@@ -52,4 +52,5 @@ const line = (entry: LogEntry): string => {
   ].join('  ');
 };
 
-const styleOf = (status: number): Style => (status === 0 || status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green');
+const styleOf = (status: number): Style =>
+  status === 0 || status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';

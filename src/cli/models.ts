@@ -9,7 +9,7 @@ export interface ListedModel {
   readonly id: string;
   readonly kind: string;
   readonly engine: string;
-  readonly context_length: number;
+  readonly context_length?: number;
   readonly pricing: { readonly prompt: string; readonly completion: string };
   /** Only a running gateway knows. */
   readonly health?: string;
@@ -20,7 +20,8 @@ export const listedModels = async (input: Input): Promise<readonly ListedModel[]
   const found =
     gateway === undefined ? await ofFile() : await new GatewayClient(gateway).all<ListedModel>('/models');
   return found.map(({ id, kind, engine, context_length, pricing, health }) => ({
-    ...{ id, kind, engine, context_length, pricing },
+    ...{ id, kind, engine, pricing },
+    ...(context_length === undefined ? {} : { context_length }),
     ...(health === undefined ? {} : { health }),
   }));
 };
@@ -44,7 +45,7 @@ export const models: Command = {
       ['MODEL', 'KIND', 'ENGINE', ...(hasHealth ? ['HEALTH'] : []), 'CONTEXT', 'USD PER UNIT IN', 'OUT'],
       found.map(({ id, kind, engine, health = '', context_length, pricing }) => [
         ...[id, kind, engine, ...(hasHealth ? [health] : [])],
-        ...[String(context_length), pricing.prompt, pricing.completion],
+        ...[String(context_length ?? ''), pricing.prompt, pricing.completion],
       ]),
     );
   },

@@ -18,7 +18,11 @@ export const table = (heading: Line, rows: readonly Line[], totals?: Line): stri
   const last = totals === undefined ? [] : [totals];
   const numeric = heading.map((_, column) => isNumeric(rows.map((row) => row[column] ?? '')));
   const bold = (cell: string): string => paint('bold', cell);
-  const styles = [bold, ...rows.map(() => (cell: string) => paint(styleOf(cell), cell)), ...last.map(() => bold)];
+  const styles = [
+    bold,
+    ...rows.map(() => (cell: string) => paint(styleOf(cell), cell)),
+    ...last.map(() => bold),
+  ];
   return inColumns([heading, ...rows, ...last], numeric, (cell, line) => styles[line]?.(cell) ?? cell);
 };
 
@@ -38,13 +42,19 @@ const inColumns = (
     return numeric[column] === true ? space + painted(cell, line) : painted(cell, line) + space;
   };
   return lines
-    .map((cells, line) => cells.map((cell, column) => written(cell, column, line)).join('  ').trimEnd())
+    .map((cells, line) =>
+      cells
+        .map((cell, column) => written(cell, column, line))
+        .join('  ')
+        .trimEnd(),
+    )
     .join('\n');
 };
 
 /** At least one number, and beside them only dashes and empty cells. */
 const isNumeric = (cells: Line): boolean =>
-  cells.some((cell) => number.test(cell)) && cells.every((cell) => cell === '' || cell === '–' || number.test(cell));
+  cells.some((cell) => number.test(cell)) &&
+  cells.every((cell) => cell === '' || cell === '–' || number.test(cell));
 
 const number = /^-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?: ?(?:%|s|ms|MiB))?$/;
 

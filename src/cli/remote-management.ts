@@ -47,12 +47,9 @@ const remoteKeys = (client: GatewayClient): KeyManagement => {
       bare(await client.get<Shown<SubscriptionRecord>>(path('subscriptions', reference))),
     listSubscriptions: async () => (await client.all<Shown<SubscriptionRecord>>('/subscriptions')).map(bare),
     setSubscriptionStatus: async (reference, status) =>
-      bare(
-        await client.post<Shown<SubscriptionRecord>>(path('subscriptions', reference, verbs[status])),
-      ),
+      bare(await client.post<Shown<SubscriptionRecord>>(path('subscriptions', reference, verbs[status]))),
     createKey: async (options) => newKeyOf(await client.post('/keys', options)),
-    updateKey: async (reference, changes) =>
-      keyOf(await client.patch<AdminKey>(keyPath(reference), changes)),
+    updateKey: async (reference, changes) => keyOf(await client.patch<AdminKey>(keyPath(reference), changes)),
     rotateKey: async (reference, overlap) =>
       newKeyOf(await client.post(keyPath(reference, 'rotate'), { overlap })),
     findKey: async (reference) => keyOf(await client.get<AdminKey>(keyPath(reference))),
@@ -100,7 +97,11 @@ const remoteDeliveries = (client: GatewayClient): DeliveryManagement => ({
     const query = { order: 'desc', ...(subscription === undefined ? {} : { subscription }) };
     const found: ShownDelivery[] = [];
     for (let after = {}; ; ) {
-      const asked = new URLSearchParams({ limit: String(Math.min(100, limit - found.length)), ...query, ...after });
+      const asked = new URLSearchParams({
+        limit: String(Math.min(100, limit - found.length)),
+        ...query,
+        ...after,
+      });
       const page = await client.get<{ data: readonly AdminDelivery[]; has_more: boolean }>(
         `/deliveries?${asked}`,
       );
@@ -112,7 +113,9 @@ const remoteDeliveries = (client: GatewayClient): DeliveryManagement => ({
   ofJob: async (job) => {
     const endings = ['completed', 'failed', 'cancelled', 'expired'];
     const found = await Promise.all(
-      endings.map((ending) => unlessMissing(client.get<AdminDelivery>(path('deliveries', `${job}-${ending}`)))),
+      endings.map((ending) =>
+        unlessMissing(client.get<AdminDelivery>(path('deliveries', `${job}-${ending}`))),
+      ),
     );
     return found.flatMap((delivery) => (delivery === undefined ? [] : [deliveryOf(delivery)]));
   },

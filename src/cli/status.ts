@@ -31,7 +31,10 @@ const show = (url: string, found: AdminStatus, engines: readonly AdminEngine[]):
       ['gateway', `${url}, API ${found.version}`],
       ['ready', ready ? paint('green', 'yes') : paint('red', 'no')],
       ['models', String(models)],
-      ['engines', `${up} up${down.length === 0 ? '' : `, ${paint('red', `${down.length} down: ${down.join(', ')}`)}`}`],
+      [
+        'engines',
+        `${up} up${down.length === 0 ? '' : `, ${paint('red', `${down.length} down: ${down.join(', ')}`)}`}`,
+      ],
       ['requests', `${requests.queued} queued, ${requests.running} running, ${requests.streaming} streaming`],
     ]),
   );

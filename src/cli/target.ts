@@ -22,7 +22,8 @@ export interface Gateway {
 export const gatewayOf = (input: Input): Gateway | undefined => {
   const env = environment();
   const named = input.text('context');
-  if (named !== undefined && input.given('url')) throw new UsageError('--url and --context exclude each other');
+  if (named !== undefined && input.given('url'))
+    throw new UsageError('--url and --context exclude each other');
   const token = input.text('token') ?? text(env, 'SLUICE_ADMIN_TOKEN');
   if (named !== undefined) return saved(named, input.text('token'));
   const url = input.text('url') ?? text(env, 'SLUICE_ADMIN_URL');

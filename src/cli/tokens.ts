@@ -13,7 +13,8 @@ const create: Command = {
   operands: 'NAME',
   arity: [1, 1],
   summary: 'make a token for the admin API and print it, this once',
-  details: 'NAME is who the audit log says has made a change. Tokens are managed in the store only, not over the API.',
+  details:
+    'NAME is who the audit log says has made a change. Tokens are managed in the store only, not over the API.',
   options: { json },
   run: (input) =>
     withState(async (state) => {

@@ -9,7 +9,6 @@ import { print, printJson, printTable, remark } from './output.ts';
 import { targetOptions } from './target.ts';
 import { type Groups, type Row, withUsage } from './usage-pages.ts';
 
-
 export const usage: Command = {
   name: 'usage',
   summary: 'show what was used and what it costs',

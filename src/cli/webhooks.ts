@@ -5,10 +5,8 @@ import { minute, print, printJson, remark, table } from './output.ts';
 import { withManagement } from './stores.ts';
 import { targetOptions } from './target.ts';
 
-const withDeliveries = <T>(
-  input: Input,
-  work: (deliveries: DeliveryManagement) => Promise<T>,
-): Promise<T> => withManagement(input, ({ deliveries }) => work(deliveries));
+const withDeliveries = <T>(input: Input, work: (deliveries: DeliveryManagement) => Promise<T>): Promise<T> =>
+  withManagement(input, ({ deliveries }) => work(deliveries));
 
 const defaultLimit = 50;
 

@@ -108,7 +108,11 @@ export class Deliveries {
 
   /** The latest first. */
   list(limit: number, subscription?: string): Promise<readonly StoredDelivery[]> {
-    return this.page({ limit, order: 'desc', ...(subscription === undefined ? {} : { owner: subscription }) });
+    return this.page({
+      limit,
+      order: 'desc',
+      ...(subscription === undefined ? {} : { owner: subscription }),
+    });
   }
 
   page(query: ListQuery): Promise<readonly StoredDelivery[]> {

@@ -9,7 +9,12 @@ const call = adminOf(gateway);
 const url = String(gateway.adminUrl);
 
 t.test('only with the token', async (t) => {
-  for (const authorization of ['', 'Bearer wrong-token-of-some-length', `Basic ${adminToken}`, `Bearer ${gateway.key}`]) {
+  for (const authorization of [
+    '',
+    'Bearer wrong-token-of-some-length',
+    `Basic ${adminToken}`,
+    `Bearer ${gateway.key}`,
+  ]) {
     const { status, body } = await call('GET', '/keys', undefined, { authorization });
     t.equal(status, 401, authorization);
     const message = /^Bearer/.test(authorization)
@@ -89,7 +94,9 @@ t.test('subscriptions', async (t) => {
   });
   t.strictSame([suspended.status, suspended.body], [200, { ...record, status: 'suspended' }]);
   t.not(suspended.etag, created.etag);
-  const stale = await call('POST', `/subscriptions/${id}/close`, undefined, { 'if-match': String(created.etag) });
+  const stale = await call('POST', `/subscriptions/${id}/close`, undefined, {
+    'if-match': String(created.etag),
+  });
   t.strictSame(
     [stale.status, stale.body],
     [
@@ -143,7 +150,12 @@ t.test('keys', async (t) => {
   t.strictSame(read.body, key);
   t.equal(read.etag, created.etag);
 
-  const updated = await call('PATCH', `/keys/${id}`, { models: null, name: 'desk' }, { 'if-match': String(read.etag) });
+  const updated = await call(
+    'PATCH',
+    `/keys/${id}`,
+    { models: null, name: 'desk' },
+    { 'if-match': String(read.etag) },
+  );
   const { models: _, ...without } = key;
   t.strictSame([updated.status, updated.body], [200, { ...without, name: 'desk' }]);
   t.equal((await call('PATCH', `/keys/${id}`, { name: 'x' }, { 'if-match': String(read.etag) })).status, 412);
@@ -185,8 +197,14 @@ t.test('limits', async (t) => {
   t.equal((await call('DELETE', `/limits/${id}`, undefined, { 'if-match': String(set.etag) })).status, 412);
   t.equal((await call('PATCH', `/limits/${id}`, { concurrency: 0 })).body.error.param, 'concurrency');
   t.equal((await call('PATCH', `/limits/${id}`, {})).status, 400);
-  t.strictSame((await call('GET', '/limits')).body.data.map(({ id }: { id: string }) => id), [id]);
-  t.strictSame((await call('DELETE', `/limits/${id}?model=${model}`)).body, { ...none, all: { concurrency: 3 } });
+  t.strictSame(
+    (await call('GET', '/limits')).body.data.map(({ id }: { id: string }) => id),
+    [id],
+  );
+  t.strictSame((await call('DELETE', `/limits/${id}?model=${model}`)).body, {
+    ...none,
+    all: { concurrency: 3 },
+  });
   t.strictSame((await call('DELETE', `/limits/${id}`)).body, none);
   t.equal((await call('DELETE', `/limits/${id}`)).status, 404);
 });
@@ -200,7 +218,8 @@ t.test('usage of all subscriptions', async (t) => {
   const { usage } = (await response.json()) as { usage: { completion_tokens: number } };
   const rows = async (query: string) => (await call('GET', `/usage?${query}`)).body.data;
   let found = await rows('group_by=subscription,model');
-  for (let tries = 0; found.length === 0 && tries < 200; tries++) found = await rows('group_by=subscription,model');
+  for (let tries = 0; found.length === 0 && tries < 200; tries++)
+    found = await rows('group_by=subscription,model');
   t.match(found, [
     {
       ...{ object: 'usage.total', subscription: 'sub_default', model: 'sluice/chat', requests: 1, failed: 0 },
@@ -238,7 +257,15 @@ t.test('the audit log says who changed what', async (t) => {
   t.strictSame(
     body.data.map(({ id: _, time: __, ...entry }: { id: string; time: number }) => entry),
     entries.map(([action, target, before, after]) => ({
-      ...{ object: 'audit.entry', who: 'SLUICE_ADMIN_TOKEN', action, target, subscription: id, before, after },
+      ...{
+        object: 'audit.entry',
+        who: 'SLUICE_ADMIN_TOKEN',
+        action,
+        target,
+        subscription: id,
+        before,
+        after,
+      },
     })),
   );
   t.notMatch(JSON.stringify((await call('GET', '/audit?limit=100')).body), secret);

@@ -28,7 +28,10 @@ t.test('two processes', async (t) => {
   const admin = /admin API {2}(\S+)\/admin\/v1/.exec(text)?.[1] ?? '';
   const call = callerOf(admin);
   t.equal((await call('GET', '/status', undefined, { authorization: 'Bearer wrong' })).status, 401);
-  t.match((await call('GET', '/status')).body, { ready: true, processes: [{ pid: Number }, { pid: Number }] });
+  t.match((await call('GET', '/status')).body, {
+    ready: true,
+    processes: [{ pid: Number }, { pid: Number }],
+  });
 
   const client = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 });
   const stream = async (): Promise<string> => {

@@ -133,20 +133,25 @@ t.test('a drained replica gets no more calls', async (t) => {
     'the call runs',
   );
   const drained = await call('POST', '/engines/pool/drain', { replica: busy.url });
-  t.match(drained.body.replicas.find(({ url }: { url: string }) => url === busy.url), {
-    ...{ drained: true, in_flight: 1 },
-  });
+  t.match(
+    drained.body.replicas.find(({ url }: { url: string }) => url === busy.url),
+    {
+      ...{ drained: true, in_flight: 1 },
+    },
+  );
   for (let each = 0; each < 3; each++) await ask();
   const other = busy.url === one.url ? two : one;
   t.equal((await call('POST', '/engines/pool/drain', { replica: other.url })).body.health, 'down');
-  await t.rejects(ask(), { status: 503 });
+  await t.rejects(ask(), { message: /^503 / });
   t.equal((await call('POST', '/engines/pool/undrain', { replica: other.url })).body.health, 'ok');
   await ask();
   await call('POST', '/engines/pool/undrain', { replica: busy.url });
   const [found] = (await call('GET', '/requests?model=a/pooled')).body.data;
   await call('POST', `/requests/${found.id}/cancel`);
   await running;
-  await eventually(async () => (await engine()).replicas.every((each: { in_flight: number }) => each.in_flight === 0));
+  await eventually(async () =>
+    (await engine()).replicas.every((each: { in_flight: number }) => each.in_flight === 0),
+  );
   t.strictSame(await engine(), whole);
   t.equal((await call('POST', '/engines/pool/drain', { replica: 'http://none' })).status, 404);
   t.equal((await call('POST', '/engines/none/drain', { replica: 'http://none' })).status, 404);
@@ -178,10 +183,11 @@ t.test('jobs are listed and cancelled', async (t) => {
   t.equal((await call('POST', `/jobs/${id}/cancel`)).body.status, 'cancelled');
   t.equal((await call('POST', `/jobs/${id}/cancel`)).status, 409);
   t.match((await call('GET', `/jobs/${id}`)).body, { id, status: 'cancelled', cost: null });
-  t.strictSame(
-    await call('GET', '/jobs/video_none'),
-    { status: 404, etag: null, body: refusal(404, 'not_found_error', 'not_found', 'There is no job video_none') },
-  );
+  t.strictSame(await call('GET', '/jobs/video_none'), {
+    status: 404,
+    etag: null,
+    body: refusal(404, 'not_found_error', 'not_found', 'There is no job video_none'),
+  });
   t.equal((await call('GET', '/jobs?type=song')).body.error.param, 'type');
   t.strictSame((await call('GET', '/deliveries')).body.data, []);
   t.equal((await call('POST', '/deliveries/none/resend')).status, 404);
@@ -212,6 +218,9 @@ t.test('requests that ended are logged, and followed', async (t) => {
   t.match(entry, { status: 200, model: 'a/chat', completion_tokens: Number, total_ms: Number });
   t.ok(entry.completion_tokens > 0 && entry.cost !== '0');
   const after = (await call('GET', `/logs?after=${before.cursor}`)).body;
-  t.strictSame(after.data.map(({ id }: { id: string }) => id), [entry.id]);
+  t.strictSame(
+    after.data.map(({ id }: { id: string }) => id),
+    [entry.id],
+  );
   t.equal((await call('GET', '/logs?after=x')).body.error.param, 'after');
 });

@@ -228,7 +228,10 @@ export const harness = (answer: Observable<Parts> = hello, change: Partial<Ports
       check: () => Promise.resolve(),
       ...closes,
     },
-    streams: { mostGraceMs: 0, open: unused, find: unused, stats: unused, check: unused, ...closes },
+    streams: {
+      ...{ mostGraceMs: 0, open: unused, find: unused, running: unused, stats: unused, check: unused },
+      ...closes,
+    },
     usage,
     ledger: { totals: unused, list: unused },
     media: shared<Media>({

@@ -32,7 +32,11 @@ t.test('keys, subscriptions and limits', async (t) => {
   const subscription = await parsed(t, 'subscriptions create', 'Acme & Söhne');
   t.match(subscription, { id: /^sub_/, name: 'Acme & Söhne', status: 'active' });
   t.strictSame(Object.keys(subscription), ['id', 'name', 'status', 'created'], 'as the store has it');
-  const created = await parsed(t, 'keys create --name laptop --models sluice/* --subscription', 'Acme & Söhne');
+  const created = await parsed(
+    t,
+    'keys create --name laptop --models sluice/* --subscription',
+    'Acme & Söhne',
+  );
   const { secret, ...key } = created;
   t.match(key, { id: /^key_/, subscription: subscription.id, models: ['sluice/*'] });
   t.match(await said(t, 'keys list --subscription', 'Acme & Söhne'), {
@@ -94,12 +98,18 @@ t.test('usage, models, status, requests and logs', async (t) => {
     const list = await parsed(t, 'requests --state streaming');
     return list.length === 1 && list;
   }, 'it streams');
-  t.match((await said(t, 'requests')).out, new RegExp(`^REQUEST .*\\n${found.id}  streaming  /chat/completions `));
+  t.match(
+    (await said(t, 'requests')).out,
+    new RegExp(`^REQUEST .*\\n${found.id}  streaming  /chat/completions `),
+  );
   t.strictSame(await said(t, `requests cancel ${found.id}`), {
     ...{ code: 0, out: `${found.id} is cancelled.\n`, err: '' },
   });
   t.match(await stream, /cancelled by an operator/);
-  t.match((await said(t, 'logs --limit 1')).out, new RegExp(`200 .* POST /chat/completions .*${found.id}\\n$`));
+  t.match(
+    (await said(t, 'logs --limit 1')).out,
+    new RegExp(`200 .* POST /chat/completions .*${found.id}\\n$`),
+  );
   t.equal(JSON.parse((await said(t, 'logs --limit 1 --json')).out).id, found.id);
   t.match((await said(t, 'engines list')).out, /^ENGINE +STATE .*\nsimulator +ok /);
   t.match(await said(t, 'engines drain simulator http://a'), { code: 1, err: /has no replicas\n$/ });
@@ -110,7 +120,14 @@ t.test('a gateway that is not there, or refuses', async (t) => {
   const err = async (...words: string[]) => (await said(t, words.join(' '))).err;
   t.match(await err('requests', 'cancel', 'req_none'), /No request "req_none" runs now\n$/);
   const out = t.capture(process.stderr, 'write', () => true);
-  const code = await run(['keys', 'list', '--url', String(gateway.adminUrl), '--token', 'wrong-token-0123456']);
+  const code = await run([
+    'keys',
+    'list',
+    '--url',
+    String(gateway.adminUrl),
+    '--token',
+    'wrong-token-0123456',
+  ]);
   t.equal(code, 1);
   t.equal(await run(['keys', 'list', '--url', 'http://127.0.0.1:2', '--token', 'x']), 1);
   t.equal(await run(['keys', 'list', '--url', 'localhost', '--token', 'x']), 2);
@@ -129,7 +146,9 @@ t.test('saved gateways, variables and colours', async (t) => {
   const home = t.testdir();
   const env = { XDG_CONFIG_HOME: home };
   const [, url = '', , token = ''] = target;
-  t.match(await sluice(env, 'context', 'add', 'prod', '--url', `${url}/admin/v1/`, '--token', token), { code: 0 });
+  t.match(await sluice(env, 'context', 'add', 'prod', '--url', `${url}/admin/v1/`, '--token', token), {
+    code: 0,
+  });
   t.equal(statSync(join(home, 'sluice', 'contexts.json')).mode & 0o777, 0o600);
   const listed = await sluice(env, 'context', 'list');
   t.strictSame(listed, { code: 0, err: '', out: `   CONTEXT  GATEWAY\n*  prod     ${url}\n` });
@@ -139,10 +158,17 @@ t.test('saved gateways, variables and colours', async (t) => {
     err: /There is no store in/,
   });
   await sluice(env, 'context', 'use', 'local');
-  t.match(await sluice({ ...env, SLUICE_ADMIN_URL: url, SLUICE_ADMIN_TOKEN: token, FORCE_COLOR: '1' }, 'subscriptions', 'list'), {
-    code: 0,
-    out: '\u001b[32mactive\u001b[39m',
-  });
+  t.match(
+    await sluice(
+      { ...env, SLUICE_ADMIN_URL: url, SLUICE_ADMIN_TOKEN: token, FORCE_COLOR: '1' },
+      'subscriptions',
+      'list',
+    ),
+    {
+      code: 0,
+      out: '\u001b[32mactive\u001b[39m',
+    },
+  );
   const plain = { ...env, NO_COLOR: '1', FORCE_COLOR: '1' };
   t.notMatch((await sluice(plain, 'subscriptions', 'list', '--context', 'prod')).out, '\u001b');
   t.match(await sluice(env, 'context', 'remove', 'prod'), { code: 0, out: 'prod is forgotten.\n' });

@@ -9,7 +9,8 @@ const exchange = (id: string, more: object = {}): HttpExchange =>
 t.test('the last ones are kept, oldest first', async (t) => {
   const recent = new RecentRequests(3);
   t.strictSame(recent.after(0), { ended: [], count: 0 });
-  for (let each = 1; each <= 5; each++) recent.add(exchange(`req_${each}`), 200, performance.now(), undefined);
+  for (let each = 1; each <= 5; each++)
+    recent.add(exchange(`req_${each}`), 200, performance.now(), undefined);
   const ids = (count: number) => recent.after(count).ended.map(({ id }) => id);
   t.equal(recent.after(0).count, 5);
   t.strictSame(ids(0), ['req_3', 'req_4', 'req_5']);

@@ -31,7 +31,10 @@ export const jobs: readonly AdminRoute[] = [
     },
     run: async ({ parts, query }) => {
       const type = checkEnum(query.get('type') ?? 'video', 'type', ['video', 'music']);
-      const read = ({ owner, ...page }: { readonly owner?: string } & Parameters<typeof parts.jobs.listAll>[2]) =>
+      const read = ({
+        owner,
+        ...page
+      }: { readonly owner?: string } & Parameters<typeof parts.jobs.listAll>[2]) =>
         parts.jobs.listAll(type, owner, page);
       return { value: await storedPage(query, read, shown) };
     },

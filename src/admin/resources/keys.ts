@@ -33,9 +33,7 @@ const shown = (same: readonly KeyRecord[], uses: ReadonlyMap<string, number>): A
     object: 'key',
     ...newest,
     last_used: uses.get(newest.id) ?? null,
-    former_secrets: same
-      .slice(0, -1)
-      .map(({ display, expires }) => ({ display, expires: expires ?? null })),
+    former_secrets: same.slice(0, -1).map(({ display, expires }) => ({ display, expires: expires ?? null })),
   };
 };
 

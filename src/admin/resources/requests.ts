@@ -3,8 +3,8 @@ import { readLimit } from '../../../pipelines/core/page.ts';
 import {
   AdminRequestList,
   type AdminRequestShape,
-  AdminRequestShape as RequestShape,
   CancelledRequest,
+  AdminRequestShape as RequestShape,
   RequestsQuery,
 } from '../../../schemas/admin/requests.ts';
 import { json } from '../../../schemas/openapi.ts';
@@ -34,8 +34,7 @@ const listOf = (found: readonly AdminRequestShape[], limit: number, more = false
   };
 };
 
-const cancelled = () =>
-  fail('unavailable', 'The request was cancelled by an operator', { isFinal: true });
+const cancelled = () => fail('unavailable', 'The request was cancelled by an operator', { isFinal: true });
 
 export const requests: readonly AdminRoute[] = [
   route({

@@ -45,7 +45,13 @@ export const subscriptions: readonly AdminRoute[] = [
     method: 'POST',
     path: '/subscriptions',
     body: NewSubscription,
-    doc: { tag, summary: 'A new one', status: 201, response: json(AdminSubscription), errors: [400, 413, 503] },
+    doc: {
+      tag,
+      summary: 'A new one',
+      status: 201,
+      response: json(AdminSubscription),
+      errors: [400, 413, 503],
+    },
     run: async ({ manage, body }) => answer(await manage.keys.createSubscription(body.name), 201),
   }),
   route({

@@ -127,7 +127,10 @@ export class ReplicaPool {
       if (replica.drained === drained) continue;
       replica.drained = drained;
       if (drained) this.#policy.forget(replica);
-      this.#log.info({ replica: url, calls: replica.busy }, drained ? 'replica drained' : 'replica undrained');
+      this.#log.info(
+        { replica: url, calls: replica.busy },
+        drained ? 'replica drained' : 'replica undrained',
+      );
     }
     this.startWaiters();
     return found.length > 0;
@@ -206,12 +209,11 @@ export class ReplicaPool {
   refusal(now = performance.now()): EngineError {
     const healthy = this.#replicas.filter((replica) => replica.inService).length;
     // Without a limit there are endless slots, but none on replicas that are ejected.
-    const wait =
-      this.#replicas.every(({ drained }) => drained)
-        ? EMPTY_WAIT_MS
-        : healthy === 0
-          ? Math.min(...this.#replicas.filter(({ drained }) => !drained).map((each) => each.cooldownLeft(now)))
-          : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
+    const wait = this.#replicas.every(({ drained }) => drained)
+      ? EMPTY_WAIT_MS
+      : healthy === 0
+        ? Math.min(...this.#replicas.filter(({ drained }) => !drained).map((each) => each.cooldownLeft(now)))
+        : this.#pace.estimate(this.#queue.size + 1, this.#concurrency * healthy, now);
     return new EngineError(
       'unavailable',
       healthy === 0 ? 'The model is unavailable, try again' : 'The model is busy, try again',
@@ -250,7 +252,8 @@ export class ReplicaPool {
       this.#log.error({ replica: replica.url, err: error.cause }, 'engine refuses the gateway');
     if (error.fault === 'none') return;
     // The last one is kept while it responds to other calls.
-    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && other.inService)) return;
+    if (replica.answering > 0 && !this.#replicas.some((other) => other !== replica && other.inService))
+      return;
     if (!replica.failed(error.fault, performance.now())) return;
     // Most likely restarted by the time it is back.
     if (error.fault === 'connection') this.#policy.forget(replica);

@@ -17,8 +17,14 @@ engines:
 models:
   a/chat: { engine: simulator, context_length: 65536, pricing: { prompt: '0.1', completion: '0.2' } }
   a/narrow: { engine: simulator, context_length: 65536, limits: { concurrency: 1, requests_per_minute: 100 } }
-  a/pooled: { engine: pool, context_length: 65536, engine_model: simulator }
-  a/video: { engine: simulator, kind: video }
+  a/pooled: { engine: pool, context_length: 65536, served_as: simulator }
+  a/video:
+    kind: video
+    engine: simulator
+    capabilities: { video: {
+      duration: { min: 4, max: 15, default: 6 }, resolutions: { 768p: { sizes: { '16:9': 1344x768 } } },
+      fps: 24, frame_step: 15, tiers: { turbo: { steps: 4, price: 1 }, standard: { steps: 20, price: 3 }, max: { steps: 40, price: 5 } }, steps: { min: 4, max: 50, base: 10, per_price: 6 },
+      frame_images: [], references: { images: 1, videos: 1, audio: 1, total: 1 }, render_time: { plain: 3, references: 5 } } }
 `,
 });
 t.teardown(async () => {

@@ -26,7 +26,7 @@ const said = async (t: Test, words: string, ...more: string[]) => {
 };
 
 const parsed = async (t: Test, words: string, ...more: string[]) =>
-  JSON.parse((await said(t, words, '--json', ...more)).out);
+  JSON.parse((await said(t, words, ...more, '--json')).out);
 
 t.test('keys, subscriptions and limits', async (t) => {
   const subscription = await parsed(t, 'subscriptions create', 'Acme & Söhne');
@@ -87,7 +87,7 @@ t.test('usage, models, status, requests and logs', async (t) => {
     return found.length === 2 && found;
   }, 'usage of both');
   t.match(rows[0], { object: 'usage.request', model: 'sluice/chat', subscription: 'sub_default' });
-  t.match((await said(t, 'usage --group-by request')).out, /\nTOTAL +[\d. ]+\n$/);
+  t.match((await said(t, 'usage --group-by request')).out, /\n +TOTAL +[\d. ]+\n$/);
   t.match((await said(t, 'usage --subscription default')).out, /^DAY +REQUESTS.*\n\d{4}-\d\d-\d\d +2 +0 /);
   t.match((await said(t, 'models')).out, /^MODEL +KIND +ENGINE +HEALTH .*\n.*simulator +ok /);
   t.match((await said(t, 'status')).out, /^gateway +http.*\nready +yes\nmodels +\d+\nengines +1 up\n/);

@@ -5,7 +5,9 @@ import type { KeyedRequest } from '../../src/ports/exchange.ts';
 import type { Offload } from '../../src/ports/offload.ts';
 import type { Shared } from '../../src/ports/shared.ts';
 import { type Account, type Billed, noTokens, usageEvent } from './account.ts';
+import type { OfModel } from './admit.ts';
 import { countTexts } from './count-texts.ts';
+import { mostOfAny, mostTokens as tokensCost } from './most-used.ts';
 import { fromOperator, type Transform } from './stage.ts';
 
 export type Counted<Part> = Part & { readonly tokens: number };
@@ -34,10 +36,20 @@ export const countTokens = <
     }),
   );
 
-/** `route` is the path below `/v1`; `inputsOf` says how many inputs a part belongs to. */
+interface InputRules<Part, Task> {
+  /** How many inputs a part belongs to. */
+  readonly inputsOf: (part: Part) => number;
+  /** No fewer than an engine may count where it reads up to `window` at once. */
+  readonly mostTokens: (task: Task, window: number) => number;
+}
+
+/** `route` is the path below `/v1`. */
 export const inputAccount =
-  <Part extends { readonly tokens: number }>(route: string, inputsOf: (part: Part) => number) =>
-  (billed: Billed): Account<Part> => {
+  <Part extends { readonly tokens: number }, Task extends OfModel>(
+    route: string,
+    { inputsOf, mostTokens }: InputRules<Part, Task>,
+  ) =>
+  (billed: Billed<Task>): Account<Part> => {
     const started = performance.now();
     let prompt = 0;
     let inputs = 0;
@@ -46,6 +58,10 @@ export const inputAccount =
         prompt += part.tokens;
         inputs += inputsOf(part);
       },
+      most: () =>
+        mostOfAny(billed.task, (model) =>
+          tokensCost(model, mostTokens(billed.task, model.context_length ?? Number.POSITIVE_INFINITY), 0),
+        ),
       tokens: () => ({ prompt, completion: 0 }),
       event: (outcome, status) =>
         usageEvent(route, billed, outcome, status, { tokens: { ...noTokens, prompt }, inputs, started }),

@@ -36,7 +36,8 @@ export const systemOne = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitQuestions(ports.offload)), // 422 when a question is too long for the model
         withAccount(
-          inputAccount('/systemone', () => 1),
+          ports,
+          decisionAccount,
           compose(
             callEngine(ports, 'decide'), // 502 529
             whenAnswered(countTokens(ports.offload, uncounted)), // what the engine did not count
@@ -69,6 +70,17 @@ const fullId = (catalog: Catalog, id: string): string => {
     .filter((model) => !model.private && model.id.slice(model.id.indexOf('/') + 1) === name);
   return match === undefined || others.length > 0 ? id : match.id;
 };
+
+/** Tokens that models put around a question. */
+const around = 16;
+
+const decisionAccount = inputAccount('/systemone', {
+  inputsOf: () => 1,
+  mostTokens: ({ call: { context, questions } }: DecisionTask, window) => {
+    const beside = Buffer.byteLength(context) + around;
+    return questions.reduce((sum, { prompt }) => sum + Math.min(window, beside + Buffer.byteLength(prompt)), 0);
+  },
+});
 
 const uncounted = ({ question, tokens }: Decided, { call }: DecisionTask): Uncounted | undefined =>
   tokens === undefined

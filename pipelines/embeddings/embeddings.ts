@@ -31,6 +31,7 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitInputs(ports.offload)), // inputs that are too long are cut
         withAccount(
+          ports,
           embeddingAccount('/embeddings'),
           compose(
             callEngine(ports, 'embed'), // 502 503 504

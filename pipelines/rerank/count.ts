@@ -11,7 +11,16 @@ import type { RerankTask } from './read-request.ts';
 
 export type CountedReranked = Counted<Reranked>;
 
-export const rerankAccount = inputAccount('/rerank', ({ scores }: CountedReranked) => scores.length);
+/** Tokens that models put around query and document. */
+const around = 16;
+
+export const rerankAccount = inputAccount('/rerank', {
+  inputsOf: ({ scores }: CountedReranked) => scores.length,
+  mostTokens: ({ call: { query, documents } }: RerankTask, window) => {
+    const beside = Buffer.byteLength(query) + around;
+    return documents.reduce((sum, text) => sum + Math.min(window, beside + Buffer.byteLength(text)), 0);
+  },
+});
 
 /** A model reads the query again with each document. */
 export const countReranked = (

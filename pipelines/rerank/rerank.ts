@@ -30,6 +30,7 @@ export const rerank = (ports: Ports): KeyedPipeline =>
       compose(
         withFallbacks(ports, fitDocuments(ports.offload)), // 400 when the query leaves no room; long documents are cut
         withAccount(
+          ports,
           rerankAccount,
           compose(
             callEngine(ports, 'rerank'), // 502 503 504

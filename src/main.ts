@@ -19,7 +19,6 @@ import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { createLastUsed } from './keys/last-used.ts';
-import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 import { FallbackCounts } from './metrics/fallbacks.ts';
@@ -68,15 +67,13 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const service = await openService({ config, log, opened, state, publicUrl, watchUsage });
     const { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks } =
       service;
-    const admission = withOwnLimits(
-      opened.add(await openAdmission(config, log)),
-      opened.add(await openLimitsBook(state, { log })),
-    );
+    const { quotas } = service;
+    const admission = withOwnLimits(opened.add(await openAdmission(config, log)), service.limits);
     const streams = opened.add(await openStreams(config, { log, lost: lostEvents }));
     const offload = opened.add(createOffload());
     const pictures = createPictures({ codec });
     const vectors = opened.add(await openVectors(config, reserve));
-    const embed = embedItems({ admission, engines, usage, offload }, log);
+    const embed = embedItems({ admission, quotas, engines, usage, offload }, log);
     const vectorStores = opened.add(
       createVectorStores({ state, vectors, blobs, offload, catalog, embed, log }, { limits: config.storage }),
     );
@@ -88,6 +85,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       engines,
       fallbacks,
       admission,
+      quotas,
       streams,
       usage,
       ledger: accounts.ledger,

@@ -1,6 +1,6 @@
 /** Caches budgets from the State port, by what they are for. */
 import type { BudgetRecord } from '../../schemas/budgets.ts';
-import { nanodollars } from '../nanodollars.ts';
+import { nanodollars } from '../decimal.ts';
 import type { Allowance } from '../ports/allowances.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { State } from '../ports/state.ts';

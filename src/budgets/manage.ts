@@ -5,7 +5,7 @@ import { BudgetChanges, type BudgetRecord, largestBudget, NewBudget } from '../.
 import { type ApiError, fail } from '../errors.ts';
 import { createKeyManagement } from '../keys/manage.ts';
 import { newId } from '../keys/secret.ts';
-import { nanodollars } from '../nanodollars.ts';
+import { nanodollars } from '../decimal.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
 import { everyRecord, notice } from '../stored-records.ts';
 import { isTimeZone } from './period.ts';

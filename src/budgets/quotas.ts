@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { catchError, firstValueFrom, map, Observable, throwError } from 'rxjs';
 import type { JobClaim } from '../../schemas/jobs.ts';
 import type { LimitsBook } from '../limits/book.ts';
-import { nanodollars } from '../nanodollars.ts';
+import { nanodollars } from '../decimal.ts';
 import {
   type Allowance,
   type Allowances,

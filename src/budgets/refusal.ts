@@ -2,7 +2,7 @@
 import type { BudgetPeriod } from '../../schemas/budgets.ts';
 import { type LimitKind, limitKinds } from '../../schemas/limits.ts';
 import { type ApiError, fail } from '../errors.ts';
-import { dollars } from '../nanodollars.ts';
+import { dollars } from '../decimal.ts';
 import type { Exhausted } from '../ports/allowances.ts';
 import type { BudgetAllowance } from './book.ts';
 import type { LimitAllowance, NamedClaim } from './claims.ts';

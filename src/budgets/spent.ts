@@ -1,7 +1,7 @@
 /** Sums up what was spent of a budget in a period, from the ledger. */
 import type { BudgetRecord } from '../../schemas/budgets.ts';
 import type { KeyRecord } from '../../schemas/records.ts';
-import { nanodollars } from '../nanodollars.ts';
+import { nanodollars } from '../decimal.ts';
 import type { Allowance } from '../ports/allowances.ts';
 import type { Ledger } from '../ports/ledger.ts';
 import type { State } from '../ports/state.ts';

@@ -1,7 +1,7 @@
 /** Watches how much of each budget is used: for metrics, and for webhooks when a threshold is reached. */
 import type { Logger } from 'pino';
 import type { BudgetRecord } from '../../schemas/budgets.ts';
-import { dollars } from '../nanodollars.ts';
+import { dollars } from '../decimal.ts';
 import { PollLoop } from '../poll-loop.ts';
 import type { Allowances } from '../ports/allowances.ts';
 import type { BudgetAllowance, BudgetsBook } from './book.ts';
@@ -11,7 +11,7 @@ import type { QuotaStats } from './stats.ts';
 const thresholds = [50, 80, 95] as const;
 
 /** A webhook that is sent once, however often it is given. */
-export interface ThresholdNotice {
+interface ThresholdNotice {
   readonly id: string;
   readonly budget: string;
   readonly type: 'budget.threshold_reached';

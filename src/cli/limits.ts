@@ -1,14 +1,13 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
-import { type LimitKind, type LimitNumbers, limitKinds } from '../../schemas/limits.ts';
+import type { LimitNumbers } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { kinds, limitOptions, readNumbers } from './limit-numbers.ts';
 import { print, printJson, remark, table } from './output.ts';
 import { soon, withState } from './stores.ts';
-
-const kinds = Object.entries(limitKinds) as [LimitKind, (typeof limitKinds)[LimitKind]][];
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -21,7 +20,7 @@ const set: Command = {
   options: {
     subscription,
     model,
-    ...Object.fromEntries(kinds.map(([, { option, help }]) => [option, { value: 'NUMBER', help }])),
+    ...limitOptions,
     json,
   },
   run: (input) => {
@@ -73,25 +72,12 @@ const subscriptionOf = (input: Input): string => {
 
 const numbersOf = (input: Input): LimitNumbers => {
   subscriptionOf(input);
-  const numbers: LimitNumbers = {};
-  for (const [kind, { option, most }] of kinds) {
-    const number = whole(input, option, most);
-    if (number !== undefined) numbers[kind] = number;
-  }
+  const numbers = readNumbers(input, false) as LimitNumbers;
   if (Object.keys(numbers).length === 0)
     throw new UsageError(
       `say what to limit, at least one of ${kinds.map(([, { option }]) => `--${option} NUMBER`).join(', ')}`,
     );
   return numbers;
-};
-
-const whole = (input: Input, name: string, most: number): number | undefined => {
-  const text = input.text(name);
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!/^\d{1,9}$/.test(text) || number < 1 || number > most)
-    throw new UsageError(`--${name} takes a whole number from 1 to ${most}, not "${text}"`);
-  return number;
 };
 
 const limitsTable = (records: readonly LimitsRecord[]): string =>

@@ -14,6 +14,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createJobs } from '../../src/jobs/jobs.ts';
 import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { startWorker } from '../../src/worker.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { eventually, patiently } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { end } from '../services/child.ts';
@@ -47,6 +48,7 @@ const start = async (t: Test, redis: RedisService) => {
       catalog: { list: () => [], inService: unused, resolve: unused, find: unused, findPublic: unused },
       engines: { of: unused, health: unused, close: async () => undefined },
       usage: { record: unused, ensureOpen: unused, close: async () => undefined },
+      quotas: noQuotas,
       notify: async ({ job }, ending) => {
         const id = `${job.id}-${ending}`;
         const { subscription } = job;

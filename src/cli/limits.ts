@@ -1,5 +1,5 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
-import type { LimitNumbers } from '../../schemas/limits.ts';
+import { type LimitNumbers, tokenKinds } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { loadConfig } from '../config.ts';
 import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
@@ -80,20 +80,26 @@ const numbersOf = (input: Input): LimitNumbers => {
   return numbers;
 };
 
-const limitsTable = (records: readonly LimitsRecord[]): string =>
-  table(
-    ['SUBSCRIPTION', 'MODEL', ...kinds.map(([, { option }]) => option.toUpperCase())],
-    records.flatMap(({ subscription, all, models }) => [
-      ...(Object.keys(all).length === 0 ? [] : [row(subscription, '(all)', all)]),
-      ...Object.entries(models).map(([id, numbers]) => row(subscription, id, numbers)),
+/** Columns for limits on tokens only where there are any. */
+const limitsTable = (records: readonly LimitsRecord[]): string => {
+  const rows = records.flatMap(({ subscription, all, models }) => [
+    ...(Object.keys(all).length === 0 ? [] : [{ subscription, model: '(all)', numbers: all }]),
+    ...Object.entries(models).map(([model, numbers]) => ({ subscription, model, numbers })),
+  ]);
+  const shown = kinds.filter(
+    ([kind]) => !isTokenKind(kind) || rows.some(({ numbers }) => numbers[kind] !== undefined),
+  );
+  return table(
+    ['SUBSCRIPTION', 'MODEL', ...shown.map(([, { option }]) => option.toUpperCase())],
+    rows.map(({ subscription, model, numbers }) => [
+      subscription,
+      model,
+      ...shown.map(([kind]) => String(numbers[kind] ?? '–')),
     ]),
   );
+};
 
-const row = (subscription: string, model: string, numbers: LimitNumbers): string[] => [
-  subscription,
-  model,
-  ...kinds.map(([kind]) => String(numbers[kind] ?? '–')),
-];
+const isTokenKind = (kind: string): boolean => (tokenKinds as readonly string[]).includes(kind);
 
 /** It may come with tomorrow's catalog; more often it is a typo. */
 const warnOfUnknown = async (id: string | undefined): Promise<void> => {

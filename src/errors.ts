@@ -158,7 +158,11 @@ export interface ErrorBody {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;
-  readonly metadata: { readonly error_type: string; readonly code?: string; readonly [more: string]: unknown };
+  readonly metadata: {
+    readonly error_type: string;
+    readonly code?: string;
+    readonly [more: string]: unknown;
+  };
 }
 
 /** The inner object of the envelope; also what a stream's error chunk carries. */

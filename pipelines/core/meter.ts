@@ -1,5 +1,14 @@
 /** The two ends of metering: `count` adds the parts of a response to its account, `record` keeps the usage event. */
-import { concat, defer, finalize, type MonoTypeOperatorFunction, type Observable, type Observer, pipe, tap } from 'rxjs';
+import {
+  concat,
+  defer,
+  finalize,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  type Observer,
+  pipe,
+  tap,
+} from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
 import { asApiError } from '../../src/errors.ts';
 import type { Breakable, Exchange, Head, Reply } from '../../src/ports/exchange.ts';

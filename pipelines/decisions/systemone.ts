@@ -78,7 +78,10 @@ const decisionAccount = inputAccount('/systemone', {
   inputsOf: () => 1,
   mostTokens: ({ call: { context, questions } }: DecisionTask, window) => {
     const beside = Buffer.byteLength(context) + around;
-    return questions.reduce((sum, { prompt }) => sum + Math.min(window, beside + Buffer.byteLength(prompt)), 0);
+    return questions.reduce(
+      (sum, { prompt }) => sum + Math.min(window, beside + Buffer.byteLength(prompt)),
+      0,
+    );
   },
 });
 

@@ -1,7 +1,7 @@
 /** Claims of a call on the limits and budgets that it falls under, and what each of them used in the end. */
 import { type LimitKind, type LimitNumbers, type TokenKind, tokenKinds } from '../../schemas/limits.ts';
-import type { LimitsBook } from '../limits/book.ts';
 import { nanodollars } from '../decimal.ts';
+import type { LimitsBook } from '../limits/book.ts';
 import type { Allowance, Claim } from '../ports/allowances.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { MostUsed, Quoted, UsedQuantities } from '../ports/quotas.ts';

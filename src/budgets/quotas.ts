@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import { catchError, firstValueFrom, map, Observable, throwError } from 'rxjs';
 import type { JobClaim } from '../../schemas/jobs.ts';
-import type { LimitsBook } from '../limits/book.ts';
 import { nanodollars } from '../decimal.ts';
+import type { LimitsBook } from '../limits/book.ts';
 import {
   type Allowance,
   type Allowances,
@@ -129,7 +129,8 @@ class HeldQuota implements Quota {
     this.#settled = true;
     const used = usedBy(event);
     this.#reservation.settle(this.#claims.map(({ measure }) => amountOf(measure, used)));
-    for (const { allowance, measure } of this.#claims) if (measure === 'cost') this.#stats.touch(allowance.name);
+    for (const { allowance, measure } of this.#claims)
+      if (measure === 'cost') this.#stats.touch(allowance.name);
     if (!this.covers(used)) this.#overrun(used);
   }
 

@@ -35,11 +35,12 @@ const farAway = 4_102_444_800_000;
 /** By the time at which calls ended. */
 export const spentOf = async (
   { state, ledger }: Omit<SpentParts, 'ship'>,
-  { subscription, key, tag }: BudgetRecord,
+  budget: BudgetRecord,
   { start, end = farAway }: PeriodSpan,
 ): Promise<number> => {
+  const { subscription } = budget;
   const filter = { from: start, to: end, ...(subscription === undefined ? {} : { subscription }) };
-  const counts = await keysOf(state, { subscription, key, tag });
+  const counts = await keysOf(state, budget);
   let spent = 0;
   let after: readonly string[] | undefined;
   for (;;) {

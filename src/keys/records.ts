@@ -2,7 +2,7 @@
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State } from '../ports/state.ts';
-import { everyRecord, noticeOf as changesOf, notice as noteChange } from '../stored-records.ts';
+import { noticeOf as changesOf, everyRecord, notice as noteChange } from '../stored-records.ts';
 
 type Managed = KeyRecord | SubscriptionRecord;
 

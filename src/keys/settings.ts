@@ -55,10 +55,7 @@ const changedLimits = (
   const numbers = changes === null ? {} : given({ ...limits, ...changes });
   const [problem] = Value.Errors(LimitNumbers, numbers);
   if (problem !== undefined)
-    throw fail(
-      'invalid_request',
-      `limits${problem.instancePath.replaceAll('/', '.')} ${problem.message}`,
-    );
+    throw fail('invalid_request', `limits${problem.instancePath.replaceAll('/', '.')} ${problem.message}`);
   return Object.keys(numbers).length === 0 ? undefined : numbers;
 };
 

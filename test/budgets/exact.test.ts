@@ -34,7 +34,8 @@ t.test('concurrent calls', async (t) => {
   t.ok(Math.abs(Number(retryAfter) - untilMidnight) < 60, `${retryAfter} is about ${untilMidnight}`);
   t.match(body, {
     error: {
-      message: /^This request could cost [0-9.]+ USD, and the budget bud_\w+ of 0.001 USD a day has [0-9.]+ USD left; it resets at \d{4}-/,
+      message:
+        /^This request could cost [0-9.]+ USD, and the budget bud_\w+ of 0.001 USD a day has [0-9.]+ USD left; it resets at \d{4}-/,
       metadata: {
         budget: { id: key.budget, period: 'day', limit: amount, resets_at: Number },
       },
@@ -51,7 +52,11 @@ t.test('concurrent calls', async (t) => {
   }
   t.ok(spent <= nanodollars(amount), `${spent} of ${nanodollars(amount)}`);
   t.match(last.body, {
-    error: { metadata: { budget: { remaining: ((nanodollars(amount) - spent) / 1e9).toFixed(9).replace(/0+$/, '') } } },
+    error: {
+      metadata: {
+        budget: { remaining: ((nanodollars(amount) - spent) / 1e9).toFixed(9).replace(/0+$/, '') },
+      },
+    },
   });
   t.ok(calls > done.length);
 });

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { firstValueFrom, of, throwError } from 'rxjs';
 import t from 'tap';
 import { answerOrFallBack } from '../../pipelines/core/answer-or-fall-back.ts';
+import type { Model } from '../../schemas/catalog.ts';
 import { createBudgetsManagement } from '../../src/budgets/manage.ts';
 import { fail } from '../../src/errors.ts';
 import { eventually } from '../eventually.ts';
@@ -33,13 +34,17 @@ t.test('the dearest fallback is reserved', async (t) => {
 
 t.test('one that could use more is skipped', async (t) => {
   const names = ['test/asked', 'test/dear', 'test/fair'];
-  const [model, dear, fair] = names.map((id) => sampleModel({ id })) as [never, never, never];
+  const [model, dear, fair] = names.map((id) => sampleModel({ id })) as [Model, Model, Model];
   const sent: string[] = [];
   const slot = {
     exchange: { log: pino({ level: 'silent' }), stream: undefined },
     task: undefined as unknown,
     account: {
-      most: () => ({ prompt: 1, completion: 1, cost: (slot.task as { model: unknown }).model === dear ? 2 : 1 }),
+      most: () => ({
+        prompt: 1,
+        completion: 1,
+        cost: (slot.task as { model: unknown }).model === dear ? 2 : 1,
+      }),
     },
     quota: {
       covers: ({ cost }: { cost: number }) => cost <= 1,
@@ -48,11 +53,11 @@ t.test('one that could use more is skipped', async (t) => {
       end: () => undefined,
     },
   };
-  const answer = answerOrFallBack<{ readonly model: { readonly id: string } & typeof model }, string>({
+  const answer = answerOrFallBack<{ readonly model: Model }, string>({
     task: { model },
     fallbacks: {
       models: () => [dear, fair],
-      taskFor: (each) => of({ model: each as never }),
+      taskFor: (each) => of({ model: each }),
       handOver: () => undefined,
     },
     slot,

@@ -66,7 +66,11 @@ t.test('after a restart', async (t) => {
   t.teardown(() => Promise.all([allowances.close(), limits.close(), budgets.close()]));
   const quotas = createQuotas({ allowances, limits, budgets, stats: new QuotaStats(), log });
   await resumeQuotas(state, quotas);
-  const allowance = { name: 'bud_1:0', limit: 100, span: { kind: 'period', start: 0, end: undefined } } as const;
+  const allowance = {
+    name: 'bud_1:0',
+    limit: 100,
+    span: { kind: 'period', start: 0, end: undefined },
+  } as const;
   t.strictSame(await allowances.used([allowance]), [{ used: 90, reserved: 60 }]);
   await quotas.settleJob('music_1', claims, '0.00000005');
   t.strictSame(await allowances.used([allowance]), [{ used: 80, reserved: 0 }]);

@@ -10,7 +10,15 @@ t.teardown(() => gateway.stop());
 t.test('requests per minute of a key', async (t) => {
   const { secret } = await newKey({ limits: { requests_per_minute: 2 } });
   t.equal((await chat(secret)).status, 200);
-  t.equal((await post(secret, '/messages/count_tokens', { model: 'sluice/chat', messages: [{ role: 'user', content: 'Hi' }] })).status, 200);
+  t.equal(
+    (
+      await post(secret, '/messages/count_tokens', {
+        model: 'sluice/chat',
+        messages: [{ role: 'user', content: 'Hi' }],
+      })
+    ).status,
+    200,
+  );
   const refused = await chat(secret);
   t.match(refused.retryAfter, /^([1-9]|[1-5]\d|60)$/);
   t.strictSame(refused, {
@@ -30,8 +38,8 @@ t.test('requests per minute of a key', async (t) => {
             scope: 'key',
             limit: 2,
             remaining: 0,
-            resets_at: (refused.body as { error: { metadata: { limit: { resets_at: number } } } }).error.metadata
-              .limit.resets_at,
+            resets_at: (refused.body as { error: { metadata: { limit: { resets_at: number } } } }).error
+              .metadata.limit.resets_at,
           },
         },
       },
@@ -126,7 +134,12 @@ t.test('prompt tokens of a subscription and a model', async (t) => {
     body: {
       error: {
         metadata: {
-          limit: { kind: 'prompt_tokens_per_minute', scope: 'subscription', model: 'sluice/embed', limit: 300 },
+          limit: {
+            kind: 'prompt_tokens_per_minute',
+            scope: 'subscription',
+            model: 'sluice/embed',
+            limit: 300,
+          },
         },
       },
     },

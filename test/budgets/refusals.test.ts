@@ -26,7 +26,10 @@ const calls: readonly (readonly [path: string, body: object])[] = [
   ['/responses', { model: 'sluice/chat', input: ask, stream: true }],
   ['/embeddings', { model: 'sluice/embed', input: 'Hello' }],
   ['/rerank', { model: 'sluice/rerank', query: 'Hello', documents: ['a', 'b'] }],
-  ['/systemone', { model: 'sluice/decide', state: 'x', questions: { a: { type: 'noul', instructions: 'Is it?' } } }],
+  [
+    '/systemone',
+    { model: 'sluice/decide', state: 'x', questions: { a: { type: 'noul', instructions: 'Is it?' } } },
+  ],
   ['/images', { model: 'sluice/image-edit', prompt: 'A lock', input_references: [reference] }],
   ['/audio/speech', { model: 'sluice/speech', input: 'Hello' }],
   ['/audio/transcriptions', { model: 'sluice/transcribe', input_audio }],
@@ -36,7 +39,9 @@ const calls: readonly (readonly [path: string, body: object])[] = [
 ];
 
 const messageOf = (id: string): RegExp =>
-  new RegExp(`^This request could cost [0-9.]+ USD, more than the budget ${id} of 0\\.000000001 USD (in all|a day)$`);
+  new RegExp(
+    `^This request could cost [0-9.]+ USD, more than the budget ${id} of 0\\.000000001 USD (in all|a day)$`,
+  );
 
 t.test('in the error envelope', async (t) => {
   for (const [path, body] of calls) {
@@ -107,13 +112,17 @@ t.test('what a whole period is too small for is not worth a retry either', async
 });
 
 t.test('what costs nothing is not refused', async (t) => {
-  t.match(await post(total.secret, '/messages/count_tokens', { model: 'sluice/chat', messages }), { status: 200 });
+  t.match(await post(total.secret, '/messages/count_tokens', { model: 'sluice/chat', messages }), {
+    status: 200,
+  });
   t.match(await post(total.secret, '/tokenize', { model: 'sluice/chat', prompt: 'Hello' }), { status: 200 });
 });
 
 t.test('nothing was billed, and no job was made', async (t) => {
   const get = async (path: string) => {
-    const response = await fetch(`${gateway.url}${path}`, { headers: { authorization: `Bearer ${total.secret}` } });
+    const response = await fetch(`${gateway.url}${path}`, {
+      headers: { authorization: `Bearer ${total.secret}` },
+    });
     return response.json();
   };
   t.match(await get('/videos'), { data: [] });

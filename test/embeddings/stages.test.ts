@@ -33,7 +33,7 @@ interface Read {
 const started = (keep?: UsageLog['record']) => {
   const { events, usage } = usageLog(keep);
   const billed = { exchange: exchange(), caller, task: { model: model() }, lease: lease(3) };
-  const account = inputAccount<Read>('/embeddings', () => 1)(billed);
+  const account = inputAccount('/embeddings', { inputsOf: (_: Read) => 1, mostTokens: () => 0 })(billed);
   const admitted = { ...billed, account };
   const source = new Subject<Read>();
   const seen: string[] = [];

@@ -18,8 +18,8 @@ import type { Catalog } from '../../src/ports/catalog.ts';
 import type { Jobs, JobType, NewJob } from '../../src/ports/jobs.ts';
 import type { MusicCall, RenderCall } from '../../src/ports/render.ts';
 import type { State } from '../../src/ports/state.ts';
-import { noQuotas } from '../no-quotas.ts';
 import { eventually } from '../eventually.ts';
+import { noQuotas } from '../no-quotas.ts';
 import { ScriptedRenderer } from './scripted-renderer.ts';
 import { trustingCodec } from './trusting-codec.ts';
 

@@ -27,6 +27,7 @@ import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { streamFamilies } from './metrics/stream-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
+import type { Allowances } from './ports/allowances.ts';
 import type { Ports } from './ports/ports.ts';
 import { openShared } from './shared-store.ts';
 import { createTokenCounts } from './tokens/token-counts.ts';
@@ -42,6 +43,8 @@ export interface Gateway {
   /** Metrics and probes; undefined when switched off. */
   readonly adminUrl: string | undefined;
   readonly ports: Ports;
+  /** What is used of budgets. */
+  readonly allowances: Pick<Allowances, 'used'>;
   /** The ffmpeg in use; found after the start. */
   readonly codecInfo: Promise<CodecInfo | undefined>;
   reload(): void;
@@ -147,6 +150,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       edge: edge.name,
       adminUrl: admin.url,
       ports,
+      allowances: service.allowances,
       codecInfo: service.codecWatch.look(),
       reload: service.reload,
       families: () => metrics.families(),

@@ -1,10 +1,11 @@
 /** Tests that budgets are never exceeded by concurrent calls, and are settled with what each call cost. */
 import t from 'tap';
-import { nanodollars } from '../../src/decimal.ts';
+import { budgetsStatus } from '../../src/budgets/status.ts';
+import { dollars, nanodollars } from '../../src/decimal.ts';
 import { eventually } from '../eventually.ts';
 import { startBudgetGateway } from './client.ts';
 
-const { gateway, limited, known, chat, post, newKey, budgets } = await startBudgetGateway();
+const { gateway, limited, known, chat, newKey, budgets } = await startBudgetGateway();
 t.teardown(() => gateway.stop());
 
 /** Enough for some calls, not for all. */
@@ -15,11 +16,21 @@ const [one, other] = [await newKey({ tags: ['team', 'night'] }), await newKey({ 
 const { id: ofTag } = await budgets.create({ tag: 'team', amount: '0.0005', period: 'total' });
 await known();
 
-interface Bill {
-  readonly usage: { readonly cost: number };
+interface Row {
+  readonly key: string;
+  readonly requests: number;
+  readonly cost: string;
 }
 
-const costOf = (body: unknown): number => nanodollars((body as Bill).usage.cost.toFixed(12));
+/** What the ledger says of a key, once it has so many requests. */
+const billed = (id: string, requests: number): Promise<Row> =>
+  eventually(async () => {
+    const response = await fetch(`${gateway.url}/usage?group_by=key`, {
+      headers: { authorization: `Bearer ${gateway.key}` },
+    });
+    const { data } = (await response.json()) as { data: Row[] };
+    return data.find((row) => row.key === id && row.requests >= requests);
+  }, `${requests} requests are in the ledger`);
 
 t.test('concurrent calls', async (t) => {
   const replies = await Promise.all(Array.from({ length: 40 }, () => chat(key.secret)));
@@ -43,22 +54,17 @@ t.test('concurrent calls', async (t) => {
   });
 
   // One after the other until nothing fits any more: what was reserved and not used was given back.
-  let spent = done.reduce((sum, reply) => sum + costOf(reply.body), 0);
   let calls = done.length;
   let last = await chat(key.secret);
-  for (; last.status === 200; last = await chat(key.secret)) {
-    spent += costOf(last.body);
-    calls++;
-  }
-  t.ok(spent <= nanodollars(amount), `${spent} of ${nanodollars(amount)}`);
-  t.match(last.body, {
-    error: {
-      metadata: {
-        budget: { remaining: ((nanodollars(amount) - spent) / 1e9).toFixed(9).replace(/0+$/, '') },
-      },
-    },
-  });
+  for (; last.status === 200; last = await chat(key.secret)) calls++;
   t.ok(calls > done.length);
+  const { requests, cost } = await billed(key.id, calls);
+  t.equal(requests, calls, 'what was refused is not billed');
+  const left = nanodollars(amount) - nanodollars(cost);
+  t.ok(left >= 0, `${cost} of ${amount}`);
+  t.match(last.body, { error: { metadata: { budget: { remaining: dollars(left) } } } });
+  const [status] = await budgetsStatus(gateway.allowances, [(await budgets.get(key.budget)).value]);
+  t.match(status, { used: dollars(nanodollars(cost)), reserved: '0', left: dollars(left) });
 });
 
 t.test('a client that leaves pays for what it was sent', async (t) => {
@@ -71,22 +77,16 @@ t.test('a client that leaves pays for what it was sent', async (t) => {
       model: 'sluice/chat',
       stream: true,
       max_tokens: 1000,
-      messages: [{ role: 'user', content: '/sim tokens=1000 tps=50\nHello' }],
+      messages: [{ role: 'user', content: '/sim tokens=1000 rate=50/s\nHello' }],
     }),
   });
   for await (const _ of response.body ?? []) break;
   stopping.abort();
-  await post(cancelling.secret, '/chat/completions', {}).catch(() => undefined);
-  const usage = await eventually(async () => {
-    const got = await fetch(`${gateway.url}/usage?group_by=key`, {
-      headers: { authorization: `Bearer ${gateway.key}` },
-    });
-    const { data } = (await got.json()) as { data: { key: string; cost: string | number }[] };
-    return data.find((row) => row.key === cancelling.id);
-  }, 'the event is in the ledger');
-  const cost = nanodollars(Number(usage.cost).toFixed(12));
+  const cost = nanodollars((await billed(cancelling.id, 1)).cost);
   t.ok(cost > 0);
-  t.ok(cost < nanodollars('0.0012'), 'not for all that was asked for');
+  t.ok(cost < nanodollars('0.0006'), 'not for all that was asked for');
+  const [status] = await budgetsStatus(gateway.allowances, [(await budgets.get(cancelling.budget)).value]);
+  t.match(status, { used: dollars(cost), reserved: '0' });
 });
 
 t.test('keys with a tag share its budget', async (t) => {

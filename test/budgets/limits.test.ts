@@ -57,7 +57,7 @@ t.test('requests at once of a key', async (t) => {
     body: JSON.stringify({
       model: 'sluice/chat',
       stream: true,
-      messages: [{ role: 'user', content: '/sim tokens=1000 tps=20\nHello' }],
+      messages: [{ role: 'user', content: '/sim tokens=1000 rate=20/s\nHello' }],
     }),
   });
   t.equal(running.status, 200);

@@ -7,7 +7,13 @@ import type { Ports } from '../../src/ports/ports.ts';
 import type { MostUsed } from '../../src/ports/quotas.ts';
 import type { Generated, TokenCounts } from '../../src/ports/token-counts.ts';
 import { DeliveredText } from '../../src/tokens/delivered-text.ts';
-import { estimatePrompt, fixedTokens, promptTexts } from '../../src/tokens/prompt.ts';
+import {
+  estimatePrompt,
+  fixedTokens,
+  mediaTokens,
+  promptTexts,
+  templateTokens,
+} from '../../src/tokens/prompt.ts';
 import { type Account, type Billed, noTokens, type Outcome, usageEvent } from '../core/account.ts';
 import type { ChatTask, CompletionTask } from './chat-task.ts';
 import { mostOfConversation } from './most-tokens.ts';
@@ -101,6 +107,11 @@ export class TokenAccount implements Account<SettledParts> {
 
   most(): MostUsed {
     return mostOfConversation(this.#billed.task);
+  }
+
+  countPrompt(): Observable<number> | undefined {
+    if (mediaTokens(this.#billed.task.call) > 0) return undefined;
+    return this.#promptTokens().pipe(map((tokens) => tokens + templateTokens));
   }
 
   tokens(): LeaseUsage | undefined {

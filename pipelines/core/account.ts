@@ -6,7 +6,7 @@ import { secondsCost, tokenCost } from '../../src/billing/cost.ts';
 import type { Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { TokenUsage } from '../../src/ports/chat.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
-import type { MostUsed, Quota } from '../../src/ports/quotas.ts';
+import type { PromptSource, Quota } from '../../src/ports/quotas.ts';
 
 /** A request that holds a slot. Stages that need less of the exchange say so. */
 export interface Leased<From = Exchange> {
@@ -33,9 +33,8 @@ export interface Account<Part> extends UsageSource {
   add(part: Part): void;
 }
 
-export interface UsageSource {
-  /** The most that the call of the task can use, and that of any fallback as far as it is known. */
-  most?(): MostUsed;
+/** `most`: of the call of the task, and of any fallback as far as it is known. */
+export interface UsageSource extends PromptSource {
   /** What the lease is released with; undefined where nothing was counted in tokens. */
   tokens?(): LeaseUsage | undefined;
   /** Completes when what no engine has counted is counted; undefined where it is known, or not worth it. */

@@ -10,18 +10,14 @@ export type CountedEmbedded = Counted<Embedded>;
 
 export const countEmbedded = (offload: Shared<Offload>) => countTokens(offload, uncounted);
 
-export const embeddingAccount = (route: string) =>
-  inputAccount(route, {
+export const embeddingAccount = (offload: Shared<Offload>, route: string) =>
+  inputAccount(offload, route, {
     inputsOf: ({ vectors }: CountedEmbedded) => vectors.length,
-    mostTokens: ({ call }: EmbeddingTask, window) =>
-      call.inputs.reduce((sum, input) => sum + Math.min(window, lengthBound(input) + around), 0),
+    readings: ({ call }: EmbeddingTask) =>
+      call.inputs.map((input) =>
+        isText(input) ? { texts: [input], tokens: 0 } : { texts: [], tokens: input.length },
+      ),
   });
-
-/** Tokens that models put around an input. */
-const around = 8;
-
-const lengthBound = (input: EmbeddingInput): number =>
-  isText(input) ? Buffer.byteLength(input) : input.length;
 
 const uncounted = (part: Embedded, { call }: EmbeddingTask): Uncounted | undefined => {
   const inputs = call.inputs.slice(part.first, part.first + part.vectors.length);

@@ -32,7 +32,7 @@ export const embeddings = (ports: Ports): KeyedPipeline =>
         withFallbacks(ports, fitInputs(ports.offload)), // inputs that are too long are cut
         withAccount(
           ports,
-          embeddingAccount('/embeddings'),
+          embeddingAccount(ports.offload, '/embeddings'),
           compose(
             callEngine(ports, 'embed'), // 502 503 504
             whenAnswered(countEmbedded(ports.offload)), // what the engine did not count

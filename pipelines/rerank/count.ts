@@ -11,16 +11,12 @@ import type { RerankTask } from './read-request.ts';
 
 export type CountedReranked = Counted<Reranked>;
 
-/** Tokens that models put around query and document. */
-const around = 16;
-
-export const rerankAccount = inputAccount('/rerank', {
-  inputsOf: ({ scores }: CountedReranked) => scores.length,
-  mostTokens: ({ call: { query, documents } }: RerankTask, window) => {
-    const beside = Buffer.byteLength(query) + around;
-    return documents.reduce((sum, text) => sum + Math.min(window, beside + Buffer.byteLength(text)), 0);
-  },
-});
+export const rerankAccount = (offload: Shared<Offload>) =>
+  inputAccount(offload, '/rerank', {
+    inputsOf: ({ scores }: CountedReranked) => scores.length,
+    readings: ({ call: { query, documents } }: RerankTask) =>
+      documents.map((document) => ({ texts: [query, document], tokens: 0 })),
+  });
 
 /** A model reads the query again with each document. */
 export const countReranked = (

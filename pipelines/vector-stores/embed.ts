@@ -53,7 +53,7 @@ const embedTexts = (ports: EmbedPorts, route: string): Composed<EmbeddingTask, V
         fitInputs(ports.offload), // texts that are too long are cut
         withAccount(
           ports,
-          embeddingAccount(route),
+          embeddingAccount(ports.offload, route),
           compose(
             callEngine(ports, 'embed'), // 502 503 504
             countEmbedded(ports.offload), // what the engine did not count

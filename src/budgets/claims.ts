@@ -2,7 +2,7 @@
 import { type LimitKind, type LimitNumbers, type TokenKind, tokenKinds } from '../../schemas/limits.ts';
 import { nanodollars } from '../decimal.ts';
 import type { LimitsBook } from '../limits/book.ts';
-import type { Allowance, Claim } from '../ports/allowances.ts';
+import { type Allowance, type Claim, Exhausted } from '../ports/allowances.ts';
 import type { Caller } from '../ports/exchange.ts';
 import type { MostUsed, Quoted, UsedQuantities } from '../ports/quotas.ts';
 import type { BudgetAllowance, BudgetsBook } from './book.ts';
@@ -121,3 +121,24 @@ export const usedBy = (event: UsedQuantities | undefined): MostUsed =>
       };
 
 const nothing: MostUsed = { prompt: 0, completion: 0, cost: 0 };
+
+/** Whether a prompt of fewer tokens might fit. */
+export const isAboutPrompt = (claims: readonly NamedClaim[], error: unknown): boolean => {
+  if (!(error instanceof Exhausted)) return false;
+  const { name } = error.claim.allowance;
+  const claim = claims.find(({ allowance }) => allowance.name === name);
+  return claim?.measure === 'tokens' || claim?.measure === 'prompt';
+};
+
+/** With a prompt that was counted. Costs stay as they are: they are bounds, not estimates. */
+export const withPrompt = (
+  claims: readonly NamedClaim[],
+  most: MostUsed | undefined,
+  prompt: number,
+): readonly NamedClaim[] => {
+  if (most === undefined || prompt >= most.prompt) return claims;
+  const counted = { ...most, prompt };
+  return claims.map((claim) =>
+    claim.measure === 'cost' ? claim : { ...claim, amount: amountOf(claim.measure, counted) },
+  );
+};

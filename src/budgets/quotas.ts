@@ -1,6 +1,6 @@
 /** The Quotas port: reserves what a call may use, and settles it with its usage event. */
 import type { Logger } from 'pino';
-import { catchError, firstValueFrom, map, Observable, throwError } from 'rxjs';
+import { catchError, defer, firstValueFrom, map, Observable, of, switchMap, throwError } from 'rxjs';
 import type { JobClaim } from '../../schemas/jobs.ts';
 import { nanodollars } from '../decimal.ts';
 import type { LimitsBook } from '../limits/book.ts';
@@ -11,9 +11,10 @@ import {
   Exhausted,
   type Reservation,
 } from '../ports/allowances.ts';
-import type { MostUsed, Quota, QuotaRequest, Quotas, Quoted, UsedQuantities } from '../ports/quotas.ts';
+import type { Quota, QuotaRequest, Quotas, Quoted } from '../ports/quotas.ts';
 import type { BudgetsBook } from './book.ts';
-import { amountOf, claimsOf, countsTokens, type NamedClaim, usedBy } from './claims.ts';
+import { claimsOf, countsTokens, isAboutPrompt, type NamedClaim, withPrompt } from './claims.ts';
+import { HeldQuota } from './held-quota.ts';
 import { refusal } from './refusal.ts';
 import type { QuotaStats } from './stats.ts';
 
@@ -38,8 +39,34 @@ export const createQuotas = (parts: QuotaParts): Quotas => {
     return refusal(claim, error, now());
   };
 
+  const take = (request: QuotaRequest, claims: readonly NamedClaim[]): Quota | Observable<Quota> => {
+    const { id } = request.exchange;
+    const held = (reservation: Reservation): Quota => new HeldQuota(id, claims, reservation, stats, log);
+    const reserved = allowances.reserve(id, claims);
+    return reserved instanceof Observable ? reserved.pipe(map(held)) : held(reserved);
+  };
+
+  /** A prompt was taken to have as many tokens as bytes: it is counted before it is refused for that. */
+  const takeCounted = (
+    request: QuotaRequest & Quoted,
+    claims: readonly NamedClaim[],
+    error: unknown,
+  ): Observable<Quota> => {
+    const counted = isAboutPrompt(claims, error) ? request.account?.countPrompt?.() : undefined;
+    if (counted === undefined) return throwError(() => refused(claims, error));
+    return counted.pipe(
+      switchMap((prompt) => {
+        const fewer = withPrompt(claims, request.account?.most?.(), prompt);
+        return defer(() => emitted(take(request, fewer))).pipe(
+          catchError((again: unknown) => throwError(() => refused(fewer, again))),
+        );
+      }),
+    );
+  };
+
   const reserve = (request: QuotaRequest): Quota | Observable<Quota> | undefined => {
-    const { caller, task } = request as QuotaRequest & Quoted;
+    const quoted = request as QuotaRequest & Quoted;
+    const { caller, task } = quoted;
     if (
       budgets.isEmpty &&
       caller.limits === undefined &&
@@ -47,21 +74,15 @@ export const createQuotas = (parts: QuotaParts): Quotas => {
       !countsTokens(task.model.limits)
     )
       return undefined;
-    const claims = claimsOf(parts, caller, request as Quoted, now());
+    const claims = claimsOf(parts, caller, quoted, now());
     if (claims.length === 0) return undefined;
-    const { id } = request.exchange;
-    const held = (reservation: Reservation): Quota => new HeldQuota(id, claims, reservation, stats, log);
-    let reserved: Reservation | Observable<Reservation>;
     try {
-      reserved = allowances.reserve(id, claims);
+      const quota = take(request, claims);
+      if (!(quota instanceof Observable)) return quota;
+      return quota.pipe(catchError((error: unknown) => takeCounted(quoted, claims, error)));
     } catch (error) {
-      throw refused(claims, error);
+      return takeCounted(quoted, claims, error);
     }
-    if (!(reserved instanceof Observable)) return held(reserved);
-    return reserved.pipe(
-      map(held),
-      catchError((error: unknown) => throwError(() => refused(claims, error))),
-    );
   };
 
   return {
@@ -89,62 +110,6 @@ export const createQuotas = (parts: QuotaParts): Quotas => {
   };
 };
 
-class HeldQuota implements Quota {
-  readonly #id: string;
-  readonly #claims: readonly NamedClaim[];
-  readonly #reservation: Reservation;
-  readonly #stats: QuotaStats;
-  readonly #log: Logger;
-  #expectsEvent = false;
-  #settled = false;
-
-  constructor(
-    id: string,
-    claims: readonly NamedClaim[],
-    reservation: Reservation,
-    stats: QuotaStats,
-    log: Logger,
-  ) {
-    this.#id = id;
-    this.#claims = claims;
-    this.#reservation = reservation;
-    this.#stats = stats;
-    this.#log = log;
-  }
-
-  covers(most: MostUsed): boolean {
-    return this.#claims.every(({ amount, measure }) => amountOf(measure, most) <= amount);
-  }
-
-  expectEvent(): void {
-    this.#expectsEvent = true;
-  }
-
-  end(): void {
-    if (!this.#expectsEvent) this.settle(undefined);
-  }
-
-  settle(event: UsedQuantities | undefined): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    const used = usedBy(event);
-    this.#reservation.settle(this.#claims.map(({ measure }) => amountOf(measure, used)));
-    for (const { allowance, measure } of this.#claims)
-      if (measure === 'cost') this.#stats.touch(allowance.name);
-    if (!this.covers(used)) this.#overrun(used);
-  }
-
-  /** It is counted as it is; whoever set the limit should know that the engine does more than it was asked to. */
-  #overrun(used: MostUsed): void {
-    const [claim] = this.#claims.filter(({ amount, measure }) => amountOf(measure, used) > amount);
-    this.#stats.overrun();
-    this.#log.warn(
-      { request_id: this.#id, of: claim?.measure, reserved: claim?.amount, used },
-      'call used more than was reserved',
-    );
-  }
-}
-
 const reserveLasting = async (
   allowances: Allowances,
   id: string,
@@ -165,3 +130,6 @@ const claimOf = ({ name, limit, start, end, amount }: JobClaim): Claim => {
   const allowance: Allowance = { name, limit, span: { kind: 'period', start, end: end ?? undefined } };
   return { allowance, amount };
 };
+
+const emitted = <T>(value: T | Observable<T>): Observable<T> =>
+  value instanceof Observable ? value : of(value);

@@ -26,7 +26,16 @@ export interface QuotaRequest {
 export interface Quoted {
   readonly task: { readonly model: Model };
   /** Undefined where it uses nothing that is billed. */
-  readonly account: { most?(): MostUsed } | undefined;
+  readonly account: PromptSource | undefined;
+}
+
+export interface PromptSource {
+  most?(): MostUsed;
+  /**
+   * Tokens of the prompt by the vocabulary of its model, and what templates may add: an estimate where that is not known.
+   * Undefined where it cannot be counted. Takes a while.
+   */
+  countPrompt?(): Observable<number> | undefined;
 }
 
 /** A reservation of one request. */

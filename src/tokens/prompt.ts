@@ -53,7 +53,7 @@ export const fitsBytes = (texts: readonly string[], room: number): boolean =>
   texts.reduce((total, text) => total + Buffer.byteLength(text), 0) <= room;
 
 /** What templates add beside the usual: a date, instructions for tools. */
-const templateTokens = 256;
+export const templateTokens = 256;
 
 /** Engines may count media as many times what is usual. */
 const mediaFactor = 16;

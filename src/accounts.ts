@@ -6,6 +6,7 @@ import { type LedgerConfig, openLedger } from './adapters/ledger/open.ts';
 import type { SyncPolicy } from './billing/journal/writer.ts';
 import { receiveUsage } from './billing/receive-usage.ts';
 import { type JournaledUsage, openUsageLog } from './billing/usage-log.ts';
+import type { Charge } from './ports/allowances.ts';
 import type { Events, Reading } from './ports/events.ts';
 import type { Ledger } from './ports/ledger.ts';
 
@@ -13,6 +14,11 @@ export interface AccountsConfig extends LedgerConfig, EventsConfig {
   readonly billing: 'inside' | 'apart';
   readonly journalSync: SyncPolicy;
   readonly journalMaxBytes: number;
+}
+
+export interface AccountsHooks {
+  /** Called with the last events of a dead process once its journal is shipped; it is repeated until it resolves. */
+  readonly died?: ((process: string, charges: readonly Charge[]) => Promise<void>) | undefined;
 }
 
 export interface Accounts {
@@ -25,7 +31,11 @@ export interface Accounts {
 }
 
 /** A service that is unavailable is logged, not fatal: the journal keeps the usage until the service recovers. */
-export const openAccounts = async (config: AccountsConfig, log: Logger): Promise<Accounts> => {
+export const openAccounts = async (
+  config: AccountsConfig,
+  log: Logger,
+  { died }: AccountsHooks = {},
+): Promise<Accounts> => {
   const ledger = await openLedger(config, log);
   const receive = receiveUsage(ledger);
   const events = await openEvents(config, receive, log);
@@ -35,6 +45,7 @@ export const openAccounts = async (config: AccountsConfig, log: Logger): Promise
     sync: config.journalSync,
     maxBytes: config.journalMaxBytes,
     log,
+    died,
   });
   const reading =
     config.kafka === undefined || config.billing === 'apart'

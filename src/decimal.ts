@@ -43,3 +43,21 @@ export const formatScaled = ({ units, scale }: { units: bigint | number; scale: 
   const fraction = digits.slice(-scale).replace(/0+$/, '');
   return fraction === '' ? whole : `${whole}.${fraction}`;
 };
+
+const nanoDigits = 9;
+const nanosPerDollar = 10 ** nanoDigits;
+
+/** Billionths of a dollar, rounded up: what is counted is never less than what was spent. Exact up to 9,007,199 dollars. */
+export const nanodollars = (cost: string): number => {
+  const point = cost.indexOf('.');
+  if (point === -1) return Math.min(Number(cost) * nanosPerDollar, Number.MAX_SAFE_INTEGER);
+  const fraction = cost.slice(point + 1);
+  const counted = Number(fraction.slice(0, nanoDigits).padEnd(nanoDigits, '0'));
+  const rest = fraction.length > nanoDigits && Number(fraction.slice(nanoDigits)) > 0 ? 1 : 0;
+  const whole = Number(cost.slice(0, point)) * nanosPerDollar;
+  return Math.min(whole + counted + rest, Number.MAX_SAFE_INTEGER);
+};
+
+/** Of billionths of them; less than none is none. */
+export const dollars = (nanodollars: number): string =>
+  formatScaled({ units: Math.max(0, nanodollars), scale: nanoDigits });

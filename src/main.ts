@@ -24,7 +24,6 @@ import { createPictures } from './images/pictures.ts';
 import { ensureBootstrapKey } from './keys/bootstrap.ts';
 import { createKeys } from './keys/keys.ts';
 import { createLastUsed } from './keys/last-used.ts';
-import { openLimitsBook } from './limits/book.ts';
 import { withOwnLimits } from './limits/override.ts';
 import type { MetricFamily } from './metrics/exposition.ts';
 import { FallbackCounts } from './metrics/fallbacks.ts';
@@ -33,6 +32,7 @@ import { sharedFamilies, storageFamilies } from './metrics/shared-families.ts';
 import { streamFamilies } from './metrics/stream-families.ts';
 import { createOffload } from './offload/offload.ts';
 import { openAll } from './opened.ts';
+import type { Allowances } from './ports/allowances.ts';
 import type { Ports } from './ports/ports.ts';
 import { openShared } from './shared-store.ts';
 import { createTokenCounts } from './tokens/token-counts.ts';
@@ -52,6 +52,8 @@ export interface Gateway {
   /** For a supervisor, which has the admin port of all its processes. */
   readonly adminApi: AdminApi;
   readonly ports: Ports;
+  /** What is used of budgets. */
+  readonly allowances: Pick<Allowances, 'used'>;
   /** The ffmpeg in use; found after the start. */
   readonly codecInfo: Promise<CodecInfo | undefined>;
   reload(): void;
@@ -77,15 +79,13 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
     const service = await openService({ config, log, opened, state, publicUrl, watchUsage });
     const { catalog, engines, media, codec, accounts, usage, metrics, reserve, blobs, jobs, webhooks } =
       service;
-    const admission = withOwnLimits(
-      opened.add(await openAdmission(config, log)),
-      opened.add(await openLimitsBook(state, { log })),
-    );
+    const { quotas } = service;
+    const admission = withOwnLimits(opened.add(await openAdmission(config, log)), service.limits);
     const streams = opened.add(await openStreams(config, { log, lost: lostEvents }));
     const offload = opened.add(createOffload());
     const pictures = createPictures({ codec });
     const vectors = opened.add(await openVectors(config, reserve));
-    const embed = embedItems({ admission, engines, usage, offload }, log);
+    const embed = embedItems({ admission, quotas, engines, usage, offload }, log);
     const vectorStores = opened.add(
       createVectorStores({ state, vectors, blobs, offload, catalog, embed, log }, { limits: config.storage }),
     );
@@ -97,6 +97,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       engines,
       fallbacks,
       admission,
+      quotas,
       streams,
       usage,
       ledger: accounts.ledger,
@@ -175,6 +176,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       adminToken,
       adminApi,
       ports,
+      allowances: service.allowances,
       codecInfo: service.codecWatch.look(),
       reload: () => void service.reload(),
       families: () => metrics.families(),

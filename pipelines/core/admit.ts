@@ -3,10 +3,13 @@ import { Observable, switchMap, take, type Unsubscribable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
 import type { Admission, EarlyLease, Lease, LeaseUsage } from '../../src/ports/admission.ts';
 import type { Caller, Exchange } from '../../src/ports/exchange.ts';
+import type { Ports } from '../../src/ports/ports.ts';
+import type { Quota } from '../../src/ports/quotas.ts';
 import { Served } from '../../src/ports/served.ts';
 import type { Admitted, Billed, Leased, UsageSource } from './account.ts';
 import type { Composed } from './compose.ts';
 import type { Step } from './stage.ts';
+import { underQuota } from './under-quota.ts';
 
 export interface OfModel {
   readonly model: Model;
@@ -69,17 +72,21 @@ export const admit = <Draft extends OfModel, Out, Context>(
 };
 
 /**
- * Opens the account of an admitted request once its task is known in full, then runs `inner` with both. What fails
- * before this step leaves no usage event.
+ * Opens the account of an admitted request once its task is known in full, reserves the most that it can use, then runs
+ * `inner`. What fails before this step, or is refused by it, leaves no usage event.
  */
 export const withAccount = <Billable extends OfModel, Task, Uses, Out, Context>(
+  { quotas }: Pick<Ports, 'quotas'>,
   openAccount: (billed: Billed<Billable>) => Uses,
   inner: Composed<Task, Out, Context> & Fits<Admitted<TaskOf<Context>, Uses, ExchangeOf<Context>>, Context>,
 ): Nesting<Billable & Task & TaskOf<Context>, Out, Slot<Context>> => {
   const run = (task: Billable & Task & TaskOf<Context>, slot: Slot<Context>): Observable<Out> => {
     slot.task = task;
     slot.account = openAccount(slot as Billed<Billable>);
-    return inner(task, slot as Context);
+    // 429 when it could exceed a limit or a budget.
+    const quota = quotas.reserve(slot);
+    if (quota === undefined) return inner(task, slot as Context);
+    return underQuota(quota, slot, () => inner(task, slot as Context));
   };
   return Object.assign(run, { inner });
 };
@@ -91,6 +98,7 @@ class Holder<From> implements Leased<From>, Unsubscribable {
   readonly lease: Lease;
   task: unknown = undefined;
   account: unknown = undefined;
+  quota: Quota | undefined = undefined;
 
   constructor(request: { readonly exchange: From; readonly caller: Caller }, lease: Lease) {
     this.exchange = request.exchange;

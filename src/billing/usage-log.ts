@@ -1,13 +1,16 @@
 /** The UsageLog of a gateway: journals events, and ships them, also those of dead processes. */
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
+import type { Charge } from '../ports/allowances.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
 import { type DamageStats, openDamage, readDamage } from './journal/damage.ts';
+import { lastCharges } from './journal/last-charges.ts';
 import { Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
@@ -22,9 +25,13 @@ interface UsageLogOptions {
   readonly log: Logger;
   /** Milliseconds between looks for journals whose process has died. */
   readonly adoptMs?: number;
+  /** Called with the last events of a dead process when its journal is shipped; the journal stays until it resolves. */
+  readonly died?: ((process: string, charges: readonly Charge[]) => Promise<void>) | undefined;
 }
 
 export interface JournaledUsage extends UsageLog {
+  /** The name of this process's journal, unique among all processes. */
+  readonly process: string;
   /** Ships everything written so far, left-over journals included; rejects when it cannot. */
   ship(): Promise<void>;
   /** Bytes that wait to be shipped. */
@@ -36,6 +43,8 @@ export interface JournaledUsage extends UsageLog {
 interface Journal {
   readonly claimed: ClaimedFolder;
   readonly shipper: Shipper;
+  /** Undefined for the journal of this process. */
+  readonly report?: (() => Promise<void>) | undefined;
 }
 
 export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
@@ -65,15 +74,18 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     released: (bytes) => writer.released(bytes),
   });
   const journals = new Set<Journal>([{ claimed: own, shipper }]);
+  const finishing = new WeakSet<Journal>();
 
   const adopt = (): void => {
     const held = new Set([...journals].map(({ claimed }) => claimed.path));
     for (const claimed of claimAbandoned(folder, held)) {
       try {
-        const emptied = (): void => void finish(journal).catch(complain);
+        const charges = options.died === undefined ? [] : lastCharges(claimed.path);
+        const emptied = (): void => finishAdopted(journal);
         const journal: Journal = {
           claimed,
           shipper: shipAbandoned({ folder: claimed.path, events, log, damage, emptied }),
+          report: async () => options.died?.(basename(claimed.path), charges),
         };
         journals.add(journal);
       } catch (error) {
@@ -84,8 +96,19 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     }
   };
 
+  /** Called at each poll while it is empty: one attempt at a time, and a pause after one that failed. */
+  const finishAdopted = (journal: Journal): void => {
+    if (finishing.has(journal)) return;
+    finishing.add(journal);
+    finish(journal).catch((error: unknown) => {
+      complain(error);
+      setTimeout(() => finishing.delete(journal), adoptMs).unref();
+    });
+  };
+
   /** Shipped to its end: the folder goes while it is still locked, so that nobody takes it up again. */
   const finish = async (journal: Journal): Promise<void> => {
+    await journal.report?.();
     if (!journals.delete(journal)) return;
     await journal.shipper.stop();
     rmSync(journal.claimed.path, { recursive: true });
@@ -104,6 +127,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
   }, adoptMs).unref();
 
   return {
+    process: basename(own.path),
     record: (event: UsageEvent): Observable<void> => {
       // Requests that are refused for want of room must not take what room is left.
       if (writer.short && event.outcome === 'failed') return EMPTY;

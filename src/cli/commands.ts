@@ -1,4 +1,5 @@
 /** The command table. A new command is a row here and a file beside it. */
+import { budgets } from './budgets.ts';
 import { chat } from './chat.ts';
 import type { Command } from './command.ts';
 import { completion } from './completion.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...keys,
   ...subscriptions,
   ...limits,
+  ...budgets,
   usageVerify,
   usage,
   ...webhooks,

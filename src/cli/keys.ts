@@ -3,6 +3,7 @@ import type { KeyRecord } from '../../schemas/records.ts';
 import type { KeyManagement, NewKey } from '../keys/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { keySettings, readChanges, secondsOf } from './key-settings.ts';
+import { numberWords } from './limit-numbers.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
 import { soon, withKeys } from './stores.ts';
 import { targetOptions } from './target.ts';
@@ -74,6 +75,8 @@ const shown = (keys: readonly KeyRecord[], uses: ReadonlyMap<string, number>) =>
     { heading: 'LAST USED', cell: ({ id }) => minuteOrDash(uses.get(id)), spare: true },
     { heading: 'EXPIRES', cell: ({ expires }) => minuteOrDash(expires), spare: true },
     { heading: 'ONLY', cell: scopeWords, spare: true },
+    { heading: 'LIMITS', cell: limitWords, spare: true },
+    { heading: 'TAGS', cell: ({ tags }) => tags?.join(', ') ?? dash, spare: true },
     { heading: 'SECRET', cell: ({ display }) => display },
   ];
   return columns.filter(({ cell, spare }) => spare !== true || keys.some((key) => cell(key) !== dash));
@@ -97,6 +100,8 @@ const minuteOrDash = (seconds: number | undefined): string =>
 const scopeWords = ({ models, routes, networks }: KeyRecord): string =>
   [models, routes, networks].flatMap((each) => each ?? []).join(', ') || dash;
 
+const limitWords = ({ limits }: KeyRecord): string => numberWords(limits) || dash;
+
 const update: Command = {
   name: 'keys update',
   operands: 'KEY',
@@ -110,7 +115,9 @@ const update: Command = {
     return withKeys(input, async (keys) => {
       const key = await keys.updateKey(input.operands[0] ?? '', changes);
       if (input.given('json')) return printJson(key);
-      print(`${key.id} is changed. Only for: ${scopeWords(key)}. Expires: ${minuteOrDash(key.expires)}.`);
+      print(
+        `${key.id} is changed. Only for: ${scopeWords(key)}. Limits: ${limitWords(key)}. Expires: ${minuteOrDash(key.expires)}.`,
+      );
       remark(soon);
     });
   },

@@ -1,15 +1,14 @@
 /** `sluice limits …`: manages the limits of single subscriptions, also while the gateway runs. */
-import { type LimitKind, type LimitNumbers, limitKinds } from '../../schemas/limits.ts';
+import { type LimitNumbers, tokenKinds } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import type { KeyManagement } from '../keys/manage.ts';
 import type { LimitsManagement } from '../limits/manage.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { kinds, limitOptions, readNumbers } from './limit-numbers.ts';
 import { listedModels } from './models.ts';
 import { print, printJson, remark, table } from './output.ts';
 import { soon, withManagement } from './stores.ts';
 import { targetOptions } from './target.ts';
-
-const kinds = Object.entries(limitKinds) as [LimitKind, (typeof limitKinds)[LimitKind]][];
 
 const subscription: Option = { value: 'SUBSCRIPTION', help: 'id or name of a subscription' };
 const model: Option = { value: 'MODEL', help: 'id of a model; without it, all models' };
@@ -22,7 +21,7 @@ const set: Command = {
   options: {
     subscription,
     model,
-    ...Object.fromEntries(kinds.map(([, { option, help }]) => [option, { value: 'NUMBER', help }])),
+    ...limitOptions,
     json,
     ...targetOptions,
   },
@@ -79,11 +78,7 @@ const subscriptionOf = (input: Input): string => {
 
 const numbersOf = (input: Input): LimitNumbers => {
   subscriptionOf(input);
-  const numbers: LimitNumbers = {};
-  for (const [kind, { option, most }] of kinds) {
-    const number = whole(input, option, most);
-    if (number !== undefined) numbers[kind] = number;
-  }
+  const numbers = readNumbers(input, false) as LimitNumbers;
   if (Object.keys(numbers).length === 0)
     throw new UsageError(
       `say what to limit, at least one of ${kinds.map(([, { option }]) => `--${option} NUMBER`).join(', ')}`,
@@ -91,29 +86,26 @@ const numbersOf = (input: Input): LimitNumbers => {
   return numbers;
 };
 
-const whole = (input: Input, name: string, most: number): number | undefined => {
-  const text = input.text(name);
-  if (text === undefined) return undefined;
-  const number = Number(text);
-  if (!/^\d{1,9}$/.test(text) || number < 1 || number > most)
-    throw new UsageError(`--${name} takes a whole number from 1 to ${most}, not "${text}"`);
-  return number;
-};
-
-const limitsTable = (records: readonly LimitsRecord[]): string =>
-  table(
-    ['SUBSCRIPTION', 'MODEL', ...kinds.map(([, { option }]) => option.toUpperCase())],
-    records.flatMap(({ subscription, all, models }) => [
-      ...(Object.keys(all).length === 0 ? [] : [row(subscription, '(all)', all)]),
-      ...Object.entries(models).map(([id, numbers]) => row(subscription, id, numbers)),
+/** Columns for limits on tokens only where there are any. */
+const limitsTable = (records: readonly LimitsRecord[]): string => {
+  const rows = records.flatMap(({ subscription, all, models }) => [
+    ...(Object.keys(all).length === 0 ? [] : [{ subscription, model: '(all)', numbers: all }]),
+    ...Object.entries(models).map(([model, numbers]) => ({ subscription, model, numbers })),
+  ]);
+  const shown = kinds.filter(
+    ([kind]) => !isTokenKind(kind) || rows.some(({ numbers }) => numbers[kind] !== undefined),
+  );
+  return table(
+    ['SUBSCRIPTION', 'MODEL', ...shown.map(([, { option }]) => option.toUpperCase())],
+    rows.map(({ subscription, model, numbers }) => [
+      subscription,
+      model,
+      ...shown.map(([kind]) => String(numbers[kind] ?? '–')),
     ]),
   );
+};
 
-const row = (subscription: string, model: string, numbers: LimitNumbers): string[] => [
-  subscription,
-  model,
-  ...kinds.map(([kind]) => String(numbers[kind] ?? '–')),
-];
+const isTokenKind = (kind: string): boolean => (tokenKinds as readonly string[]).includes(kind);
 
 /** It may come with tomorrow's catalog; more often it is a typo. */
 const warnOfUnknown = async (input: Input): Promise<void> => {

@@ -7,6 +7,7 @@ import type { Blobs } from '../ports/blobs.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { Engines } from '../ports/engine.ts';
 import type { Jobs, JobsOfAll, JobType, JobView } from '../ports/jobs.ts';
+import type { Quotas } from '../ports/quotas.ts';
 import type { Shared } from '../ports/shared.ts';
 import type { State } from '../ports/state.ts';
 import type { UsageLog } from '../ports/usage.ts';
@@ -30,6 +31,7 @@ export interface JobParts {
   readonly catalog: Catalog;
   readonly engines: Engines;
   readonly usage: UsageLog;
+  readonly quotas: Pick<Quotas, 'settleJob'>;
   readonly notify: Notify;
   readonly publicUrl: () => string;
   readonly log: Logger;
@@ -61,7 +63,7 @@ export const createJobs = (parts: JobParts, settings: JobSettings): RunningJobs 
   const { blobs, codec, catalog, engines, log, publicUrl } = parts;
   const { now = Date.now, notices = new Notices(), heartbeatMs = 3_000, leaseMs = 15_000 } = settings;
   const store = new JobStore(parts.state);
-  const settle = createSettle({ store, blobs, usage: parts.usage, notify: parts.notify });
+  const settle = createSettle({ ...parts, store });
   const worker = new Worker(
     {
       store,

@@ -2,8 +2,9 @@
 import type { KeyRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
 import type { State, StoredRecord } from '../ports/state.ts';
+import { everyRecord } from '../stored-records.ts';
 import { lastUses } from './last-used.ts';
-import { change, everyRecord, missing, notice, setStatus, values } from './records.ts';
+import { change, missing, notice, setStatus, values } from './records.ts';
 import { displaySecret, hashSecret, newId, newSecret } from './secret.ts';
 import { changed, type KeyChanges } from './settings.ts';
 

@@ -3,16 +3,13 @@ import Value from 'typebox/value';
 import { LimitNumbers } from '../../schemas/limits.ts';
 import type { LimitsRecord } from '../../schemas/records.ts';
 import { fail } from '../errors.ts';
-import type { State, StoredRecord } from '../ports/state.ts';
+import type { State } from '../ports/state.ts';
+import { everyRecord, notice } from '../stored-records.ts';
 
 export const limitsKind = 'limits';
-/** A record of this kind and id changes with every change of limits: who looks at it need not look at them all. */
-export const noticeKind = 'limits-notice';
-export const noticeId = 'latest';
 
 /** Models of one subscription with numbers of their own. */
 const modelsLimit = 500;
-const pageSize = 500;
 /** Against changes by others. */
 const attempts = 20;
 
@@ -51,7 +48,8 @@ export const createLimitsManagement = (state: State): LimitsManagement => ({
 
   list: async () => {
     const found: LimitsRecord[] = [];
-    for await (const { value } of everyLimit(state)) if (hasNumbers(value)) found.push(value);
+    for await (const { value } of everyRecord<LimitsRecord>(state, limitsKind))
+      if (hasNumbers(value)) found.push(value);
     return found;
   },
 
@@ -68,7 +66,7 @@ export const createLimitsManagement = (state: State): LimitsManagement => ({
           ? await state.remove(limitsKind, subscription, version)
           : await state.update(limitsKind, subscription, version, { value: { ...value, models } });
       if (!done) continue;
-      await notice(state);
+      await notice(state, limitsKind);
       return true;
     }
     throw busy();
@@ -101,31 +99,10 @@ const change = async (
         ? await state.create(limitsKind, { id: subscription, owner: subscription, value })
         : await state.update(limitsKind, subscription, record.version, { value });
     if (!done) continue;
-    await notice(state);
+    await notice(state, limitsKind);
     return value;
   }
   throw busy();
 };
 
 const busy = () => fail('conflict', 'The limits are being changed by others: try again');
-
-/** Somebody else's notice after our change is as good as our own. */
-const notice = async (state: State): Promise<void> => {
-  const latest = await state.get(noticeKind, noticeId);
-  if (latest === undefined) await state.create(noticeKind, { id: noticeId, owner: '', value: null });
-  else await state.update(noticeKind, noticeId, latest.version, { value: null });
-};
-
-export async function* everyLimit(state: State): AsyncGenerator<StoredRecord<LimitsRecord>> {
-  let after: string | undefined;
-  for (;;) {
-    const page = await state.list<LimitsRecord>(limitsKind, {
-      limit: pageSize,
-      order: 'asc',
-      ...(after === undefined ? {} : { after }),
-    });
-    yield* page;
-    after = page.at(-1)?.id;
-    if (page.length < pageSize) return;
-  }
-}

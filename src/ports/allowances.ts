@@ -11,7 +11,7 @@ export type Span =
   | { readonly kind: 'period'; readonly start: number; readonly end: number | undefined };
 
 export interface Allowance {
-  /** What is counted; a period's start belongs to it. */
+  /** What is counted; the kind and length of its span, and a period's start, belong to it. */
   readonly name: string;
   /** A whole number below 2⁵³, as every amount is. Where requests disagree, that of the latest holds. */
   readonly limit: number;
@@ -47,22 +47,53 @@ export interface Reservation {
   settle(used: readonly number[]): void;
 }
 
+export interface ReserveOptions {
+  /** The call outlives this process, as a job does: the reservation ends with its settlement, in whatever process. */
+  readonly lasting?: boolean;
+  /** It was reserved before, and may have been lost since: reserved whatever is left; no change where it is known. */
+  readonly again?: boolean;
+}
+
 export interface Used {
   /** Settled, and reserved but not settled. */
   readonly used: number;
   readonly reserved: number;
 }
 
+/** What a request cost in the end, in nanodollars, as its usage event says. */
+export interface Charge {
+  readonly id: string;
+  readonly cost: number;
+}
+
 export interface Allowances {
   /**
    * All claims or none, at once where this process decides. Throws or errors with `Exhausted`, or with `unavailable`
-   * (503) where it cannot be decided. `id` is the request's: what it used is settled under it, even after this process
-   * died.
+   * (503) where it cannot be decided. `id` is the request's, unique among those that are not settled: what it used is
+   * settled under it, even after this process died.
    */
-  reserve(id: string, claims: readonly Claim[]): Reservation | Observable<Reservation>;
+  reserve(
+    id: string,
+    claims: readonly Claim[],
+    options?: ReserveOptions,
+  ): Reservation | Observable<Reservation>;
+  /**
+   * Settles a lasting reservation by its id, in whatever process: periods are settled with the cost, windows stay as
+   * reserved. Unknown ids are left alone. Resolves once it is sure to be counted.
+   */
+  settle(charge: Charge): Promise<void>;
+  /**
+   * Another process has died: these are its last usage events, and it will record no more. What it reserved is settled
+   * by them; by the ledger, some time later, where they do not have it; and released where neither does.
+   */
+  died(process: string, charges: Iterable<Charge>): Promise<void>;
   /** As of now, for people to look at. */
   used(allowances: readonly Allowance[]): Promise<readonly Used[]>;
   /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */
   check(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** What each claim used, where only the cost is known: windows stay as reserved. */
+export const usedByCost = (claims: readonly Claim[], cost: number): number[] =>
+  claims.map(({ allowance: { span }, amount }) => (span.kind === 'period' ? cost : amount));

@@ -1,6 +1,7 @@
 /** One request and its answer as the pipelines see them: no socket, no server, only values and streams. */
 import type { Logger } from 'pino';
 import type { Observable } from 'rxjs';
+import type { LimitNumbers } from '../../schemas/limits.ts';
 import type { ApiError, ErrorDialect } from '../errors.ts';
 import type { EarlyLease } from './admission.ts';
 import type { Backpressure } from './backpressure.ts';
@@ -101,6 +102,10 @@ export interface Caller {
   readonly key: string;
   /** Undefined: the key may be used for everything. */
   readonly scope?: KeyScope | undefined;
+  /** Limits of the key's own. */
+  readonly limits?: LimitNumbers | undefined;
+  /** Words of the key, by which budgets may be made. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** A request whose caller is known. */

@@ -1,7 +1,7 @@
 /** Jobs, which render after the response, and the secrets of their webhooks. */
 import type { Observable } from 'rxjs';
 import type { Model } from '../../schemas/catalog.ts';
-import type { JobRecord } from '../../schemas/jobs.ts';
+import type { JobClaim, JobRecord } from '../../schemas/jobs.ts';
 import type { Backpressure } from './backpressure.ts';
 import type { Caller } from './exchange.ts';
 import type { RenderCall } from './render.ts';
@@ -20,6 +20,8 @@ export interface NewJob {
   readonly expectedMs: number;
   readonly progressive: boolean;
   readonly callbackUrl: string | undefined;
+  /** What is reserved for it of budgets; settled when it has ended. */
+  readonly claims?: readonly JobClaim[] | undefined;
 }
 
 /** A record, and what is only known now. */

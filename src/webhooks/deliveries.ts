@@ -18,7 +18,7 @@ const shownAttempts = 20;
 
 export type StoredDelivery = StoredRecord<DeliveryRecord>;
 type NewDelivery = Pick<DeliveryRecord, 'job' | 'type' | 'subscription' | 'url' | 'body'> & {
-  /** `<job>-<ending>`. */
+  /** `<job>-<ending>`, `<budget>-<period>-<threshold>`. */
   readonly id: string;
 };
 

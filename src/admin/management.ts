@@ -1,7 +1,9 @@
-/** What operators may do to keys, subscriptions, limits and deliveries; every change is noted in the audit log. */
+/** What operators may do to keys, subscriptions, limits, budgets and deliveries; every change is in the audit log. */
+import type { BudgetChanges, BudgetRecord } from '../../schemas/budgets.ts';
 import type { KeyRecord, SubscriptionRecord } from '../../schemas/records.ts';
 import type { DeliveryRecord } from '../../schemas/webhooks.ts';
-import { createKeyManagement, type KeyManagement } from '../keys/manage.ts';
+import { type BudgetsManagement, createBudgetsManagement } from '../budgets/manage.ts';
+import { createKeyManagement, type Expect, type KeyManagement } from '../keys/manage.ts';
 import { createLimitsManagement, type LimitsManagement, noLimits } from '../limits/manage.ts';
 import type { State } from '../ports/state.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
@@ -10,7 +12,14 @@ import type { Audit } from './audit.ts';
 export interface Management {
   readonly keys: KeyManagement;
   readonly limits: LimitsManagement;
+  readonly budgets: BudgetManagement;
   readonly deliveries: DeliveryManagement;
+}
+
+export interface BudgetManagement extends Pick<BudgetsManagement, 'create' | 'list'> {
+  get(id: string): Promise<BudgetRecord>;
+  update(id: string, changes: BudgetChanges, expect?: Expect<BudgetRecord>): Promise<BudgetRecord>;
+  remove(id: string, expect?: Expect<BudgetRecord>): Promise<BudgetRecord>;
 }
 
 export interface DeliveryManagement {
@@ -29,6 +38,7 @@ export interface ShownDelivery {
 export const createManagement = (state: State, audit: Audit): Management => ({
   keys: auditedKeys(createKeyManagement(state), audit),
   limits: auditedLimits(createLimitsManagement(state), audit),
+  budgets: auditedBudgets(createBudgetsManagement(state), audit),
   deliveries: auditedDeliveries(new Deliveries(state), audit),
 });
 
@@ -102,6 +112,35 @@ const auditedLimits = (limits: LimitsManagement, audit: Audit): LimitsManagement
     return cleared;
   },
 });
+
+const auditedBudgets = (budgets: BudgetsManagement, audit: Audit): BudgetManagement => {
+  const ofBudget = (action: string, { id, subscription }: BudgetRecord) => ({
+    ...{ action: `budget.${action}`, target: id, subscription },
+  });
+  return {
+    list: () => budgets.list(),
+    get: async (id) => (await budgets.get(id)).value,
+    create: async (budget) => {
+      const after = await budgets.create(budget);
+      await audit.note({ ...ofBudget('create', after), after });
+      return after;
+    },
+    update: async (id, changes, expect) => {
+      const { version, value: before } = await budgets.get(id);
+      expect?.(before);
+      const after = await budgets.update(id, changes, version);
+      await audit.note({ ...ofBudget('update', after), before, after });
+      return after;
+    },
+    remove: async (id, expect) => {
+      const { version, value: before } = await budgets.get(id);
+      expect?.(before);
+      await budgets.remove(id, version);
+      await audit.note({ ...ofBudget('remove', before), before });
+      return before;
+    },
+  };
+};
 
 const auditedDeliveries = (deliveries: Deliveries, audit: Audit): DeliveryManagement => ({
   list: (limit, subscription) => deliveries.list(limit, subscription),

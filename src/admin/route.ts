@@ -3,7 +3,9 @@ import type { Logger } from 'pino';
 import type { Static, TSchema } from 'typebox';
 import { validate } from '../../pipelines/core/validate.ts';
 import type { Method } from '../../pipelines/route.ts';
+import type { BudgetRecord } from '../../schemas/budgets.ts';
 import { json, type RouteDoc } from '../../schemas/openapi.ts';
+import type { BudgetWithStatus } from '../budgets/status.ts';
 import type { Catalog } from '../ports/catalog.ts';
 import type { JobsOfAll } from '../ports/jobs.ts';
 import type { Ledger } from '../ports/ledger.ts';
@@ -64,6 +66,8 @@ export interface AdminParts {
   readonly reload: () => string | undefined;
   readonly requests: LiveRequests;
   readonly jobs: JobsOfAll;
+  /** What of them is used, reserved and left, in the same order. */
+  readonly budgetStatus: (budgets: readonly BudgetRecord[]) => Promise<readonly BudgetWithStatus[]>;
   readonly unready: () => Promise<readonly string[]>;
 }
 

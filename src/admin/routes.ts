@@ -1,6 +1,7 @@
 /** The route table of the admin API. A new resource is a file in `resources` and a row here. */
 import { fail } from '../errors.ts';
 import { audit } from './resources/audit.ts';
+import { budgets } from './resources/budgets.ts';
 import { deliveries } from './resources/deliveries.ts';
 import { engines } from './resources/engines.ts';
 import { jobs } from './resources/jobs.ts';
@@ -20,6 +21,7 @@ export const routes: readonly AdminRoute[] = [
   ...subscriptions,
   ...keys,
   ...limits,
+  ...budgets,
   ...usage,
   ...models,
   ...engines,

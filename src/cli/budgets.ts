@@ -1,10 +1,14 @@
 /** `sluice budgets …`: manages budgets, also while the gateway runs. */
+import type { AdminBudget } from '../../schemas/admin/budgets.ts';
 import type { BudgetChanges, BudgetRecord, NewBudget } from '../../schemas/budgets.ts';
-import { type BudgetsManagement, createBudgetsManagement } from '../budgets/manage.ts';
+import type { BudgetManagement } from '../admin/management.ts';
+import { createBudgetsManagement } from '../budgets/manage.ts';
 import { type BudgetWithStatus, budgetsInLedger } from '../budgets/status.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
+import { GatewayClient } from './gateway-client.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
-import { soon, withLedger, withState } from './stores.ts';
+import { soon, withLedger, withManagement, withState } from './stores.ts';
+import { gatewayOf, targetOptions } from './target.ts';
 
 const settings: Readonly<Record<string, Option>> = {
   amount: { value: 'DOLLARS', help: 'how much may be spent in each period: 10 or 0.50' },
@@ -22,11 +26,12 @@ const create: Command = {
     tag: { value: 'TAG', help: 'all keys that have it, together' },
     ...settings,
     json,
+    ...targetOptions,
   },
   run: (input) => {
     for (const name of ['amount', 'period'])
       if (!input.given(name)) throw new UsageError(`say how much: --amount DOLLARS --period PERIOD`);
-    return withBudgets(async (budgets) => {
+    return withBudgets(input, async (budgets) => {
       const targets = given(input, { subscription: 'subscription', key: 'key', tag: 'tag' });
       const budget = await budgets.create({ ...targets, ...readSettings(input) } as NewBudget);
       if (input.given('json')) return printJson(budget);
@@ -39,20 +44,30 @@ const create: Command = {
 const list: Command = {
   name: 'budgets list',
   summary: 'show budgets and what of them is spent, as far as it is in the ledger',
-  options: { json },
-  run: (input) =>
-    withState((state) =>
-      withLedger(async (ledger) => {
-        const budgets = await createBudgetsManagement(state).list();
-        const found = await budgetsInLedger({ state, ledger }, budgets);
-        if (input.given('json')) return printJson(found);
-        if (found.length === 0) return remark('No budgets. Make one: sluice budgets create --help');
-        printTable(
-          ['BUDGET', 'FOR', 'USD', 'PERIOD', 'TIME ZONE', 'SPENT', 'LEFT', 'RESETS (UTC)'],
-          found.map(row),
-        );
-      }),
+  options: { json, ...targetOptions },
+  run: async (input) => {
+    const found = await budgetsOf(input);
+    if (input.given('json')) return printJson(found);
+    if (found.length === 0) return remark('No budgets. Make one: sluice budgets create --help');
+    printTable(
+      ['BUDGET', 'FOR', 'USD', 'PERIOD', 'TIME ZONE', 'SPENT', 'LEFT', 'RESETS (UTC)'],
+      found.map(row),
+    );
+  },
+};
+
+/** A gateway knows what calls that run now have reserved. */
+const budgetsOf = async (input: Input): Promise<readonly BudgetWithStatus[]> => {
+  const gateway = gatewayOf(input);
+  if (gateway !== undefined) {
+    const found = await new GatewayClient(gateway).all<AdminBudget>('/budgets');
+    return found.map(({ object: _, ...budget }) => budget);
+  }
+  return withState((state) =>
+    withLedger(async (ledger) =>
+      budgetsInLedger({ state, ledger }, await createBudgetsManagement(state).list()),
     ),
+  );
 };
 
 const update: Command = {
@@ -61,11 +76,11 @@ const update: Command = {
   arity: [1, 1],
   summary: 'change a budget; what was spent in its period stays',
   details: "Settings that are not given stay; an empty callback URL ('') is removed.",
-  options: { ...settings, json },
+  options: { ...settings, json, ...targetOptions },
   run: (input) => {
     const changes = readSettings(input);
     if (Object.keys(changes).length === 0) throw new UsageError('say what to change, such as --amount 20');
-    return withBudgets(async (budgets) => {
+    return withBudgets(input, async (budgets) => {
       const budget = await budgets.update(input.operands[0] ?? '', changes);
       if (input.given('json')) return printJson(budget);
       print(sentence(budget));
@@ -79,9 +94,9 @@ const remove: Command = {
   operands: 'BUDGET…',
   arity: [1, 100],
   summary: 'remove budgets',
-  options: { json },
+  options: { json, ...targetOptions },
   run: (input) =>
-    withBudgets(async (budgets) => {
+    withBudgets(input, async (budgets) => {
       const removed: BudgetRecord[] = [];
       for (const id of input.operands) removed.push(await budgets.remove(id));
       if (input.given('json')) return printJson(removed);
@@ -130,7 +145,7 @@ const row = (budget: BudgetWithStatus): readonly string[] => [
   budget.resets === null ? 'never' : minute(budget.resets),
 ];
 
-const withBudgets = (work: (budgets: BudgetsManagement) => Promise<void>): Promise<void> =>
-  withState((state) => work(createBudgetsManagement(state)));
+const withBudgets = (input: Input, work: (budgets: BudgetManagement) => Promise<void>): Promise<void> =>
+  withManagement(input, ({ budgets }) => work(budgets));
 
 export const budgets: readonly Command[] = [create, list, update, remove];

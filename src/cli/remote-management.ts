@@ -1,8 +1,10 @@
-/** What operators may do to keys, subscriptions, limits and deliveries, over the admin API of a gateway. */
+/** What operators may do to keys, subscriptions, limits, budgets and deliveries, over the admin API of a gateway. */
+import type { AdminBudget } from '../../schemas/admin/budgets.ts';
 import type { AdminDelivery } from '../../schemas/admin/deliveries.ts';
 import type { AdminKey } from '../../schemas/admin/keys.ts';
+import type { BudgetRecord } from '../../schemas/budgets.ts';
 import type { KeyRecord, LimitsRecord, Status, SubscriptionRecord } from '../../schemas/records.ts';
-import type { DeliveryManagement, Management, ShownDelivery } from '../admin/management.ts';
+import type { BudgetManagement, DeliveryManagement, Management, ShownDelivery } from '../admin/management.ts';
 import type { KeyManagement, NewKey } from '../keys/manage.ts';
 import { hashSecret } from '../keys/secret.ts';
 import type { LimitsManagement } from '../limits/manage.ts';
@@ -11,6 +13,7 @@ import { type GatewayClient, GatewayError } from './gateway-client.ts';
 export const remoteManagement = (client: GatewayClient): Management => ({
   keys: remoteKeys(client),
   limits: remoteLimits(client),
+  budgets: remoteBudgets(client),
   deliveries: remoteDeliveries(client),
 });
 
@@ -91,6 +94,21 @@ const remoteLimits = (client: GatewayClient): LimitsManagement => {
     },
   };
 };
+
+const remoteBudgets = (client: GatewayClient): BudgetManagement => ({
+  create: async (budget) => budgetOf(await client.post('/budgets', budget)),
+  list: async () => (await client.all<AdminBudget>('/budgets')).map(budgetOf),
+  get: async (id) => budgetOf(await client.get(path('budgets', id))),
+  update: async (id, changes) => budgetOf(await client.patch(path('budgets', id), changes)),
+  remove: async (id) => {
+    const budget = budgetOf(await client.get(path('budgets', id)));
+    await client.delete(path('budgets', id));
+    return budget;
+  },
+});
+
+const budgetOf = ({ object: _, used, reserved, left, resets, ...budget }: AdminBudget): BudgetRecord =>
+  budget;
 
 const remoteDeliveries = (client: GatewayClient): DeliveryManagement => ({
   list: async (limit, subscription) => {

@@ -209,6 +209,40 @@ t.test('limits', async (t) => {
   t.equal((await call('DELETE', `/limits/${id}`)).status, 404);
 });
 
+t.test('budgets', async (t) => {
+  const { body: owner } = await call('POST', '/subscriptions', { name: 'spender' });
+  const created = await call('POST', '/budgets', { subscription: 'spender', amount: '10', period: 'total' });
+  const { id, created: at } = created.body;
+  const budget = {
+    ...{ object: 'budget', id, subscription: owner.id, amount: '10', period: 'total', time_zone: 'UTC' },
+    ...{ created: at, used: '0', reserved: '0', left: '10', resets: null },
+  };
+  t.match(id, /^bud_/);
+  t.strictSame([created.status, created.body], [201, budget]);
+  t.strictSame((await call('GET', `/budgets/${id}`)).body, budget);
+  const changed = await call(
+    'PATCH',
+    `/budgets/${id}`,
+    { amount: '2.5' },
+    { 'if-match': String(created.etag) },
+  );
+  t.strictSame([changed.status, changed.body], [200, { ...budget, amount: '2.5', left: '2.5' }]);
+  t.equal(
+    (await call('DELETE', `/budgets/${id}`, undefined, { 'if-match': String(created.etag) })).status,
+    412,
+  );
+  t.equal((await call('POST', '/budgets', { amount: '1', period: 'year' })).body.error.param, 'period');
+  t.strictSame((await call('GET', '/budgets')).body.data, [changed.body]);
+  t.strictSame((await call('DELETE', `/budgets/${id}`)).body, { id, object: 'budget', deleted: true });
+  t.equal((await call('GET', `/budgets/${id}`)).status, 404);
+  const { data } = (await call('GET', `/audit?subscription=${owner.id}&limit=3`)).body;
+  t.match(data, [
+    { action: 'budget.remove', before: { amount: '2.5' }, after: null },
+    { action: 'budget.update', before: { amount: '10' }, after: { amount: '2.5' } },
+    { action: 'budget.create', before: null, after: { amount: '10' } },
+  ]);
+});
+
 t.test('usage of all subscriptions', async (t) => {
   const response = await fetch(`${gateway.url}/chat/completions`, {
     method: 'POST',

@@ -73,6 +73,16 @@ t.test('keys, subscriptions and limits', async (t) => {
   ]);
 });
 
+t.test('budgets', async (t) => {
+  const created = await parsed(t, 'budgets create --subscription default --amount 5 --period month');
+  t.match(created, { id: /^bud_/, subscription: 'sub_default', amount: '5', period: 'month' });
+  t.match((await said(t, 'budgets list')).out, /^BUDGET .*\nbud_\w+ +sub_default +5 +month +UTC +0 +5 /);
+  t.match(await parsed(t, `budgets update ${created.id} --amount 6`), { amount: '6' });
+  t.match(await parsed(t, 'budgets list'), [{ id: created.id, amount: '6', left: '6', reserved: '0' }]);
+  t.match(await said(t, `budgets remove ${created.id}`), { code: 0, out: `${created.id} is removed.\n` });
+  t.match(await said(t, `budgets remove ${created.id}`), { code: 1, err: /There is no budget/ });
+});
+
 const ask = async (content: string): Promise<Response> =>
   fetch(`${gateway.url}/chat/completions`, {
     method: 'POST',

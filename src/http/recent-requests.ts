@@ -36,9 +36,11 @@ export class RecentRequests {
     texts[at] = usage?.cost ?? null;
     const numbers = this.#numbers;
     at = place * numberColumns;
-    numbers[at++] = Date.now();
+    const now = performance.now();
+    // One look at the clock: the time of day is told by those who ask for it.
+    numbers[at++] = now;
     numbers[at++] = status;
-    numbers[at++] = performance.now() - begun;
+    numbers[at++] = now - begun;
     numbers[at++] = served === undefined ? 0 : served.lease.waited + served.queuedMs;
     numbers[at++] = usage?.quantities.prompt_tokens ?? 0;
     numbers[at] = usage?.quantities.completion_tokens ?? 0;
@@ -54,12 +56,22 @@ export class RecentRequests {
   #read(place: number): EndedRequest {
     const [id, method, route = null, cut = null, model = null, subscription = null, key = null, cost = null] =
       this.#texts.slice(place * textColumns, (place + 1) * textColumns);
-    const [time = 0, status = 0, total = 0, queue = 0, prompt = 0, completion = 0] = this.#numbers.subarray(
+    const [ended = 0, status = 0, total = 0, queue = 0, prompt = 0, completion = 0] = this.#numbers.subarray(
       place * numberColumns,
       (place + 1) * numberColumns,
     );
     return {
-      ...{ id: id ?? '', time, method: method ?? '', route, status, cut, model, subscription, key },
+      ...{
+        id: id ?? '',
+        time: Math.round(Date.now() - performance.now() + ended),
+        method: method ?? '',
+        route,
+        status,
+        cut,
+        model,
+        subscription,
+        key,
+      },
       queue_ms: Math.round(queue),
       total_ms: Math.round(total),
       prompt_tokens: prompt,

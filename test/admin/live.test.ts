@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import OpenAI from 'openai';
 import t, { type Test } from 'tap';
 import { startSimulatorServer } from '../../src/simulator/server/server.ts';
+import { Deliveries } from '../../src/webhooks/deliveries.ts';
 import { eventually } from '../eventually.ts';
 import { startGateway } from '../gateway.ts';
 import { adminEnv, adminOf, adminToken, refusal } from './client.ts';
@@ -195,7 +196,30 @@ t.test('jobs are listed and cancelled', async (t) => {
     body: refusal(404, 'not_found_error', 'not_found', 'There is no job video_none'),
   });
   t.equal((await call('GET', '/jobs?type=song')).body.error.param, 'type');
+});
+
+t.test('webhook deliveries are listed without their bodies, and sent again', async (t) => {
   t.strictSame((await call('GET', '/deliveries')).body.data, []);
+  const [id, job, type] = ['video_1-completed', 'video_1', 'video.generation.completed'];
+  const url = 'https://127.0.0.1:1/hook';
+  await new Deliveries(gateway.ports.state).add({
+    ...{ id, job, type, url, subscription: 'sub_default', body: 'private' },
+  });
+  const { body } = await call('GET', '/deliveries?subscription=sub_default');
+  t.match(body, { object: 'list', first_id: id, has_more: false });
+  t.match(body.data, [{ object: 'delivery', id, job, type, url, subscription: 'sub_default' }]);
+  t.notMatch(JSON.stringify(body), 'private');
+  const resent = await call('POST', `/deliveries/${id}/resend`);
+  t.match([resent.status, resent.body], [200, { object: 'delivery', id, status: 'waiting', tries: 0 }]);
+  t.match((await call('GET', '/audit?limit=1')).body.data, [
+    {
+      action: 'delivery.resend',
+      target: id,
+      subscription: 'sub_default',
+      after: { status: 'waiting', tries: 0 },
+    },
+  ]);
+  t.equal((await call('POST', `/deliveries/${id}/resend`, undefined, { 'if-match': '"old"' })).status, 412);
   t.equal((await call('POST', '/deliveries/none/resend')).status, 404);
 });
 

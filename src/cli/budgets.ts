@@ -2,9 +2,10 @@
 import type { BudgetChanges, BudgetRecord, NewBudget } from '../../schemas/budgets.ts';
 import { type BudgetsManagement, createBudgetsManagement } from '../budgets/manage.ts';
 import { type BudgetWithStatus, budgetsInLedger } from '../budgets/status.ts';
+import type { Ledger } from '../ports/ledger.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
-import { soon, withLedger, withState } from './stores.ts';
+import { hasLedger, soon, withLedger, withState } from './stores.ts';
 
 const settings: Readonly<Record<string, Option>> = {
   amount: { value: 'DOLLARS', help: 'how much may be spent in each period: 10 or 0.50' },
@@ -41,19 +42,20 @@ const list: Command = {
   summary: 'show budgets and what of them is spent, as far as it is in the ledger',
   options: { json },
   run: (input) =>
-    withState((state) =>
-      withLedger(async (ledger) => {
-        const budgets = await createBudgetsManagement(state).list();
-        const found = await budgetsInLedger({ state, ledger }, budgets);
-        if (input.given('json')) return printJson(found);
-        if (found.length === 0) return remark('No budgets. Make one: sluice budgets create --help');
-        printTable(
-          ['BUDGET', 'FOR', 'USD', 'PERIOD', 'TIME ZONE', 'SPENT', 'LEFT', 'RESETS (UTC)'],
-          found.map(row),
-        );
-      }),
-    ),
+    withState(async (state) => {
+      const budgets = await createBudgetsManagement(state).list();
+      const look = (ledger: Pick<Ledger, 'totals'>) => budgetsInLedger({ state, ledger }, budgets);
+      const found = hasLedger() ? await withLedger(look) : await look(nothingUsed);
+      if (input.given('json')) return printJson(found);
+      if (found.length === 0) return remark('No budgets. Make one: sluice budgets create --help');
+      printTable(
+        ['BUDGET', 'FOR', 'USD', 'PERIOD', 'TIME ZONE', 'SPENT', 'LEFT', 'RESETS (UTC)'],
+        found.map(row),
+      );
+    }),
 };
+
+const nothingUsed: Pick<Ledger, 'totals'> = { totals: async () => [] };
 
 const update: Command = {
   name: 'budgets update',

@@ -66,6 +66,15 @@ export interface Charge {
   readonly cost: number;
 }
 
+export interface DeadProcess {
+  /** As it was called while it was alive. */
+  readonly process: string;
+  /** What it recorded last. */
+  readonly charges: readonly Charge[];
+  /** It had used what it may use while the service behind allowances is unavailable, and not reported it yet. */
+  readonly cutOff: boolean;
+}
+
 export interface Allowances {
   /**
    * All claims or none, at once where this process decides. Throws or errors with `Exhausted`, or with `unavailable`
@@ -83,10 +92,10 @@ export interface Allowances {
    */
   settle(charge: Charge): Promise<void>;
   /**
-   * Another process has died: these are its last usage events, and it will record no more. What it reserved is settled
-   * by them; by the ledger, some time later, where they do not have it; and released where neither does.
+   * Another process has died, and its usage is shipped. What it reserved is settled by its last usage events; by the
+   * ledger, some time later, where they do not have it; and released where neither does.
    */
-  died(process: string, charges: Iterable<Charge>): Promise<void>;
+  died(dead: DeadProcess): Promise<void>;
   /** As of now, for people to look at. */
   used(allowances: readonly Allowance[]): Promise<readonly Used[]>;
   /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */

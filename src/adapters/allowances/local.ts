@@ -1,6 +1,6 @@
 /** Allowances within one process: a counter for each, dropped when idle. */
 import { from, mergeMap, Observable, of } from 'rxjs';
-import { fail } from '../../errors.ts';
+import { type ApiError, fail } from '../../errors.ts';
 import {
   type Allowance,
   type Allowances,
@@ -17,8 +17,8 @@ import { IdleSweep } from '../idle-sweep.ts';
 import { type Counter, HeldCounter, PeriodCounter, WindowCounter } from './counters.ts';
 
 export interface LocalAllowancesOptions {
-  /** What was used of a period before it was first claimed here: all that is billed, shipped or not. */
-  spent(allowance: Allowance): Promise<number>;
+  /** What was used of a period before it was first claimed here: all that is billed, shipped or not. 0: always nothing. */
+  readonly spent: ((allowance: Allowance) => Promise<number>) | 0;
   readonly clock?: Clock;
   /** Unix milliseconds. */
   readonly wallClock?: () => number;
@@ -48,6 +48,14 @@ export class LocalAllowances implements Allowances {
   /** Counters in memory. */
   get size(): number {
     return this.#counters.size;
+  }
+
+  /** What is used of each window. */
+  windows(): { readonly name: string; readonly ms: number; readonly used: number }[] {
+    const now = this.#clock.now();
+    return [...this.#counters].flatMap(([name, counter]) =>
+      counter instanceof WindowCounter ? [{ name, ms: counter.ms, used: counter.used(now) }] : [],
+    );
   }
 
   reserve(
@@ -117,21 +125,18 @@ export class LocalAllowances implements Allowances {
   }
 
   async #seed(allowances: readonly Allowance[]): Promise<void> {
+    const { spent } = this.#options;
+    if (spent === 0) return;
     const now = this.#clock.now();
     try {
       await Promise.all(
         allowances.map((allowance) => {
           const counter = this.#counterOf(allowance, now);
-          return counter instanceof PeriodCounter && !counter.ready
-            ? counter.seed((each) => this.#options.spent(each))
-            : undefined;
+          return counter instanceof PeriodCounter && !counter.ready ? counter.seed(spent) : undefined;
         }),
       );
     } catch (cause) {
-      throw fail('unavailable', 'What was used so far is not known at the moment', {
-        cause,
-        headers: { 'retry-after': '1' },
-      });
+      throw notKnown(cause);
     }
   }
 
@@ -148,7 +153,8 @@ export class LocalAllowances implements Allowances {
     const { span } = allowance;
     if (span.kind === 'held') return new HeldCounter();
     if (span.kind === 'window') return new WindowCounter(span.ms);
-    return new PeriodCounter(allowance, span.end, now, this.#options.wallClock ?? Date.now);
+    const { spent, wallClock = Date.now } = this.#options;
+    return new PeriodCounter(allowance, { end: span.end, wallClock, now, settled: spent === 0 ? 0 : undefined });
   }
 
   #keep(id: string, reservation: LocalReservation): void {
@@ -182,6 +188,13 @@ export class LocalReservation implements Reservation {
     this.onSettled?.();
   }
 }
+
+/** The ledger did not say what was spent. */
+export const notKnown = (cause: unknown): ApiError =>
+  fail('unavailable', 'What was used so far is not known at the moment', {
+    cause,
+    headers: { 'retry-after': '1' },
+  });
 
 /** Throws when one of them does not fit. */
 const ensureRoom = (claims: readonly Claim[], counters: readonly Counter[], now: number): void => {

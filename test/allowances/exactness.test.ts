@@ -61,7 +61,7 @@ const open = async (t: Test, limit: number, mode: 'refuse' | 'local') => {
 };
 
 t.test('four processes, two of them killed', { skip: redisMissing({ own: true }) ?? false }, async (t) => {
-  const limit = 60_000;
+  const limit = 100_000;
   const { launch, end, counted, billed } = await open(t, limit, 'refuse');
   let most = 0;
   const watch = async (ms: number) => {
@@ -96,7 +96,7 @@ t.test('Redis is killed while four processes work, one of them with it', {
   skip: redisMissing({ own: true }) ?? false,
 }, async (t) => {
   for (const mode of ['refuse', 'local'] as const) {
-    const limit = 80_000;
+    const limit = 100_000;
     const { service, launch, end, counted, billed } = await open(t, limit, mode);
     const children = await Promise.all([launch(), launch(), launch(), launch()]);
     await delay(400);

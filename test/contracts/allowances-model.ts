@@ -64,6 +64,8 @@ export class ModelAllowances {
     if (amount > limit || span.kind === 'held') return undefined;
     if (span.kind === 'period') return span.end === undefined ? undefined : Math.max(0, span.end - now);
     const ends = this.#counting(name, now).map(({ at }) => at + span.ms);
-    return ends.sort((one, other) => one - other).find((end) => this.used(name, end) + amount <= limit)! - now;
+    ends.sort((one, other) => one - other);
+    const fits = ends.find((end) => this.used(name, end) + amount <= limit);
+    return fits === undefined ? undefined : fits - now;
   }
 }

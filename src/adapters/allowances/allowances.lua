@@ -40,7 +40,7 @@ function held.add(claim, process, amount)
   if redis.call('HINCRBY', key, process, amount) <= 0 then redis.call('HDEL', key, process) end
 end
 function held.take(claim, process) held.add(claim, process, claim.amount) end
-function held.settle(claim, process) held.add(claim, process, -claim.amount) end
+function held.settle(claim, process) held.add(claim, process, 0 - claim.amount) end
 function held.wait() return -1 end
 
 local window, times, amounts, memo = {}
@@ -51,7 +51,8 @@ end
 
 local function count(entry, sign)
   local isReserved = string.sub(entry, 1, 1) == '*'
-  local amount = sign * tonumber(isReserved and string.sub(entry, 2) or entry)
+  -- Not -0, which is no integer to Redis.
+  local amount = 0 + sign * tonumber(isReserved and string.sub(entry, 2) or entry)
   redis.call('HINCRBY', memo, 'total', amount)
   if isReserved then redis.call('HINCRBY', memo, 'reserved', amount) end
 end
@@ -156,7 +157,7 @@ function period.settle(claim, _, _, amount)
   local key = periodKey(claim)
   -- One that has expired since is read from the ledger when it is next claimed.
   if redis.call('EXISTS', key) == 0 then return end
-  redis.call('HINCRBY', key, 'reserved', -claim.amount)
+  redis.call('HINCRBY', key, 'reserved', 0 - claim.amount)
   redis.call('HINCRBY', key, 'settled', amount)
 end
 function period.wait() return -1 end

@@ -9,13 +9,19 @@ const clock = { now: () => time, after: () => () => undefined };
 const allowances = new LocalAllowances({ clock, spent: 0, wallClock: () => 0 });
 
 const most = Number.MAX_SAFE_INTEGER;
-const window = (name: string, limit = most): Allowance => ({ name, limit, span: { kind: 'window', ms: 60_000 } });
+const window = (name: string, limit = most): Allowance => ({
+  name,
+  limit,
+  span: { kind: 'window', ms: 60_000 },
+});
 const budget: Allowance = {
   name: 'bud_0123456789abcdef 2026-11',
   limit: most,
   span: { kind: 'period', start: 0, end: 1e13 },
 };
-const one: readonly Claim[] = [{ allowance: window('sub_0123456789abcdef acme/writer tokens'), amount: 1500 }];
+const one: readonly Claim[] = [
+  { allowance: window('sub_0123456789abcdef acme/writer tokens'), amount: 1500 },
+];
 const four: readonly Claim[] = [
   { allowance: { name: 'key_0123456789abcdef concurrency', limit: 64, span: { kind: 'held' } }, amount: 1 },
   ...one,
@@ -39,7 +45,7 @@ export const allowanceCases: readonly MicroCase[] = [
     name: 'allowances in process: refuse',
     run: () => {
       try {
-        allowances.reserve('req_0123456789abcdef', full);
+        return allowances.reserve('req_0123456789abcdef', full);
       } catch (error) {
         return error;
       }

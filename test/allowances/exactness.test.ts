@@ -82,7 +82,10 @@ t.test('four processes, two of them killed', { skip: redisMissing({ own: true })
     const { settled } = await counted();
     return settled > limit - 100;
   }, 'the budget to be used up');
-  await eventually(async () => (await counted()).reserved === 0, 'what the killed had reserved to be settled');
+  await eventually(
+    async () => (await counted()).reserved === 0,
+    'what the killed had reserved to be settled',
+  );
   await watch(200);
   for (const child of children.slice(2)) await end(child, 'SIGTERM');
   const { settled, reserved } = await counted();
@@ -92,32 +95,39 @@ t.test('four processes, two of them killed', { skip: redisMissing({ own: true })
   t.ok(settled <= limit && settled > limit - 100, `${settled} of ${limit}`);
 });
 
-t.test('Redis is killed while four processes work, one of them with it', {
-  skip: redisMissing({ own: true }) ?? false,
-}, async (t) => {
-  for (const mode of ['refuse', 'local'] as const) {
-    const limit = 100_000;
-    const { service, launch, end, counted, billed } = await open(t, limit, mode);
-    const children = await Promise.all([launch(), launch(), launch(), launch()]);
-    await delay(400);
-    const restarted = service.restart();
-    await end(children[0] as ChildProcess, 'SIGKILL');
-    await restarted;
-    await eventually(async () => (await counted()).settled > limit - 3_000, 'the budget to be used up', 60);
-    await eventually(
-      async () => {
-        const { settled, reserved } = await counted();
-        return reserved === 0 && settled > limit - 500;
-      },
-      'nothing to be reserved',
-      60,
-    );
-    for (const child of children.slice(1)) await end(child, 'SIGTERM');
-    const spent = await billed();
-    const { settled } = await counted();
-    t.ok(spent <= limit, `${mode}: ${spent} of ${limit} were billed`);
-    // A share that may have been used by the process that was killed with Redis counts as used.
-    t.ok(settled >= spent && settled - spent <= limit * 0.02, `${mode}: ${settled} counted, ${spent} billed`);
-    if (mode === 'refuse') t.equal(settled, spent);
-  }
-});
+t.test(
+  'Redis is killed while four processes work, one of them with it',
+  {
+    skip: redisMissing({ own: true }) ?? false,
+  },
+  async (t) => {
+    for (const mode of ['refuse', 'local'] as const) {
+      const limit = 100_000;
+      const { service, launch, end, counted, billed } = await open(t, limit, mode);
+      const children = await Promise.all([launch(), launch(), launch(), launch()]);
+      await delay(400);
+      const restarted = service.restart();
+      await end(children[0] as ChildProcess, 'SIGKILL');
+      await restarted;
+      await eventually(async () => (await counted()).settled > limit - 3_000, 'the budget to be used up', 60);
+      await eventually(
+        async () => {
+          const { settled, reserved } = await counted();
+          return reserved === 0 && settled > limit - 500;
+        },
+        'nothing to be reserved',
+        60,
+      );
+      for (const child of children.slice(1)) await end(child, 'SIGTERM');
+      const spent = await billed();
+      const { settled } = await counted();
+      t.ok(spent <= limit, `${mode}: ${spent} of ${limit} were billed`);
+      // A share that may have been used by the process that was killed with Redis counts as used.
+      t.ok(
+        settled >= spent && settled - spent <= limit * 0.02,
+        `${mode}: ${settled} counted, ${spent} billed`,
+      );
+      if (mode === 'refuse') t.equal(settled, spent);
+    }
+  },
+);

@@ -40,28 +40,31 @@ t.test('a decision is synchronous once it is known what was spent', async (t) =>
   });
 });
 
-t.test('requests that come while the ledger is read share one look; one that leaves takes nothing', async (t) => {
-  let tell = (_: number): void => undefined;
-  let reads = 0;
-  const allowances = new LocalAllowances({
-    spent: () =>
-      new Promise((resolve) => {
-        reads++;
-        tell = resolve;
-      }),
-  });
-  t.teardown(() => allowances.close());
-  const total = period('total', 100);
-  const claims = [{ allowance: total, amount: 30 }];
-  const kept = reserved(allowances, 'req_1', claims);
-  const gone = allowances.reserve('req_2', claims);
-  assert(gone instanceof Observable);
-  gone.subscribe(() => t.fail('it has left')).unsubscribe();
-  tell(7);
-  await kept;
-  t.equal(reads, 1);
-  t.strictSame(await allowances.used([total]), [{ used: 37, reserved: 30 }]);
-});
+t.test(
+  'requests that come while the ledger is read share one look; one that leaves takes nothing',
+  async (t) => {
+    let tell = (_: number): void => undefined;
+    let reads = 0;
+    const allowances = new LocalAllowances({
+      spent: () =>
+        new Promise((resolve) => {
+          reads++;
+          tell = resolve;
+        }),
+    });
+    t.teardown(() => allowances.close());
+    const total = period('total', 100);
+    const claims = [{ allowance: total, amount: 30 }];
+    const kept = reserved(allowances, 'req_1', claims);
+    const gone = allowances.reserve('req_2', claims);
+    assert(gone instanceof Observable);
+    gone.subscribe(() => t.fail('it has left')).unsubscribe();
+    tell(7);
+    await kept;
+    t.equal(reads, 1);
+    t.strictSame(await allowances.used([total]), [{ used: 37, reserved: 30 }]);
+  },
+);
 
 t.test('counters are dropped when idle, and periods read again', async (t) => {
   const clock = new VirtualClock();
@@ -129,7 +132,8 @@ t.test('a window of amounts equals a plain list', async () => {
           chosen.open = false;
         }
         const at = (time: number) => list.filter((each) => each.at > time - 100);
-        const sum = (some: readonly { amount: number }[]) => some.reduce((all, { amount }) => all + amount, 0);
+        const sum = (some: readonly { amount: number }[]) =>
+          some.reduce((all, { amount }) => all + amount, 0);
         assert.equal(window.total(now), sum(at(now)));
         assert.equal(window.reserved, sum(at(now).filter(({ open }) => open)));
         const ends = at(now).map((each) => each.at + 100);

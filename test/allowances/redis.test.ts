@@ -132,40 +132,46 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
     t.equal(await outcome(allowances, 'req_4', claim(tokens, 100)), 'reserved');
   });
 
-  await t.test('a dead process: held is free after its lease, periods stay until its journal is shipped', async (t) => {
-    const prefix = `${newName()}:`;
-    const dying = { ...alone(), prefix };
-    const events: UsageEvent[] = [];
-    const ledger = { list: async () => events };
-    const clock = new VirtualClock();
-    const one = await start(t, new VirtualClock(), dying);
-    const other = await start(t, clock, { prefix, ledger, graceMs: 5_000 });
-    const [key, tokens, total] = [held('key', 4), perMinute('tokens', 100), period('total', 1000)];
-    for (const id of ['req_journal', 'req_ledger', 'req_lost'])
-      await reserved(one.allowances, id, [claim(key, 1), claim(tokens, 20), claim(total, 300)]);
-    const sums = async () => (await other.allowances.used([key, tokens, total])).map(({ used }) => used);
-    t.strictSame(await sums(), [3, 60, 900]);
-    // The clock of the first stops here, so that it sends no heartbeat.
-    await other.pass(12_000);
-    t.strictSame(await sums(), [0, 60, 900], 'its lease is over');
-    await other.pass(50_000);
-    t.strictSame(await sums(), [0, 0, 900], 'and the window');
-    events.push(usageEvent({ request_id: 'req_ledger', cost: '0.0000000201' }));
-    await other.allowances.died({
-      process: dying.process,
-      charges: [
-        { id: 'req_journal', cost: 100 },
-        { id: 'req_before', cost: 5 },
-      ],
-      cutOff: false,
-    });
-    t.strictSame(await sums(), [0, 0, 700], 'what its last events say');
-    await other.pass(4_000);
-    t.strictSame(await sums(), [0, 0, 700]);
-    await other.pass(6_000);
-    await eventually(async () => (await sums())[2] === 121, 'what the ledger says, and nothing for the third');
-    t.strictSame(await admin.keys(`${prefix}*${dying.process}*`), [], 'nothing is left of it');
-  });
+  await t.test(
+    'a dead process: held is free after its lease, periods stay until its journal is shipped',
+    async (t) => {
+      const prefix = `${newName()}:`;
+      const dying = { ...alone(), prefix };
+      const events: UsageEvent[] = [];
+      const ledger = { list: async () => events };
+      const clock = new VirtualClock();
+      const one = await start(t, new VirtualClock(), dying);
+      const other = await start(t, clock, { prefix, ledger, graceMs: 5_000 });
+      const [key, tokens, total] = [held('key', 4), perMinute('tokens', 100), period('total', 1000)];
+      for (const id of ['req_journal', 'req_ledger', 'req_lost'])
+        await reserved(one.allowances, id, [claim(key, 1), claim(tokens, 20), claim(total, 300)]);
+      const sums = async () => (await other.allowances.used([key, tokens, total])).map(({ used }) => used);
+      t.strictSame(await sums(), [3, 60, 900]);
+      // The clock of the first stops here, so that it sends no heartbeat.
+      await other.pass(12_000);
+      t.strictSame(await sums(), [0, 60, 900], 'its lease is over');
+      await other.pass(50_000);
+      t.strictSame(await sums(), [0, 0, 900], 'and the window');
+      events.push(usageEvent({ request_id: 'req_ledger', cost: '0.0000000201' }));
+      await other.allowances.died({
+        process: dying.process,
+        charges: [
+          { id: 'req_journal', cost: 100 },
+          { id: 'req_before', cost: 5 },
+        ],
+        cutOff: false,
+      });
+      t.strictSame(await sums(), [0, 0, 700], 'what its last events say');
+      await other.pass(4_000);
+      t.strictSame(await sums(), [0, 0, 700]);
+      await other.pass(6_000);
+      await eventually(
+        async () => (await sums())[2] === 121,
+        'what the ledger says, and nothing for the third',
+      );
+      t.strictSame(await admin.keys(`${prefix}*${dying.process}*`), [], 'nothing is left of it');
+    },
+  );
 
   await t.test('a process wrongly presumed dead counts again', async (t) => {
     const prefix = `${newName()}:`;
@@ -229,10 +235,13 @@ t.test('a Redis that becomes unavailable', { skip: skipOwn ?? false }, async (t)
     const used = async (allowance: Allowance) => (await replicas[0].used([allowance]))[0];
     const eventuallyUsed = async (t: Test, allowance: Allowance, expected: object) => {
       let last: unknown;
-      await eventually(async () => {
-        last = await used(allowance).catch((error: unknown) => error);
-        return JSON.stringify(last) === JSON.stringify(expected);
-      }, `${JSON.stringify(expected)}`).catch(() => undefined);
+      await eventually(
+        async () => {
+          last = await used(allowance).catch((error: unknown) => error);
+          return JSON.stringify(last) === JSON.stringify(expected);
+        },
+        `${JSON.stringify(expected)}`,
+      ).catch(() => undefined);
       t.strictSame(last, expected);
     };
     const recovered = () =>

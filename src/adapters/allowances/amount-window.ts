@@ -79,7 +79,9 @@ export class AmountWindow {
 
   #grow(): void {
     const old = this.#ring;
-    const places = Array.from({ length: this.#next - this.#first }, (_, index) => this.#at(this.#first + index));
+    const places = Array.from({ length: this.#next - this.#first }, (_, index) =>
+      this.#at(this.#first + index),
+    );
     this.#ring = new Float64Array(old.length * 2);
     for (const [index, place] of places.entries())
       this.#ring.set(old.subarray(place, place + fields), this.#at(this.#first + index));

@@ -67,7 +67,9 @@ export class Fallback {
   reserve(id: string, claims: readonly Claim[], portion: Portion): OwnPart {
     for (const claim of claims)
       if (claim.amount > claim.allowance.limit) throw new Exhausted(claim, claim.allowance.limit, undefined);
-    const here = claims.filter(isCountedHere).map((claim) => this.#limited(claim, this.#portionOf(claim, portion)));
+    const here = claims
+      .filter(isCountedHere)
+      .map((claim) => this.#limited(claim, this.#portionOf(claim, portion)));
     const periods = claims.filter((claim) => !isCountedHere(claim));
     const shares = periods.map((claim) => this.#limited(claim, this.#options.shareOf(claim.allowance.name)));
     try {

@@ -154,7 +154,12 @@ export class LocalAllowances implements Allowances {
     if (span.kind === 'held') return new HeldCounter();
     if (span.kind === 'window') return new WindowCounter(span.ms);
     const { spent, wallClock = Date.now } = this.#options;
-    return new PeriodCounter(allowance, { end: span.end, wallClock, now, settled: spent === 0 ? 0 : undefined });
+    return new PeriodCounter(allowance, {
+      end: span.end,
+      wallClock,
+      now,
+      settled: spent === 0 ? 0 : undefined,
+    });
   }
 
   #keep(id: string, reservation: LocalReservation): void {

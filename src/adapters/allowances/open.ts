@@ -29,5 +29,7 @@ export const openAllowances = async (
   const { RedisAllowances } = await import('./redis.ts');
   const markCutOff = (isCutOff: boolean) => options.markCutOff(isCutOff);
   const ttl = rules?.ttlMs === undefined ? {} : { ttlMs: rules.ttlMs };
-  return checked(new RedisAllowances(redisUrl, { process, spent, ledger, markCutOff, fallback, log, ...ttl }));
+  return checked(
+    new RedisAllowances(redisUrl, { process, spent, ledger, markCutOff, fallback, log, ...ttl }),
+  );
 };

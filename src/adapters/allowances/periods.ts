@@ -33,7 +33,8 @@ export class Periods {
       place += 2;
       const known = this.#known.get(allowance.name);
       if (known === undefined) {
-        if (sums.length > 0) this.#known.set(allowance.name, { allowance, settled, used, share: 0, claimedAt: now });
+        if (sums.length > 0)
+          this.#known.set(allowance.name, { allowance, settled, used, share: 0, claimedAt: now });
         continue;
       }
       known.allowance = allowance;
@@ -54,7 +55,9 @@ export class Periods {
   }
 
   async renewShares(counters: RedisCounters, replicas: number, now: number): Promise<void> {
-    const changed = [...this.#known.values()].filter((known) => wantedShare(known, replicas, now) !== known.share);
+    const changed = [...this.#known.values()].filter(
+      (known) => wantedShare(known, replicas, now) !== known.share,
+    );
     await inTurns(changed, async (known) => {
       const wanted = wantedShare(known, replicas, now);
       // Before it is sent: what Redis may have given to others is not used here any more, should the reply be lost.
@@ -66,7 +69,11 @@ export class Periods {
   }
 }
 
-const wantedShare = ({ allowance: { limit }, used, claimedAt }: KnownPeriod, replicas: number, now: number): number =>
+const wantedShare = (
+  { allowance: { limit }, used, claimedAt }: KnownPeriod,
+  replicas: number,
+  now: number,
+): number =>
   now - claimedAt > shareMs || used > limit * mostUsed ? 0 : Math.floor((limit * sharedPart) / replicas);
 
 export const inTurns = async <T>(all: readonly T[], work: (each: T) => Promise<unknown>): Promise<void> => {

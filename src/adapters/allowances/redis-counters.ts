@@ -109,7 +109,11 @@ export class RedisCounters {
     await this.#run('raise', name, spanOf(span), settled);
   }
 
-  async recount(window: { readonly name: string; readonly ms: number; readonly used: number }): Promise<void> {
+  async recount(window: {
+    readonly name: string;
+    readonly ms: number;
+    readonly used: number;
+  }): Promise<void> {
     await this.#run('recount', this.#options.process, window.name, micro(window.ms), window.used);
   }
 

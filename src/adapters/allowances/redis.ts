@@ -18,13 +18,13 @@ import { unavailable } from '../admission/fallback.ts';
 import { dataLost } from '../admission/redis-session.ts';
 import { SharedUsage } from '../admission/shared-usage.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
+import { DeadProcesses } from './dead-processes.ts';
 import { Fallback } from './fallback.ts';
 import { notKnown } from './local.ts';
 import { inTurns, Periods } from './periods.ts';
 import { type Decision, lasting, RedisCounters } from './redis-counters.ts';
 import { RedisReservation } from './redis-reservation.ts';
 import { RedisSession } from './redis-session.ts';
-import { DeadProcesses } from './dead-processes.ts';
 
 export interface RedisAllowancesOptions {
   /** The name of this process: that of its journal. */

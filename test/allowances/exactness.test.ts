@@ -61,7 +61,7 @@ const open = async (t: Test, limit: number, mode: 'refuse' | 'local') => {
 };
 
 t.test('four processes, two of them killed', { skip: redisMissing({ own: true }) ?? false }, async (t) => {
-  const limit = 100_000;
+  const limit = 60_000;
   const { launch, end, counted, billed } = await open(t, limit, 'refuse');
   let most = 0;
   const watch = async (ms: number) => {
@@ -102,7 +102,7 @@ t.test(
   },
   async (t) => {
     for (const mode of ['refuse', 'local'] as const) {
-      const limit = 100_000;
+      const limit = 60_000;
       const { service, launch, end, counted, billed } = await open(t, limit, mode);
       const children = await Promise.all([launch(), launch(), launch(), launch()]);
       await delay(400);

@@ -33,9 +33,12 @@ export class Exhausted extends Error {
   readonly retryMs: number | undefined;
 
   constructor(claim: Claim, left: number, retryMs: number | undefined) {
-    super(
-      `${claim.allowance.name} has ${left} of ${claim.allowance.limit} left, ${claim.amount} were claimed`,
-    );
+    const { name, limit } = claim.allowance;
+    // Capturing a stack takes longer than a hundred decisions, and a flood of refusals has no use for it.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(`${name} has ${left} of ${limit} left, ${claim.amount} were claimed`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.claim = claim;
     this.left = left;
     this.retryMs = retryMs;
@@ -96,6 +99,8 @@ export interface Allowances {
    * ledger, some time later, where they do not have it; and released where neither does.
    */
   died(dead: DeadProcess): Promise<void>;
+  /** Processes that died and have reservations left, of which `died` was not called: operators may do so. */
+  abandoned(): Promise<readonly string[]>;
   /** As of now, for people to look at. */
   used(allowances: readonly Allowance[]): Promise<readonly Used[]>;
   /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */

@@ -152,6 +152,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
       t.strictSame(await sums(), [0, 60, 900], 'its lease is over');
       await other.pass(50_000);
       t.strictSame(await sums(), [0, 0, 900], 'and the window');
+      t.strictSame(await other.allowances.abandoned(), [dying.process]);
       events.push(usageEvent({ request_id: 'req_ledger', cost: '0.0000000201' }));
       await other.allowances.died({
         process: dying.process,
@@ -162,6 +163,7 @@ t.test('in virtual time', { skip: skipOwn ?? false }, async (t) => {
         cutOff: false,
       });
       t.strictSame(await sums(), [0, 0, 700], 'what its last events say');
+      t.strictSame(await other.allowances.abandoned(), []);
       await other.pass(4_000);
       t.strictSame(await sums(), [0, 0, 700]);
       await other.pass(6_000);

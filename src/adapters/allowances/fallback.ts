@@ -4,7 +4,8 @@ import type { Clock } from '../admission/clock.ts';
 import { unavailable } from '../admission/fallback.ts';
 import type { Portion } from '../admission/redis-outage.ts';
 import { windowPortion } from '../admission/window-portion.ts';
-import { LocalAllowances, type LocalReservation } from './local.ts';
+import { LocalAllowances } from './local.ts';
+import type { LocalReservation } from './local-reservation.ts';
 
 interface FallbackOptions {
   readonly clock: Clock;

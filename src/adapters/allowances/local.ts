@@ -6,8 +6,6 @@ import {
   type Allowances,
   type Charge,
   type Claim,
-  Exhausted,
-  type Reservation,
   type ReserveOptions,
   type Used,
   usedByCost,
@@ -15,6 +13,7 @@ import {
 import { type Clock, monotonicClock } from '../admission/clock.ts';
 import { IdleSweep } from '../idle-sweep.ts';
 import { type Counter, HeldCounter, PeriodCounter, WindowCounter } from './counters.ts';
+import { ensureRoom, LocalReservation } from './local-reservation.ts';
 
 export interface LocalAllowancesOptions {
   /** What was used of a period before it was first claimed here: all that is billed, shipped or not. 0: always nothing. */
@@ -86,6 +85,10 @@ export class LocalAllowances implements Allowances {
   /** Its usage is in the ledger, which periods begin with. */
   died(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async abandoned(): Promise<readonly string[]> {
+    return [];
   }
 
   async used(allowances: readonly Allowance[]): Promise<readonly Used[]> {
@@ -168,52 +171,9 @@ export class LocalAllowances implements Allowances {
   }
 }
 
-/** Claims that were taken, all or none, and are settled once. */
-export class LocalReservation implements Reservation {
-  readonly claims: readonly Claim[];
-  readonly #counters: readonly Counter[];
-  readonly #taken: number[] = [];
-  #settled = false;
-  declare onSettled?: () => void;
-
-  constructor(claims: readonly Claim[], counters: readonly Counter[], now: number) {
-    this.claims = claims;
-    this.#counters = counters;
-    for (let index = 0; index < claims.length; index++)
-      this.#taken.push(counters[index]?.take(claims[index]?.amount ?? 0, now) ?? 0);
-  }
-
-  settle(used: readonly number[]): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    for (let index = 0; index < this.#taken.length; index++) {
-      const { amount } = this.claims[index] as Claim;
-      this.#counters[index]?.settle(this.#taken[index] ?? 0, amount, used[index] ?? amount);
-    }
-    this.onSettled?.();
-  }
-}
-
 /** The ledger did not say what was spent. */
 export const notKnown = (cause: unknown): ApiError =>
   fail('unavailable', 'What was used so far is not known at the moment', {
     cause,
     headers: { 'retry-after': '1' },
   });
-
-/** Throws when one of them does not fit. */
-const ensureRoom = (claims: readonly Claim[], counters: readonly Counter[], now: number): void => {
-  for (let index = 0; index < claims.length; index++) {
-    const claim = claims[index] as Claim;
-    const counter = counters[index] as Counter;
-    const { limit } = claim.allowance;
-    // Two claims on one allowance add up.
-    let needed = claim.amount;
-    for (let before = 0; before < index; before++)
-      if (counters[before] === counter) needed += claims[before]?.amount ?? 0;
-    const used = counter.used(now);
-    if (used + needed <= limit || claim.amount === 0) continue;
-    const wait = needed > limit ? undefined : counter.waitFor(limit - needed, now);
-    throw new Exhausted(claim, Math.max(0, limit - used), wait);
-  }
-};

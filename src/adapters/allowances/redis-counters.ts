@@ -153,6 +153,25 @@ export class RedisCounters {
     return this.#connection.use((redis) => redis.hkeys(`${this.#prefix}of:${process}`));
   }
 
+  /** Processes that are not alive, have reservations, and were not reported to be dead. */
+  abandoned(): Promise<string[]> {
+    const first = `${this.#prefix}of:`;
+    return this.#connection.use(async (redis) => {
+      const [alive, dead] = await Promise.all([
+        redis.zrange(this.processes.key, 0, '-1'),
+        redis.zrange(`${this.#prefix}dead`, 0, '-1'),
+      ]);
+      const known = new Set([...alive, ...dead, lasting]);
+      const found = new Set<string>();
+      for (let cursor = '0'; ; ) {
+        const [next, keys] = await redis.scan(cursor, 'MATCH', `${first}*`, 'COUNT', 1000);
+        for (const key of keys) found.add(key.slice(first.length));
+        cursor = next;
+        if (cursor === '0') return [...found].filter((process) => !known.has(process));
+      }
+    });
+  }
+
   /** What was reported to all processes, oldest first. */
   usage(): Promise<readonly string[]> {
     return this.#connection.use((redis) => redis.zrange(this.usageChannel, 0, '-1'));

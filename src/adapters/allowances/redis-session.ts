@@ -1,4 +1,4 @@
-/** Keeps Redis informed of what this process reserved and settled, through outages. */
+/** Heartbeats of this process, the outages of Redis in between, and how it returns from them. */
 import type { Logger } from 'pino';
 import type { Clock } from '../admission/clock.ts';
 import { Outage } from '../admission/redis-outage.ts';
@@ -6,17 +6,17 @@ import { dataLost } from '../admission/redis-session.ts';
 import type { SharedUsage } from '../admission/shared-usage.ts';
 import type { Fallback } from './fallback.ts';
 import { inTurns, type Periods } from './periods.ts';
-import { lasting, type RedisCounters } from './redis-counters.ts';
-import type { RedisReservation } from './redis-reservation.ts';
+import type { RedisCounters } from './redis-counters.ts';
+import type { RedisReservations } from './redis-reservations.ts';
 
 interface RedisSessionOptions {
   readonly counters: RedisCounters;
+  readonly reservations: RedisReservations;
   readonly periods: Periods;
   readonly fallback: Fallback;
   readonly usage: SharedUsage;
   /** What requests get during an outage. */
   readonly mode: 'refuse' | 'local';
-  readonly process: string;
   readonly ttlMs: number;
   readonly clock: Clock;
   readonly log: Logger | undefined;
@@ -31,11 +31,8 @@ export class RedisSession {
   /** Resolves after the first heartbeat, or the first that failed. */
   readonly started: Promise<void>;
   readonly #options: RedisSessionOptions;
-  readonly #open = new Map<string, RedisReservation>();
-  /** Settled, but still remembered by Redis in case the reply was lost. */
-  #settled: string[] = [];
-  readonly #sending = new Set<Promise<void>>();
   readonly #waiting = new Set<() => void>();
+  /** Calls that failed so far: what was reported before the last of them may be lost. */
   #outages = 0;
   #raisedAfter = 0;
   #closed = false;
@@ -49,42 +46,6 @@ export class RedisSession {
       this.#onStarted = resolve;
     });
     this.tickIn(0);
-  }
-
-  /** Reservations that are asked for, not settled, or settled and not yet sent. */
-  get size(): number {
-    return this.#open.size;
-  }
-
-  get unsettled(): number {
-    return [...this.#open.values()].filter(({ process }) => process !== lasting).length;
-  }
-
-  add(reservation: RedisReservation): void {
-    this.#open.set(reservation.id, reservation);
-  }
-
-  remove({ id }: RedisReservation): void {
-    this.#open.delete(id);
-  }
-
-  /** Redis has it. */
-  granted(reservation: RedisReservation): void {
-    reservation.standing = 'reserved';
-    reservation.reportedAfter = this.#outages;
-    // Another process may settle it.
-    if (reservation.process === lasting) this.remove(reservation);
-  }
-
-  settle = (reservation: RedisReservation): void => {
-    this.add(reservation);
-    if (this.outage.phase === 'shared') this.#send(reservation);
-  };
-
-  /** The reply to a request for it was lost, and nobody waits for it any more. */
-  disown(reservation: RedisReservation): void {
-    reservation.standing = 'unwanted';
-    reservation.used = reservation.claims.map(() => 0);
   }
 
   /** A call has failed. */
@@ -105,6 +66,14 @@ export class RedisSession {
     this.#phaseChanged();
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  get outages(): number {
+    return this.#outages;
+  }
+
   /** Resolves when requests need not wait for processes to settle any more. */
   async decided(): Promise<void> {
     while (this.outage.phase === 'settling' && !this.#closed)
@@ -119,12 +88,10 @@ export class RedisSession {
     this.#cancelTick = this.#options.clock.after(milliseconds, () => void this.#tick());
   }
 
-  /** Resolves when Redis has replied to all settlements, or has not in time. */
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true;
     this.#cancelTick?.();
     this.#phaseChanged();
-    await Promise.allSettled(this.#sending);
   }
 
   #phaseChanged(): void {
@@ -133,7 +100,7 @@ export class RedisSession {
   }
 
   async #tick(): Promise<void> {
-    const { counters, usage, clock, onBeat } = this.#options;
+    const { counters, usage, clock } = this.#options;
     try {
       // What this process does alone is not in a report that is under way.
       const settled = this.outage.phase !== 'local';
@@ -144,7 +111,7 @@ export class RedisSession {
       usage.prune();
       if (beat.lost) throw dataLost();
       if (!this.#closed && this.outage.next(beat) === 'shared') await this.#recover();
-      if (!this.#closed && this.outage.phase === 'shared') await this.#maintain(onBeat);
+      if (!this.#closed && this.outage.phase === 'shared') await this.#maintain();
     } catch (error) {
       this.failed(error);
     }
@@ -161,64 +128,28 @@ export class RedisSession {
 
   /** Redis may have lost what it had, and never had what was decided here. */
   async #report(): Promise<void> {
-    const { counters, periods, fallback, clock } = this.#options;
+    const { counters, reservations, periods, fallback } = this.#options;
     const outages = this.#outages;
-    const unreported = [...this.#open.values()].filter(
-      ({ standing, reportedAfter }) =>
-        (standing === 'reserved' || standing === 'settled') && reportedAfter !== outages,
-    );
-    await inTurns(unreported, async (reservation) => {
-      const { process, id, claims, at } = reservation;
-      await counters.reserve(process, id, claims, clock.now() - at);
-      reservation.reportedAfter = outages;
-      if (process === lasting && reservation.standing === 'reserved') this.remove(reservation);
-    });
+    await reservations.report(outages);
     if (this.#raisedAfter !== outages) await periods.raise(counters);
     this.#raisedAfter = outages;
     await inTurns(fallback.windows(), (window) => counters.recount(window));
   }
 
   async #recover(): Promise<void> {
-    const { usage, log, onRecovery } = this.#options;
+    const { reservations, usage, log, onRecovery } = this.#options;
     usage.outageEnded();
-    for (const reservation of this.#open.values())
-      if (reservation.standing === 'settled' || reservation.standing === 'unwanted') this.#send(reservation);
-    await this.#releaseUnknown();
+    reservations.sendSettled();
+    await reservations.releaseUnknown();
     log?.info('Redis recovered: allowances are shared again');
     onRecovery();
     this.#phaseChanged();
   }
 
-  /** Requests whose replies were lost may have been carried out later. */
-  async #releaseUnknown(): Promise<void> {
-    const { counters, process } = this.#options;
-    const ids = (await counters.reservations(process)).filter((id) => !this.#open.has(id));
-    await inTurns(ids, (id) => counters.charge(process, id, 0));
-    await counters.forget(ids);
-  }
-
-  async #maintain(onBeat: () => Promise<void>): Promise<void> {
-    const { counters, periods, mode, clock } = this.#options;
-    const settled = this.#settled;
-    this.#settled = [];
-    await counters.forget(settled);
+  async #maintain(): Promise<void> {
+    const { counters, reservations, periods, mode, clock, onBeat } = this.#options;
+    await reservations.forgetSettled();
     if (mode === 'local') await periods.renewShares(counters, this.outage.portion.replicas, clock.now());
     await onBeat();
-  }
-
-  /** One that fails is sent again after the outage. */
-  #send(reservation: RedisReservation): void {
-    const { counters, periods, clock } = this.#options;
-    const { process, id, claims, used } = reservation;
-    const sending = counters.settle(process, id, used).then(
-      (sums) => {
-        periods.seen(claims, sums, clock.now());
-        if (this.#open.get(id) === reservation) this.remove(reservation);
-        if (process !== lasting) this.#settled.push(id);
-      },
-      (error: unknown) => this.failed(error),
-    );
-    this.#sending.add(sending);
-    void sending.finally(() => this.#sending.delete(sending));
   }
 }

@@ -6,7 +6,7 @@ import { type LedgerConfig, openLedger } from './adapters/ledger/open.ts';
 import type { SyncPolicy } from './billing/journal/writer.ts';
 import { receiveUsage } from './billing/receive-usage.ts';
 import { type JournaledUsage, openUsageLog } from './billing/usage-log.ts';
-import type { Charge } from './ports/allowances.ts';
+import type { DeadProcess } from './ports/allowances.ts';
 import type { Events, Reading } from './ports/events.ts';
 import type { Ledger } from './ports/ledger.ts';
 
@@ -17,8 +17,8 @@ export interface AccountsConfig extends LedgerConfig, EventsConfig {
 }
 
 export interface AccountsHooks {
-  /** Called with the last events of a dead process once its journal is shipped; it is repeated until it resolves. */
-  readonly died?: ((process: string, charges: readonly Charge[]) => Promise<void>) | undefined;
+  /** Called when the journal of a dead process is shipped to its end, again and again until it resolves. */
+  readonly died?: ((dead: DeadProcess) => Promise<void>) | undefined;
 }
 
 export interface Accounts {

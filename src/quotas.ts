@@ -42,7 +42,7 @@ export const openAccountsAndQuotas = async (
   opening.catch(() => undefined);
   const accounts = parts.opened.add(
     await openAccounts(config, parts.log, {
-      died: async (process, charges) => (await opening).died(process, charges),
+      died: async (dead) => (await opening).died(dead),
     }),
   );
   try {
@@ -63,7 +63,15 @@ const openQuotas = async (
   const limits = opened.add(await openLimitsBook(state, { log }));
   const budgets = opened.add(await openBudgetsBook(state, { log }));
   const spent = createSpent({ state, ledger, ship: () => usage.ship() });
-  const allowances = opened.add(await openAllowances(config, { process: usage.process, spent, ledger, log }));
+  const allowances = opened.add(
+    await openAllowances(config, {
+      process: usage.process,
+      spent,
+      ledger,
+      markCutOff: (isCutOff) => usage.markCutOff(isCutOff),
+      log,
+    }),
+  );
   const stats = new QuotaStats();
   const quotas = createQuotas({ allowances, budgets, limits, stats, log });
   return { quotas, allowances, budgets, limits, stats };

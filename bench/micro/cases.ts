@@ -1,5 +1,6 @@
 /** All micro-benchmarks in execution order. */
 import { admissionCases } from './admission-cases.ts';
+import { allowanceCases } from './allowance-cases.ts';
 import { embeddingCases } from './embedding-cases.ts';
 import { frameCases } from './frame-cases.ts';
 import { headCases } from './head-cases.ts';
@@ -17,6 +18,7 @@ export const cases: readonly MicroCase[] = [
   ...headCases,
   ...usageCases,
   ...admissionCases,
+  ...allowanceCases,
   ...pipelineCases,
   ...embeddingCases,
   ...histogramCases,

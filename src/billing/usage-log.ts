@@ -4,13 +4,13 @@ import { basename } from 'node:path';
 import type { Logger } from 'pino';
 import { EMPTY, type Observable } from 'rxjs';
 import type { UsageEvent } from '../../schemas/usage-event.ts';
-import type { Charge } from '../ports/allowances.ts';
+import type { DeadProcess } from '../ports/allowances.ts';
 import type { Events } from '../ports/events.ts';
 import type { UsageLog } from '../ports/usage.ts';
 import { eventJson } from './event-json.ts';
 import { type ClaimedFolder, claimAbandoned, claimFolder } from './journal/claim.ts';
 import { type DamageStats, openDamage, readDamage } from './journal/damage.ts';
-import { lastCharges } from './journal/last-charges.ts';
+import { deadProcess, markCutOff } from './journal/dead-process.ts';
 import { Recent } from './journal/recent.ts';
 import { listSegments, mendTail, segmentBytes, start } from './journal/segments.ts';
 import { JournalWriter, type SyncPolicy } from './journal/writer.ts';
@@ -25,13 +25,15 @@ interface UsageLogOptions {
   readonly log: Logger;
   /** Milliseconds between looks for journals whose process has died. */
   readonly adoptMs?: number;
-  /** Called with the last events of a dead process when its journal is shipped; the journal stays until it resolves. */
-  readonly died?: ((process: string, charges: readonly Charge[]) => Promise<void>) | undefined;
+  /** Called when the journal of a dead process is shipped to its end; the journal stays until it resolves. */
+  readonly died?: ((dead: DeadProcess) => Promise<void>) | undefined;
 }
 
 export interface JournaledUsage extends UsageLog {
   /** The name of this process's journal, unique among all processes. */
   readonly process: string;
+  /** Kept in the journal, for whoever adopts it: `DeadProcess.cutOff`. */
+  markCutOff(isCutOff: boolean): void;
   /** Ships everything written so far, left-over journals included; rejects when it cannot. */
   ship(): Promise<void>;
   /** Bytes that wait to be shipped. */
@@ -80,12 +82,12 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
     const held = new Set([...journals].map(({ claimed }) => claimed.path));
     for (const claimed of claimAbandoned(folder, held)) {
       try {
-        const charges = options.died === undefined ? [] : lastCharges(claimed.path);
+        const dead = options.died === undefined ? undefined : deadProcess(claimed.path);
         const emptied = (): void => finishAdopted(journal);
         const journal: Journal = {
           claimed,
           shipper: shipAbandoned({ folder: claimed.path, events, log, damage, emptied }),
-          report: async () => options.died?.(basename(claimed.path), charges),
+          report: async () => dead && options.died?.(dead),
         };
         journals.add(journal);
       } catch (error) {
@@ -128,6 +130,7 @@ export const openUsageLog = (options: UsageLogOptions): JournaledUsage => {
 
   return {
     process: basename(own.path),
+    markCutOff: (isCutOff) => markCutOff(own.path, isCutOff),
     record: (event: UsageEvent): Observable<void> => {
       // Requests that are refused for want of room must not take what room is left.
       if (writer.short && event.outcome === 'failed') return EMPTY;

@@ -4,10 +4,11 @@ import type { BudgetChanges, BudgetRecord, NewBudget } from '../../schemas/budge
 import type { BudgetManagement } from '../admin/management.ts';
 import { createBudgetsManagement } from '../budgets/manage.ts';
 import { type BudgetWithStatus, budgetsInLedger } from '../budgets/status.ts';
+import type { Ledger } from '../ports/ledger.ts';
 import { type Command, type Input, json, type Option, UsageError } from './command.ts';
 import { GatewayClient } from './gateway-client.ts';
 import { minute, print, printJson, printTable, remark } from './output.ts';
-import { soon, withLedger, withManagement, withState } from './stores.ts';
+import { hasLedger, soon, withLedger, withManagement, withState } from './stores.ts';
 import { gatewayOf, targetOptions } from './target.ts';
 
 const settings: Readonly<Record<string, Option>> = {
@@ -63,12 +64,14 @@ const budgetsOf = async (input: Input): Promise<readonly BudgetWithStatus[]> => 
     const found = await new GatewayClient(gateway).all<AdminBudget>('/budgets');
     return found.map(({ object: _, ...budget }) => budget);
   }
-  return withState((state) =>
-    withLedger(async (ledger) =>
-      budgetsInLedger({ state, ledger }, await createBudgetsManagement(state).list()),
-    ),
-  );
+  return withState(async (state) => {
+    const budgets = await createBudgetsManagement(state).list();
+    const look = (ledger: Pick<Ledger, 'totals'>) => budgetsInLedger({ state, ledger }, budgets);
+    return hasLedger() ? withLedger(look) : look(nothingUsed);
+  });
 };
+
+const nothingUsed: Pick<Ledger, 'totals'> = { totals: async () => [] };
 
 const update: Command = {
   name: 'budgets update',

@@ -71,6 +71,12 @@ export const withLedger = async <T>(work: (ledger: Ledger, config: Config) => Pr
   }
 };
 
+/** False: no gateway has run here yet, and so nothing was used. */
+export const hasLedger = (): boolean => {
+  const { clickHouseUrl, dataDir } = loadConfig();
+  return clickHouseUrl !== undefined || existsSync(join(dataDir, 'ledger.db'));
+};
+
 /** A command in the wrong folder would otherwise look at an empty store of its own making. */
 const ensureExists = (dataDir: string, file: string): void => {
   if (existsSync(join(dataDir, file))) return;

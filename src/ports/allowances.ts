@@ -33,9 +33,12 @@ export class Exhausted extends Error {
   readonly retryMs: number | undefined;
 
   constructor(claim: Claim, left: number, retryMs: number | undefined) {
-    super(
-      `${claim.allowance.name} has ${left} of ${claim.allowance.limit} left, ${claim.amount} were claimed`,
-    );
+    const { name, limit } = claim.allowance;
+    // Capturing a stack takes longer than a hundred decisions, and a flood of refusals has no use for it.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    super(`${name} has ${left} of ${limit} left, ${claim.amount} were claimed`);
+    Error.stackTraceLimit = stackTraceLimit;
     this.claim = claim;
     this.left = left;
     this.retryMs = retryMs;
@@ -66,6 +69,15 @@ export interface Charge {
   readonly cost: number;
 }
 
+export interface DeadProcess {
+  /** As it was called while it was alive. */
+  readonly process: string;
+  /** What it recorded last. */
+  readonly charges: readonly Charge[];
+  /** It had used what it may use while the service behind allowances is unavailable, and not reported it yet. */
+  readonly cutOff: boolean;
+}
+
 export interface Allowances {
   /**
    * All claims or none, at once where this process decides. Throws or errors with `Exhausted`, or with `unavailable`
@@ -83,10 +95,12 @@ export interface Allowances {
    */
   settle(charge: Charge): Promise<void>;
   /**
-   * Another process has died: these are its last usage events, and it will record no more. What it reserved is settled
-   * by them; by the ledger, some time later, where they do not have it; and released where neither does.
+   * Another process has died, and its usage is shipped. What it reserved is settled by its last usage events; by the
+   * ledger, some time later, where they do not have it; and released where neither does.
    */
-  died(process: string, charges: Iterable<Charge>): Promise<void>;
+  died(dead: DeadProcess): Promise<void>;
+  /** Processes that died and have reservations left, of which `died` was not called: operators may do so. */
+  abandoned(): Promise<readonly string[]>;
   /** As of now, for people to look at. */
   used(allowances: readonly Allowance[]): Promise<readonly Used[]>;
   /** Resolves when the service behind it responds; rejects with a plain sentence when it does not. */

@@ -1,6 +1,5 @@
 /** Tests that gateways hold the rate limit together through outages of Redis, in virtual time. */
 import { randomBytes } from 'node:crypto';
-import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
@@ -8,6 +7,7 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { createRedisAdmission } from '../../src/adapters/admission/redis.ts';
 import { eventually } from '../eventually.ts';
+import { openNetwork } from '../services/network.ts';
 import { redisMissing, startRedis } from '../services/redis.ts';
 import { Client, request } from './client.ts';
 import { VirtualClock } from './virtual-clock.ts';
@@ -244,52 +244,4 @@ const held = (starts: readonly number[], limit: number): boolean => {
     const next = times[index + limit];
     return next === undefined || next - time >= minute;
   });
-};
-
-/** A proxy in front of Redis: once cut, connections break and new ones are refused. */
-const openNetwork = async (target: number) => {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    const redis = connect(target, '127.0.0.1');
-    sockets.add(socket);
-    const end = () => {
-      sockets.delete(socket);
-      socket.destroy();
-      redis.destroy();
-    };
-    for (const each of [socket, redis]) {
-      each.setNoDelay(true);
-      each.on('error', end).on('close', end);
-    }
-    socket.pipe(redis).pipe(socket);
-  });
-  const listen = (port: number) =>
-    new Promise<void>((resolve, reject) => {
-      server.once('error', reject).listen(port, '127.0.0.1', resolve);
-    });
-  await listen(0);
-  const { port } = server.address() as { port: number };
-  let up = true;
-  const cut = () => {
-    up = false;
-    server.close();
-    for (const socket of [...sockets]) socket.destroy();
-  };
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    get up() {
-      return up;
-    },
-    cut,
-    restore: async (connections: number) => {
-      await listen(port);
-      up = true;
-      await eventually(() => sockets.size >= connections, 'all connections');
-      // Each has still to greet the server and to subscribe.
-      await delay(30);
-    },
-    close: async () => {
-      if (server.listening) cut();
-    },
-  };
 };

@@ -12,6 +12,8 @@ import { openLibsqlLedger } from '../../src/adapters/ledger/libsql.ts';
 import { receiveUsage } from '../../src/billing/receive-usage.ts';
 import { openUsageLog } from '../../src/billing/usage-log.ts';
 import { differs, verifyUsage } from '../../src/billing/verify.ts';
+import { nanodollars } from '../../src/decimal.ts';
+import type { DeadProcess } from '../../src/ports/allowances.ts';
 import type { Events } from '../../src/ports/events.ts';
 import { eventually } from '../eventually.ts';
 import { usageEvent } from './usage-events.ts';
@@ -103,6 +105,50 @@ t.test('a running process takes over the journal of a dead one', async (t) => {
   await once(child, 'exit');
   await eventually(() => taken.length === 500 && readdirSync(folder).length === 1);
   t.equal(new Set(taken.map((event) => event.id)).size, 500);
+  await running.close();
+  t.same(readdirSync(folder), []);
+});
+
+t.test('what a dead process charged last is reported once its journal is shipped', async (t) => {
+  const folder = t.testdir();
+  const { events, taken } = scriptedEvents();
+  const child = writerProcess(folder);
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const dead = readdirSync(folder)[0] ?? '';
+  writeFileSync(join(folder, dead, 'cut-off'), '');
+  const reports: DeadProcess[] = [];
+  let shipped = 0;
+  const running = openUsageLog({
+    folder,
+    events,
+    sync: 'none',
+    log,
+    adoptMs: 20,
+    died: async (report) => {
+      reports.push(report);
+      shipped = taken.length;
+      if (reports.length === 1) throw new Error('Redis is away');
+    },
+  });
+  t.not(running.process, dead);
+  await eventually(() => reports.length > 0);
+  t.ok(readdirSync(folder).includes(dead), 'it stays until that is known elsewhere');
+  await eventually(() => readdirSync(folder).length === 1);
+  t.equal(reports.length, 2);
+  t.equal(shipped, 500);
+  const [report] = reports;
+  t.match(report, { process: dead, cutOff: true });
+  t.same(
+    report?.charges,
+    taken.map(({ request_id, cost }) => ({ id: request_id, cost: nanodollars(cost) })),
+  );
+  running.markCutOff(true);
+  t.ok(readdirSync(join(folder, running.process)).includes('cut-off'));
+  running.markCutOff(false);
+  running.markCutOff(false);
+  t.notOk(readdirSync(join(folder, running.process)).includes('cut-off'));
   await running.close();
   t.same(readdirSync(folder), []);
 });

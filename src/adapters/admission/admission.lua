@@ -259,31 +259,5 @@ function commands.renew(process)
   return standings
 end
 
--- processes, settled; process, since, whether it starts nothing that Redis does not count, epoch ('': unknown)
--- -> number of processes, how many of them reported and how many settled since then, this one's rank, time, epoch
-function commands.heartbeat(process, since, isSettled, epoch)
-  local processes, settled = KEYS[1], KEYS[2]
-  redis.call('ZADD', processes, now + leaseUs, process)
-  redis.call('ZREMRANGEBYSCORE', processes, '-inf', now)
-  redis.call('PEXPIRE', processes, lifeMs)
-  local current = redis.call('GET', epochKey) or string.format('%s.%.0f', process, now)
-  redis.call('SET', epochKey, current, 'PX', math.max(lifeMs, windowMs))
-  -- What it started before the data was lost is not counted any more.
-  if isSettled == '1' and (epoch == '' or epoch == current) then redis.call('ZADD', settled, now, process)
-  else redis.call('ZREM', settled, process) end
-  redis.call('ZREMRANGEBYSCORE', settled, '-inf', now - leaseUs)
-  redis.call('PEXPIRE', settled, lifeMs)
-  local rank, all = 0, redis.call('ZRANGE', processes, 0, -1)
-  for _, other in ipairs(all) do if other < process then rank = rank + 1 end end
-  return {
-    #all,
-    redis.call('ZCOUNT', processes, string.format('(%.0f', since + leaseUs), '+inf'),
-    redis.call('ZCOUNT', settled, string.format('(%.0f', since), '+inf'),
-    rank,
-    now,
-    current,
-  }
-end
-
 -- Not all of ARGV: `renew` has more than the stack holds, and reads them itself.
 return commands[ARGV[1]](unpack(ARGV, 3, 6))

@@ -14,6 +14,7 @@ import { gateOf, type RedisLease } from './redis-leases.ts';
 import type { Portion } from './redis-outage.ts';
 import type { Rules } from './rules.ts';
 import { StartWindow } from './start-window.ts';
+import { windowPortion } from './window-portion.ts';
 
 /** Starts at one gate that Redis does not know of; they count from when it does. */
 export interface UnreportedStarts {
@@ -71,21 +72,18 @@ export class Fallback {
     return leased(local).pipe(tap(() => this.#countStart(lease)));
   }
 
-  /**
-   * How many starts may be in this process's window. At first those it had there when the outage began, which count for
-   * all processes, and its portion of what nobody can have used: together no more than the limit. A window later those
-   * with more than an even portion go back to that, and when what they had started has expired, the others get theirs.
-   */
+  /** How many starts may be in this process's window. */
   #startsLeft({ gate, request }: RedisLease, portion: Portion): number {
     const { rules, clock, noticeMs, mostStarted } = this.#options;
-    const limit = request.limits.requests_per_minute;
-    const own = this.#ownBefore.get(gate) ?? 0;
-    const elapsed = clock.now() - this.#began;
-    const even = part(limit, portion);
-    // Waiters keep the number they were queued with.
-    if (elapsed >= 2 * rules.windowMs + rules.queueMs + noticeMs) return even;
-    const inherited = own + part(limit - Math.max(own, mostStarted(request)), portion);
-    return elapsed < rules.windowMs ? inherited : Math.min(inherited, even);
+    return windowPortion(portion, {
+      limit: request.limits.requests_per_minute,
+      own: this.#ownBefore.get(gate) ?? 0,
+      most: mostStarted(request),
+      elapsed: clock.now() - this.#began,
+      windowMs: rules.windowMs,
+      // Waiters keep the number they were queued with.
+      lateMs: rules.queueMs + noticeMs,
+    });
   }
 
   /** All starts of this process that count, whether Redis knows of them or not. */
@@ -143,13 +141,6 @@ export class Fallback {
     known.window.add(now);
   }
 }
-
-/**
- * Every `replicas`-th of so many, counted from `rank`. Processes that believe in more others than there are take no more
- * than they would if they knew.
- */
-const part = (whole: number, { replicas, rank, established }: Portion): number =>
-  established ? Math.max(0, Math.ceil((whole - rank) / replicas)) : 0;
 
 export const unavailable = (): ApiError =>
   fail('unavailable', 'Requests cannot be admitted at the moment', {

@@ -2,6 +2,7 @@
 import type { LimitKind } from '../../../schemas/limits.ts';
 import type { AdmissionRequest, LeaseUsage } from '../../ports/admission.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
+import { type Heartbeat, micro, RedisProcesses } from '../redis-processes.ts';
 import type { Rules } from './rules.ts';
 
 interface RedisGatesOptions {
@@ -37,20 +38,6 @@ export interface Release {
   readonly usage?: LeaseUsage | undefined;
 }
 
-export interface Heartbeat {
-  /** Processes alive, this one included. */
-  readonly processes: number;
-  readonly reportedSince: number;
-  /** Those that start nothing which the server does not count. */
-  readonly settledSince: number;
-  /** Of this process among them, from 0. */
-  readonly rank: number;
-  /** Of the server, in milliseconds. */
-  readonly time: number;
-  /** The server has lost its data since the last heartbeat. */
-  readonly lost: boolean;
-}
-
 export type Standing = 'waits' | 'runs' | 'unknown';
 
 /** All that one process has at one gate. */
@@ -69,8 +56,7 @@ export class RedisGates {
   readonly #options: RedisGatesOptions;
   readonly #script: Script;
   readonly #prefix: string;
-  /** Of the server's data, as last seen. */
-  #epoch = '';
+  readonly #processes: RedisProcesses;
   /** Of messages to this process. */
   readonly channel: string;
   /** Of messages to all: how full windows are. */
@@ -82,13 +68,21 @@ export class RedisGates {
     this.#options = options;
     this.#connection = new RedisConnection(url, { patience, onLost });
     this.#prefix = `${prefix}admission:`;
+    const { windowMs } = rules;
+    this.#processes = new RedisProcesses(this.#connection, {
+      prefix: this.#prefix,
+      process,
+      leaseMs,
+      keptMs: windowMs,
+      now: options.now,
+    });
     this.channel = channels + process;
     this.usageChannel = `${prefix}admission:usage`;
     this.#script = loadScript(new URL('./admission.lua', import.meta.url), {
       channels,
       usage: this.usageChannel,
-      epochKey: `${prefix}admission:epoch`,
-      windowUs: micro(rules.windowMs),
+      epochKey: this.#processes.epochKey,
+      windowUs: micro(windowMs),
       leaseUs: micro(leaseMs),
       queueLength: rules.queueLength,
       queueUs: micro(rules.queueMs),
@@ -103,7 +97,7 @@ export class RedisGates {
       id,
       concurrency,
       requests_per_minute,
-      this.#epoch,
+      this.#processes.epoch,
     );
     if (kind === 'started') return { kind, starts: number };
     if (kind === 'lost') return { kind };
@@ -136,22 +130,8 @@ export class RedisGates {
     return await this.#run<Standing[]>('renew', keys, this.#options.process, ...values);
   }
 
-  /** `since` is a time of the server, in milliseconds; `settled`: it starts nothing that the server does not count. */
-  async heartbeat(since: number, settled: boolean): Promise<Heartbeat> {
-    const [processes, reportedSince, settledSince, rank, time, epoch] = await this.#run<
-      [number, number, number, number, number, string]
-    >(
-      'heartbeat',
-      // In one slot of a cluster.
-      [this.#processes, `{${this.#processes}}:settled`],
-      this.#options.process,
-      micro(since),
-      settled ? 1 : 0,
-      this.#epoch,
-    );
-    const lost = this.#epoch !== '' && this.#epoch !== epoch;
-    this.#epoch = epoch;
-    return { processes, reportedSince, settledSince, rank, time: time / 1000, lost };
+  heartbeat(since: number, settled: boolean): Promise<Heartbeat> {
+    return this.#processes.heartbeat(since, settled);
   }
 
   /** What was reported to all processes, oldest first. */
@@ -159,8 +139,8 @@ export class RedisGates {
     return await this.#connection.use((redis) => redis.zrange(this.usageChannel, 0, '-1'));
   }
 
-  async depart(): Promise<void> {
-    await this.#connection.use((redis) => redis.zrem(this.#processes, this.#options.process));
+  depart(): Promise<void> {
+    return this.#processes.depart();
   }
 
   check(): Promise<void> {
@@ -181,14 +161,8 @@ export class RedisGates {
     return this.#connection.run(this.#script, keys, [command, time, ...values]) as Promise<Reply>;
   }
 
-  get #processes(): string {
-    return `${this.#prefix}processes`;
-  }
-
   /** The subscription's length tells where it ends, whatever it is made of; the braces keep a gate on one node of a cluster. */
   gate({ subscription, model }: AdmissionRequest): string {
     return `${this.#prefix}{${subscription.length}:${subscription}:${model}}:`;
   }
 }
-
-const micro = (milliseconds: number): number => Math.round(milliseconds * 1000);

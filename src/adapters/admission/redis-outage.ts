@@ -1,6 +1,6 @@
 /** Whether Redis is unavailable, how many processes share it, and how they return to it together. */
+import type { Heartbeat } from '../redis-processes.ts';
 import type { Clock } from './clock.ts';
-import type { Heartbeat } from './redis-gates.ts';
 
 /**
  * shared: Redis decides. local: it is unavailable, and this process decides. settling: it is available again, and this

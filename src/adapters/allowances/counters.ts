@@ -46,10 +46,12 @@ export class HeldCounter implements Counter {
 
 export class WindowCounter implements Counter {
   readonly ready = true;
+  readonly ms: number;
   readonly #window: AmountWindow;
 
-  constructor(milliseconds: number) {
-    this.#window = new AmountWindow(milliseconds);
+  constructor(ms: number) {
+    this.ms = ms;
+    this.#window = new AmountWindow(ms);
   }
 
   get reserved(): number {
@@ -80,6 +82,15 @@ export class WindowCounter implements Counter {
 /** One that nobody asked for in so many milliseconds is read from the ledger again when somebody does. */
 const keptMs = 3_600_000;
 
+interface PeriodOptions {
+  /** In Unix milliseconds, as the wall clock; undefined: never. */
+  readonly end: number | undefined;
+  readonly wallClock: () => number;
+  readonly now: number;
+  /** What was used before; undefined: not known yet. */
+  readonly settled: number | undefined;
+}
+
 export class PeriodCounter implements Counter {
   reserved = 0;
   readonly #allowance: Allowance;
@@ -89,11 +100,12 @@ export class PeriodCounter implements Counter {
   #reading: Promise<void> | undefined;
   #lastAsked: number;
 
-  constructor(allowance: Allowance, end: number | undefined, now: number, wallClock: () => number) {
+  constructor(allowance: Allowance, { end, wallClock, now, settled }: PeriodOptions) {
     this.#allowance = allowance;
     this.#end = end;
     this.#wallClock = wallClock;
     this.#lastAsked = now;
+    this.#settled = settled;
   }
 
   get ready(): boolean {

@@ -1,13 +1,11 @@
 /** Allowances within one process: a counter for each, dropped when idle. */
 import { from, mergeMap, Observable, of } from 'rxjs';
-import { fail } from '../../errors.ts';
+import { type ApiError, fail } from '../../errors.ts';
 import {
   type Allowance,
   type Allowances,
   type Charge,
   type Claim,
-  Exhausted,
-  type Reservation,
   type ReserveOptions,
   type Used,
   usedByCost,
@@ -15,10 +13,11 @@ import {
 import { type Clock, monotonicClock } from '../admission/clock.ts';
 import { IdleSweep } from '../idle-sweep.ts';
 import { type Counter, HeldCounter, PeriodCounter, WindowCounter } from './counters.ts';
+import { ensureRoom, LocalReservation } from './local-reservation.ts';
 
 export interface LocalAllowancesOptions {
-  /** What was used of a period before it was first claimed here: all that is billed, shipped or not. */
-  spent(allowance: Allowance): Promise<number>;
+  /** What was used of a period before it was first claimed here: all that is billed, shipped or not. 0: always nothing. */
+  readonly spent: ((allowance: Allowance) => Promise<number>) | 0;
   readonly clock?: Clock;
   /** Unix milliseconds. */
   readonly wallClock?: () => number;
@@ -50,6 +49,14 @@ export class LocalAllowances implements Allowances {
     return this.#counters.size;
   }
 
+  /** What is used of each window. */
+  windows(): { readonly name: string; readonly ms: number; readonly used: number }[] {
+    const now = this.#clock.now();
+    return [...this.#counters].flatMap(([name, counter]) =>
+      counter instanceof WindowCounter ? [{ name, ms: counter.ms, used: counter.used(now) }] : [],
+    );
+  }
+
   reserve(
     id: string,
     claims: readonly Claim[],
@@ -78,6 +85,10 @@ export class LocalAllowances implements Allowances {
   /** Its usage is in the ledger, which periods begin with. */
   died(): Promise<void> {
     return Promise.resolve();
+  }
+
+  async abandoned(): Promise<readonly string[]> {
+    return [];
   }
 
   async used(allowances: readonly Allowance[]): Promise<readonly Used[]> {
@@ -117,21 +128,18 @@ export class LocalAllowances implements Allowances {
   }
 
   async #seed(allowances: readonly Allowance[]): Promise<void> {
+    const { spent } = this.#options;
+    if (spent === 0) return;
     const now = this.#clock.now();
     try {
       await Promise.all(
         allowances.map((allowance) => {
           const counter = this.#counterOf(allowance, now);
-          return counter instanceof PeriodCounter && !counter.ready
-            ? counter.seed((each) => this.#options.spent(each))
-            : undefined;
+          return counter instanceof PeriodCounter && !counter.ready ? counter.seed(spent) : undefined;
         }),
       );
     } catch (cause) {
-      throw fail('unavailable', 'What was used so far is not known at the moment', {
-        cause,
-        headers: { 'retry-after': '1' },
-      });
+      throw notKnown(cause);
     }
   }
 
@@ -148,7 +156,13 @@ export class LocalAllowances implements Allowances {
     const { span } = allowance;
     if (span.kind === 'held') return new HeldCounter();
     if (span.kind === 'window') return new WindowCounter(span.ms);
-    return new PeriodCounter(allowance, span.end, now, this.#options.wallClock ?? Date.now);
+    const { spent, wallClock = Date.now } = this.#options;
+    return new PeriodCounter(allowance, {
+      end: span.end,
+      wallClock,
+      now,
+      settled: spent === 0 ? 0 : undefined,
+    });
   }
 
   #keep(id: string, reservation: LocalReservation): void {
@@ -157,45 +171,9 @@ export class LocalAllowances implements Allowances {
   }
 }
 
-/** Claims that were taken, all or none, and are settled once. */
-export class LocalReservation implements Reservation {
-  readonly claims: readonly Claim[];
-  readonly #counters: readonly Counter[];
-  readonly #taken: number[] = [];
-  #settled = false;
-  declare onSettled?: () => void;
-
-  constructor(claims: readonly Claim[], counters: readonly Counter[], now: number) {
-    this.claims = claims;
-    this.#counters = counters;
-    for (let index = 0; index < claims.length; index++)
-      this.#taken.push(counters[index]?.take(claims[index]?.amount ?? 0, now) ?? 0);
-  }
-
-  settle(used: readonly number[]): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    for (let index = 0; index < this.#taken.length; index++) {
-      const { amount } = this.claims[index] as Claim;
-      this.#counters[index]?.settle(this.#taken[index] ?? 0, amount, used[index] ?? amount);
-    }
-    this.onSettled?.();
-  }
-}
-
-/** Throws when one of them does not fit. */
-const ensureRoom = (claims: readonly Claim[], counters: readonly Counter[], now: number): void => {
-  for (let index = 0; index < claims.length; index++) {
-    const claim = claims[index] as Claim;
-    const counter = counters[index] as Counter;
-    const { limit } = claim.allowance;
-    // Two claims on one allowance add up.
-    let needed = claim.amount;
-    for (let before = 0; before < index; before++)
-      if (counters[before] === counter) needed += claims[before]?.amount ?? 0;
-    const used = counter.used(now);
-    if (used + needed <= limit || claim.amount === 0) continue;
-    const wait = needed > limit ? undefined : counter.waitFor(limit - needed, now);
-    throw new Exhausted(claim, Math.max(0, limit - used), wait);
-  }
-};
+/** The ledger did not say what was spent. */
+export const notKnown = (cause: unknown): ApiError =>
+  fail('unavailable', 'What was used so far is not known at the moment', {
+    cause,
+    headers: { 'retry-after': '1' },
+  });

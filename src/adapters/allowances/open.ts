@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Allowance, Allowances } from '../../ports/allowances.ts';
 import type { Ledger } from '../../ports/ledger.ts';
 import type { AdmissionConfig } from '../admission/open.ts';
+import { checked } from '../checked.ts';
 import { LocalAllowances } from './local.ts';
 
 export interface AllowancesOptions {
@@ -12,11 +13,23 @@ export interface AllowancesOptions {
   spent(allowance: Allowance): Promise<number>;
   /** Where the usage of dead processes is looked up. */
   readonly ledger: Pick<Ledger, 'list'>;
+  /** Keeps in the journal whether this process has used what Redis does not know of yet. */
+  markCutOff(isCutOff: boolean): void;
   readonly log: Logger;
 }
 
 /** Rejects with one sentence for the operator when the service behind it cannot be used. */
 export const openAllowances = async (
-  _config: AdmissionConfig,
-  { spent }: AllowancesOptions,
-): Promise<Allowances> => new LocalAllowances({ spent });
+  { redisUrl, admission: { fallback, rules } }: AdmissionConfig,
+  options: AllowancesOptions,
+): Promise<Allowances> => {
+  const { process, ledger, log } = options;
+  const spent = (allowance: Allowance) => options.spent(allowance);
+  if (redisUrl === undefined) return new LocalAllowances({ spent });
+  const { RedisAllowances } = await import('./redis.ts');
+  const markCutOff = (isCutOff: boolean) => options.markCutOff(isCutOff);
+  const ttl = rules?.ttlMs === undefined ? {} : { ttlMs: rules.ttlMs };
+  return checked(
+    new RedisAllowances(redisUrl, { process, spent, ledger, markCutOff, fallback, log, ...ttl }),
+  );
+};

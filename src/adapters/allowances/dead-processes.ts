@@ -1,0 +1,74 @@
+/** Settles what dead processes had reserved by what the ledger has, and releases the rest. */
+import type { Logger } from 'pino';
+import { nanodollars } from '../../decimal.ts';
+import type { Charge } from '../../ports/allowances.ts';
+import type { EventPlace, Ledger } from '../../ports/ledger.ts';
+import { inTurns } from './periods.ts';
+import type { RedisCounters, Remains } from './redis-counters.ts';
+
+interface DeadProcessesOptions {
+  readonly counters: RedisCounters;
+  readonly ledger: Pick<Ledger, 'list'>;
+  /** Unix milliseconds. */
+  readonly wallClock: () => number;
+  readonly log: Logger | undefined;
+}
+
+/** Events read from the ledger at a time. */
+const pageSize = 500;
+/** Reservations of a process that are looked at in one go; as many as the script returns. */
+const most = 5000;
+/** How far the clocks of Redis and of gateways may differ. */
+const clockError = 60_000;
+
+export class DeadProcesses {
+  readonly #options: DeadProcessesOptions;
+  #working = false;
+
+  constructor(options: DeadProcessesOptions) {
+    this.#options = options;
+  }
+
+  /** Takes up the next process that is due; nobody waits for the ledger. */
+  async look(): Promise<void> {
+    if (this.#working) return;
+    const remains = await this.#options.counters.due();
+    if (remains === undefined) return;
+    this.#working = true;
+    this.#settle(remains)
+      .catch((error: unknown) => {
+        const { process } = remains;
+        this.#options.log?.warn({ err: error, process }, 'reservations of a dead process not settled yet');
+      })
+      .finally(() => {
+        this.#working = false;
+      });
+  }
+
+  async #settle({ process, ids, since }: Remains): Promise<void> {
+    const { counters, log } = this.#options;
+    const charges = ids.length === 0 ? [] : await this.#find(ids, since);
+    await inTurns(charges, ({ id, cost }) => counters.charge(process, id, cost));
+    const found = new Set(charges.map(({ id }) => id));
+    const unbilled = ids.filter((id) => !found.has(id));
+    await inTurns(unbilled, (id) => counters.charge(process, id, 0));
+    if (ids.length < most) await counters.release(process);
+    if (ids.length > 0)
+      log?.info({ process, billed: found.size, released: unbilled.length }, 'dead process settled');
+  }
+
+  async #find(ids: readonly string[], since: number): Promise<Charge[]> {
+    const { ledger, wallClock } = this.#options;
+    const wanted = new Set(ids);
+    const filter = { from: Math.max(0, since - clockError), to: wallClock() + clockError };
+    const found: Charge[] = [];
+    let after: EventPlace | undefined;
+    for (;;) {
+      const events = await ledger.list(filter, { limit: pageSize, ...(after && { after }) });
+      for (const { request_id, cost } of events)
+        if (wanted.delete(request_id)) found.push({ id: request_id, cost: nanodollars(cost) });
+      after = events.at(-1);
+      if (events.length < pageSize || wanted.size === 0) return found;
+    }
+  }
+}

@@ -47,6 +47,17 @@ const own = (measure: string, scenario: string, metric: string, limit: number, u
   unit,
 });
 
+const timesPlain = (measure: string, scenario: string, plain: string): Bound => ({
+  measure,
+  value: (results) => {
+    const [value, reference] = [scenario, plain].map((name) => results.median(name, ours, perChunk));
+    return value === undefined || reference === undefined ? undefined : value / reference;
+  },
+  limit: 1.3,
+  kind: 'most',
+  unit: '× a plain stream',
+});
+
 /** As many times as much CPU time as ours. */
 const portkey = (measure: string, scenario: string, metric: string, limit: number, aim: number): Bound => ({
   measure,
@@ -127,6 +138,8 @@ export const bounds: readonly Bound[] = [
   },
   own('disconnect to abort, p50', 'disconnect', 'abort_p50_ms', 5, 'ms'),
   own('stream gap p99 during 60 MB uploads', 'upload', 'gap_p99_over_idle_ms', 25, 'ms over idle'),
+  timesPlain('CPU per chunk, resumable, paced', 'resumable200', 'paced200'),
+  timesPlain('CPU per chunk, resumable, fast', 'resumable', 'fast'),
   withServices('CPU per non-streamed request', 'whole', perRequest),
   withServices('CPU per chunk, fast', 'fast', perChunk),
   withServices('CPU per chunk, paced', 'paced200', perChunk),

@@ -47,6 +47,8 @@ interface Streamed {
   readonly format?: Format;
   /** Overrides the subject's default model. */
   readonly model?: string;
+  /** Besides the subject's own. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Statuses that count as success; default 200. */
   readonly answered?: readonly number[];
 }
@@ -65,7 +67,8 @@ export type Outcome = { readonly result: RunResult } | { readonly failure: strin
 const run = ({ load, target, pids, enginePort, enginePid }: Order): Promise<RunResult> => {
   if (load.kind === 'disconnect') return runDisconnect({ ...load, target, enginePort });
   if (load.kind === 'route') return runRoute({ ...load, target, pids, enginePid });
-  const asked = load.model === undefined ? target : { ...target, model: load.model };
+  const headers = { ...target.headers, ...load.headers };
+  const asked = { ...target, headers, model: load.model ?? target.model };
   const request = requestOf(asked, load.format ?? 'chat', load.stream, load.knobs);
   const common = { port: target.port, pids, enginePid, request };
   switch (load.kind) {

@@ -22,9 +22,10 @@ export interface Scenario {
 export const scenarios = (full: boolean): readonly Scenario[] => {
   const time = (short: number, long: number): number => (full ? long : short);
   /** A slow gateway has a longer window: with too few responses there is no CPU time per response. */
-  const closed = { kind: 'closed', clients: 64, warmSeconds: 0.3, atLeast: 64, longestSeconds: 6 } as const;
+  const closed = { kind: 'closed', clients: 64, warmSeconds: 1, atLeast: 64, longestSeconds: 6 } as const;
   const whole = { stream: false, knobs: { tokens: 64 } };
   const streams = { stream: true, knobs: { tokens: 200 } };
+  const resumable = { headers: { 'sluice-resumable': '1' } };
   /** Scenarios that the warm-up does not cover. */
   const once = { kind: 'closed', warmSeconds: 1, windowSeconds: time(1.5, 4) } as const;
   const pacedLoad = (streams: number): Load => ({
@@ -159,6 +160,23 @@ export const scenarios = (full: boolean): readonly Scenario[] => {
       needs: 'limits',
       load: { ...once, ...whole, model: 'bench/limited', answered: [200, 429], clients: 64 },
       columns: ['requests_per_second', 'cpu_us_per_request', 'latency_p50_ms', 'latency_p99_ms'],
+    },
+    {
+      // Their logs stay in memory for a while: they come last.
+      name: 'resumable',
+      title: 'the unpaced streams, resumable',
+      everyRound: true,
+      needs: 'resumable',
+      load: { ...closed, ...streams, ...resumable, windowSeconds: time(1.2, 4) },
+      columns: ['chunks_per_second', 'cpu_us_per_chunk', 'first_token_p50_ms', 'latency_p50_ms'],
+    },
+    {
+      name: 'resumable200',
+      title: 'the 200 streams, resumable',
+      everyRound: true,
+      needs: 'resumable',
+      load: { ...pacedLoad(200), ...resumable },
+      columns: ['cpu_us_per_chunk', 'first_token_p50_ms', 'gap_p50_ms', 'gap_p99_ms'],
     },
   ];
 };

@@ -95,6 +95,7 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
     row.command === undefined
       ? undefined
       : start({ command: row.command.map(fill), folder: root, environment: fillAll(row.environment) });
+  const probed = row.command?.includes('{bench}/probe.mjs') === true ? child : undefined;
   const target: Target = {
     port,
     path: row.path ?? '/v1/chat/completions',
@@ -118,12 +119,12 @@ export const startSubject = async (row: SubjectRow, enginePort: number): Promise
     get pids() {
       return child?.pid === undefined ? [] : processTree(child.pid);
     },
-    loopDelay: async () => (await ask<{ loopDelay: LoopDelay }>(child, { ask: 'loop-delay' }))?.loopDelay,
+    loopDelay: async () => (await ask<{ loopDelay: LoopDelay }>(probed, { ask: 'loop-delay' }))?.loopDelay,
     startProfile: async () => {
-      await ask(child, { ask: 'start-profile' });
+      await ask(probed, { ask: 'start-profile' });
     },
     stopProfile: async (file) => {
-      await ask(child, { ask: 'stop-profile', file });
+      await ask(probed, { ask: 'stop-profile', file });
     },
     stop: end,
   };
@@ -160,12 +161,12 @@ const tryOnce = (target: Target): Promise<number> =>
     request.end(JSON.stringify({ model: target.model, messages: [{ role: 'user', content: 'Ready?' }] }));
   });
 
-/** Queries the probe; a gateway without one does not reply. */
+/** Queries the probe of a subject that has one. */
 const ask = async <Answer>(
-  child: ChildProcess | undefined,
+  probed: ChildProcess | undefined,
   question: { ask: string; file?: string },
 ): Promise<Answer | undefined> => {
-  if (child?.connected !== true) return undefined;
-  child.send(question);
-  return nextMessage<Answer>(child, 10).catch(() => undefined);
+  if (probed?.connected !== true) return undefined;
+  probed.send(question);
+  return nextMessage<Answer>(probed, 10).catch(() => undefined);
 };

@@ -102,7 +102,10 @@ t.test('limits', { skip: process.platform !== 'linux' && 'of Linux' }, async (t)
   const [id] = ffmpegs();
   // The loader opens libraries for a moment: what stays open counts.
   if (provider.sandbox !== 'wasm')
-    await eventually(() => readdirSync(`/proc/${id}/fd`).join() === '0,1,2', 'its three pipes and nothing else');
+    await eventually(
+      () => readdirSync(`/proc/${id}/fd`).join() === '0,1,2',
+      'its three pipes and nothing else',
+    );
   running.unsubscribe();
   await codec.close();
 });

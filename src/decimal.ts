@@ -61,7 +61,7 @@ export const nanodollars = (cost: string): number => {
     if (code === point) places = 0;
     else if (places === nanoDigits) rest ||= code === zero ? 0 : 1;
     else {
-      amount = amount * 10 + code - zero;
+      amount = amount * 10 + (code - zero);
       if (places >= 0) places++;
     }
   }

@@ -20,7 +20,10 @@ export const cases: readonly MicroCase[] = [
   ...usageCases,
   ...admissionCases,
   ...allowanceCases,
+<<<<<<< HEAD
   ...quotaCases,
+=======
+>>>>>>> h/allowances
   ...pipelineCases,
   ...embeddingCases,
   ...histogramCases,

@@ -208,7 +208,7 @@ t.test('limits set while the gateway runs apply within seconds', async (t) => {
     ['limits set --rpm 5', 'limits set: say whose: --subscription SUBSCRIPTION'],
     [
       'limits set --subscription default',
-      'limits set: say what to limit, at least one of --concurrency NUMBER, --rpm NUMBER',
+      'limits set: say what to limit, at least one of --concurrency NUMBER, --rpm NUMBER, --tpm NUMBER, --prompt-tpm NUMBER, --completion-tpm NUMBER',
     ],
     [
       'limits set --subscription default --rpm 0',

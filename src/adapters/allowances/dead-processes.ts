@@ -1,7 +1,11 @@
 /** Settles what dead processes had reserved by what the ledger has, and releases the rest. */
 import type { Logger } from 'pino';
 import { nanodollars } from '../../decimal.ts';
+<<<<<<< HEAD
 import type { Charge } from '../../ports/allowances.ts';
+=======
+import type { Charge, DeadProcess } from '../../ports/allowances.ts';
+>>>>>>> h/allowances
 import type { EventPlace, Ledger } from '../../ports/ledger.ts';
 import { inTurns } from './periods.ts';
 import type { RedisCounters, Remains } from './redis-counters.ts';
@@ -9,6 +13,11 @@ import type { RedisCounters, Remains } from './redis-counters.ts';
 interface DeadProcessesOptions {
   readonly counters: RedisCounters;
   readonly ledger: Pick<Ledger, 'list'>;
+<<<<<<< HEAD
+=======
+  /** Milliseconds until what is left is looked up in the ledger. */
+  readonly graceMs: number;
+>>>>>>> h/allowances
   /** Unix milliseconds. */
   readonly wallClock: () => number;
   readonly log: Logger | undefined;
@@ -29,6 +38,18 @@ export class DeadProcesses {
     this.#options = options;
   }
 
+<<<<<<< HEAD
+=======
+  /** Settles by its last usage events, which may be on their way to the ledger; the rest later. */
+  async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
+    const { counters, graceMs } = this.#options;
+    const left = new Set(await counters.reservations(process));
+    const known = charges.filter(({ id }) => left.has(id));
+    await inTurns(known, ({ id, cost }) => counters.charge(process, id, cost));
+    await counters.died(process, cutOff, graceMs);
+  }
+
+>>>>>>> h/allowances
   /** Takes up the next process that is due; nobody waits for the ledger. */
   async look(): Promise<void> {
     if (this.#working) return;

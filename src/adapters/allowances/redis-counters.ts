@@ -2,6 +2,10 @@
 import type { Allowance, Claim } from '../../ports/allowances.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import { micro, RedisProcesses } from '../redis-processes.ts';
+<<<<<<< HEAD
+=======
+import { type Decision, type DecisionReply, decisionOf, type Sums, spanOf, wordsOf } from './redis-words.ts';
+>>>>>>> h/allowances
 
 interface RedisCountersOptions {
   readonly url: string;
@@ -19,6 +23,7 @@ interface RedisCountersOptions {
   onLost(): void;
 }
 
+<<<<<<< HEAD
 /** Of each period claimed, in order: settled, and used in all. */
 export type Sums = readonly number[];
 
@@ -30,6 +35,8 @@ export type Decision =
   /** The data, since it was last seen; or the id is in use. */
   | { readonly kind: 'lost' | 'taken' };
 
+=======
+>>>>>>> h/allowances
 /** What a dead process left: ids, the oldest of them reserved at `since`, in Unix milliseconds. */
 export interface Remains {
   readonly process: string;
@@ -77,12 +84,17 @@ export class RedisCounters {
   /** `ageMs`: of one that was reserved so long ago, and may be known; whatever is left. */
   async reserve(process: string, id: string, claims: readonly Claim[], ageMs?: number): Promise<Decision> {
     const age = ageMs === undefined ? '' : micro(ageMs);
+<<<<<<< HEAD
     const [kind, ...numbers] = await this.#run<[Decision['kind'], ...number[]]>(
+=======
+    const reply = await this.#run<DecisionReply>(
+>>>>>>> h/allowances
       'reserve',
       process,
       id,
       ageMs === undefined ? this.processes.epoch : '',
       age,
+<<<<<<< HEAD
       ...claims.flatMap(words),
     );
     const [index = 0, left = 0, wait = -1] = numbers;
@@ -90,6 +102,11 @@ export class RedisCounters {
     if (kind === 'unseeded') return { kind, indexes: numbers.map((each) => each - 1) };
     if (kind === 'exhausted') return { kind, index: index - 1, left, waitMs: wait / 1000 };
     return { kind };
+=======
+      ...claims.flatMap(wordsOf),
+    );
+    return decisionOf(reply);
+>>>>>>> h/allowances
   }
 
   settle(process: string, id: string, used: readonly number[]): Promise<Sums> {
@@ -131,7 +148,11 @@ export class RedisCounters {
   /** Used and reserved of each; used is negative for a period of which it is not known. */
   used(allowances: readonly Allowance[]): Promise<readonly number[]> {
     const claims = allowances.map((allowance) => ({ allowance, amount: 0 }));
+<<<<<<< HEAD
     return this.#run('used', this.#options.process, ...claims.flatMap(words));
+=======
+    return this.#run('used', this.#options.process, ...claims.flatMap(wordsOf));
+>>>>>>> h/allowances
   }
 
   async died(process: string, usedShares: boolean, dueMs: number): Promise<void> {
@@ -191,6 +212,7 @@ export class RedisCounters {
     return this.#connection.run(this.#script, [this.#prefix], [command, time, ...values]) as Promise<Reply>;
   }
 }
+<<<<<<< HEAD
 
 /** As the script reads a claim. */
 const words = ({ allowance: { name, limit, span }, amount }: Claim): (string | number)[] => [
@@ -206,3 +228,5 @@ const spanOf = (span: Allowance['span']): number | '' => {
   if (span.kind === 'window') return micro(span.ms);
   return span.end === undefined ? '' : micro(span.end);
 };
+=======
+>>>>>>> h/allowances

@@ -30,14 +30,6 @@ export const rescale = ({ units, scale }: Scaled, to: number): bigint => {
   return (units + step / 2n) / step;
 };
 
-/** Of dollars; a part of one counts as a whole one. Exact up to 9,007,199 dollars. */
-export const nanodollars = (cost: string): number => {
-  const { units, scale } = toScaled(cost);
-  if (scale <= 9) return Number(units * powerOfTen(9 - scale));
-  const step = powerOfTen(scale - 9);
-  return Number((units + step - 1n) / step);
-};
-
 /** Raising one takes longer than all the rest, and few are ever asked for. */
 const powers = Array.from({ length: 32 }, (_, exponent) => 10n ** BigInt(exponent));
 
@@ -58,7 +50,7 @@ const zero = 48;
 
 /**
  * Billionths of a dollar, rounded up: what is counted is never less than what was spent. Exact up to 9,007,199 dollars.
- * Digit by digit: it is done twice for every request that is limited, and slices of strings take five times as long.
+ * Digit by digit: it is done twice for every request that is limited, and makes no strings.
  */
 export const nanodollars = (cost: string): number => {
   let amount = 0;

@@ -20,10 +20,7 @@ export const cases: readonly MicroCase[] = [
   ...usageCases,
   ...admissionCases,
   ...allowanceCases,
-<<<<<<< HEAD
   ...quotaCases,
-=======
->>>>>>> h/allowances
   ...pipelineCases,
   ...embeddingCases,
   ...histogramCases,

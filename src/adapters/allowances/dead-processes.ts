@@ -1,11 +1,7 @@
 /** Settles what dead processes had reserved by what the ledger has, and releases the rest. */
 import type { Logger } from 'pino';
 import { nanodollars } from '../../decimal.ts';
-<<<<<<< HEAD
-import type { Charge } from '../../ports/allowances.ts';
-=======
 import type { Charge, DeadProcess } from '../../ports/allowances.ts';
->>>>>>> h/allowances
 import type { EventPlace, Ledger } from '../../ports/ledger.ts';
 import { inTurns } from './periods.ts';
 import type { RedisCounters, Remains } from './redis-counters.ts';
@@ -13,11 +9,8 @@ import type { RedisCounters, Remains } from './redis-counters.ts';
 interface DeadProcessesOptions {
   readonly counters: RedisCounters;
   readonly ledger: Pick<Ledger, 'list'>;
-<<<<<<< HEAD
-=======
   /** Milliseconds until what is left is looked up in the ledger. */
   readonly graceMs: number;
->>>>>>> h/allowances
   /** Unix milliseconds. */
   readonly wallClock: () => number;
   readonly log: Logger | undefined;
@@ -38,8 +31,6 @@ export class DeadProcesses {
     this.#options = options;
   }
 
-<<<<<<< HEAD
-=======
   /** Settles by its last usage events, which may be on their way to the ledger; the rest later. */
   async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
     const { counters, graceMs } = this.#options;
@@ -49,7 +40,6 @@ export class DeadProcesses {
     await counters.died(process, cutOff, graceMs);
   }
 
->>>>>>> h/allowances
   /** Takes up the next process that is due; nobody waits for the ledger. */
   async look(): Promise<void> {
     if (this.#working) return;

@@ -1,11 +1,7 @@
 /** The periods that this process claims: what it last knew of them, and what it may use of them in an outage. */
 import type { Allowance, Claim } from '../../ports/allowances.ts';
-<<<<<<< HEAD
-import type { RedisCounters, Sums } from './redis-counters.ts';
-=======
 import type { RedisCounters } from './redis-counters.ts';
 import type { Sums } from './redis-words.ts';
->>>>>>> h/allowances
 
 interface KnownPeriod {
   allowance: Allowance;

@@ -2,10 +2,7 @@
 import type { Allowance, Claim } from '../../ports/allowances.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import { micro, RedisProcesses } from '../redis-processes.ts';
-<<<<<<< HEAD
-=======
 import { type Decision, type DecisionReply, decisionOf, type Sums, spanOf, wordsOf } from './redis-words.ts';
->>>>>>> h/allowances
 
 interface RedisCountersOptions {
   readonly url: string;
@@ -23,20 +20,6 @@ interface RedisCountersOptions {
   onLost(): void;
 }
 
-<<<<<<< HEAD
-/** Of each period claimed, in order: settled, and used in all. */
-export type Sums = readonly number[];
-
-export type Decision =
-  | { readonly kind: 'reserved'; readonly sums: Sums }
-  /** `waitMs` is negative where time alone does not help. */
-  | { readonly kind: 'exhausted'; readonly index: number; readonly left: number; readonly waitMs: number }
-  | { readonly kind: 'unseeded'; readonly indexes: readonly number[] }
-  /** The data, since it was last seen; or the id is in use. */
-  | { readonly kind: 'lost' | 'taken' };
-
-=======
->>>>>>> h/allowances
 /** What a dead process left: ids, the oldest of them reserved at `since`, in Unix milliseconds. */
 export interface Remains {
   readonly process: string;
@@ -84,29 +67,15 @@ export class RedisCounters {
   /** `ageMs`: of one that was reserved so long ago, and may be known; whatever is left. */
   async reserve(process: string, id: string, claims: readonly Claim[], ageMs?: number): Promise<Decision> {
     const age = ageMs === undefined ? '' : micro(ageMs);
-<<<<<<< HEAD
-    const [kind, ...numbers] = await this.#run<[Decision['kind'], ...number[]]>(
-=======
     const reply = await this.#run<DecisionReply>(
->>>>>>> h/allowances
       'reserve',
       process,
       id,
       ageMs === undefined ? this.processes.epoch : '',
       age,
-<<<<<<< HEAD
-      ...claims.flatMap(words),
-    );
-    const [index = 0, left = 0, wait = -1] = numbers;
-    if (kind === 'reserved') return { kind, sums: numbers };
-    if (kind === 'unseeded') return { kind, indexes: numbers.map((each) => each - 1) };
-    if (kind === 'exhausted') return { kind, index: index - 1, left, waitMs: wait / 1000 };
-    return { kind };
-=======
       ...claims.flatMap(wordsOf),
     );
     return decisionOf(reply);
->>>>>>> h/allowances
   }
 
   settle(process: string, id: string, used: readonly number[]): Promise<Sums> {
@@ -148,11 +117,7 @@ export class RedisCounters {
   /** Used and reserved of each; used is negative for a period of which it is not known. */
   used(allowances: readonly Allowance[]): Promise<readonly number[]> {
     const claims = allowances.map((allowance) => ({ allowance, amount: 0 }));
-<<<<<<< HEAD
-    return this.#run('used', this.#options.process, ...claims.flatMap(words));
-=======
     return this.#run('used', this.#options.process, ...claims.flatMap(wordsOf));
->>>>>>> h/allowances
   }
 
   async died(process: string, usedShares: boolean, dueMs: number): Promise<void> {
@@ -212,21 +177,3 @@ export class RedisCounters {
     return this.#connection.run(this.#script, [this.#prefix], [command, time, ...values]) as Promise<Reply>;
   }
 }
-<<<<<<< HEAD
-
-/** As the script reads a claim. */
-const words = ({ allowance: { name, limit, span }, amount }: Claim): (string | number)[] => [
-  span.kind,
-  name,
-  limit,
-  amount,
-  spanOf(span),
-];
-
-const spanOf = (span: Allowance['span']): number | '' => {
-  if (span.kind === 'held') return '';
-  if (span.kind === 'window') return micro(span.ms);
-  return span.end === undefined ? '' : micro(span.end);
-};
-=======
->>>>>>> h/allowances

@@ -17,11 +17,7 @@ import { SharedUsage } from '../admission/shared-usage.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
 import { DeadProcesses } from './dead-processes.ts';
 import { Fallback } from './fallback.ts';
-<<<<<<< HEAD
-import { inTurns, Periods } from './periods.ts';
-=======
 import { Periods } from './periods.ts';
->>>>>>> h/allowances
 import { lasting, RedisCounters } from './redis-counters.ts';
 import { RedisDecisions } from './redis-decisions.ts';
 import { RedisReservation } from './redis-reservation.ts';
@@ -89,11 +85,7 @@ export class RedisAllowances implements Allowances {
       },
     });
     this.#usage = new SharedUsage(windowMs, clock);
-<<<<<<< HEAD
-    this.#dead = new DeadProcesses({ counters: this.#counters, ledger, wallClock, log });
-=======
     this.#dead = new DeadProcesses({ counters: this.#counters, ledger, graceMs, wallClock, log });
->>>>>>> h/allowances
     this.#fallback = new Fallback({
       clock,
       noticeMs: ttlMs + 2 * patience,
@@ -166,16 +158,8 @@ export class RedisAllowances implements Allowances {
     await this.#counters.charge(lasting, id, cost);
   }
 
-<<<<<<< HEAD
-  async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
-    const left = new Set(await this.#counters.reservations(process));
-    const known = charges.filter(({ id }) => left.has(id));
-    await inTurns(known, ({ id, cost }) => this.#counters.charge(process, id, cost));
-    await this.#counters.died(process, cutOff, this.#graceMs);
-=======
   died(dead: DeadProcess): Promise<void> {
     return this.#dead.died(dead);
->>>>>>> h/allowances
   }
 
   abandoned(): Promise<readonly string[]> {

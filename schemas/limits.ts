@@ -62,7 +62,6 @@ export const tokenKinds = [
   'prompt_tokens_per_minute',
   'completion_tokens_per_minute',
 ] as const;
-export type TokenKind = (typeof tokenKinds)[number];
 
 const ownLimit = (kind: LimitKind) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: limitKinds[kind].most }));

@@ -1,5 +1,5 @@
 /** Claims of a call on the limits and budgets that it falls under, and what each of them used in the end. */
-import { type LimitKind, type LimitNumbers, type TokenKind, tokenKinds } from '../../schemas/limits.ts';
+import { type LimitKind, type LimitNumbers, limitKinds, tokenKinds } from '../../schemas/limits.ts';
 import { nanodollars } from '../decimal.ts';
 import type { LimitsBook } from '../limits/book.ts';
 import { type Allowance, type Claim, Exhausted } from '../ports/allowances.ts';
@@ -27,7 +27,9 @@ export interface NamedClaim extends Claim {
 const minute = { kind: 'window', ms: 60_000 } as const;
 const held = { kind: 'held' } as const;
 
-const measures: Readonly<Record<TokenKind, Measure>> = {
+const measures: Readonly<Record<LimitKind, Measure>> = {
+  concurrency: 'requests',
+  requests_per_minute: 'requests',
   tokens_per_minute: 'tokens',
   prompt_tokens_per_minute: 'prompt',
   completion_tokens_per_minute: 'completion',
@@ -51,49 +53,71 @@ export const claimsOf = (
   now: number,
 ): readonly NamedClaim[] => {
   const claims: NamedClaim[] = [];
-  const own = caller.limits;
-  if (own?.concurrency !== undefined) claims.push(ofKey(caller.key, 'concurrency', own.concurrency));
-  if (own?.requests_per_minute !== undefined)
-    claims.push(ofKey(caller.key, 'requests_per_minute', own.requests_per_minute));
   const most = account?.most?.();
+  if (caller.limits !== undefined) addLimits(claims, most, ofKey(caller.limits, caller.key));
   if (most === undefined) return claims;
-  if (own !== undefined && countsTokens(own)) addTokens(claims, most, own, caller.key, undefined);
-  const ofModel = limits.of(caller.subscription, model.id, model.limits);
-  if (countsTokens(ofModel)) addTokens(claims, most, ofModel, caller.subscription, model.id);
+  const numbers = limits.of(caller.subscription, model.id, model.limits);
+  if (countsTokens(numbers)) addLimits(claims, most, ofModel(numbers, caller.subscription, model.id));
   if (most.cost > 0)
     for (const allowance of budgets.of(caller, now) ?? [])
       claims.push({ allowance, amount: most.cost, measure: 'cost' });
   return claims;
 };
 
-const ofKey = (key: string, kind: 'concurrency' | 'requests_per_minute', limit: number): NamedClaim => ({
-  allowance: {
-    name: `${key}/${kind}`,
-    limit,
-    span: kind === 'concurrency' ? held : minute,
-    kind,
-    model: undefined,
-  },
-  amount: 1,
-  measure: 'requests',
-});
-
-const addTokens = (
+const addLimits = (
   claims: NamedClaim[],
-  most: MostUsed,
-  limits: LimitNumbers,
-  owner: string,
-  model: string | undefined,
+  most: MostUsed | undefined,
+  allowances: readonly LimitAllowance[],
 ): void => {
-  for (const kind of tokenKinds) {
-    const limit = limits[kind];
-    if (limit === undefined) continue;
-    const measure = measures[kind];
-    const name = model === undefined ? `${owner}/${kind}` : `${owner}/${kind}/${model}`;
-    const allowance = { name, limit, span: minute, kind, model };
-    claims.push({ allowance, amount: amountOf(measure, most), measure });
+  for (const allowance of allowances) {
+    const measure = measures[allowance.kind];
+    if (measure === 'requests') claims.push({ allowance, amount: 1, measure });
+    else if (most !== undefined) claims.push({ allowance, amount: amountOf(measure, most), measure });
   }
 };
+
+const kinds = Object.keys(limitKinds) as readonly LimitKind[];
+
+/** By the numbers of a caller, which are the same object for some seconds: names are hashed once. */
+const keysLimits = new WeakMap<LimitNumbers, readonly LimitAllowance[]>();
+
+const ofKey = (numbers: LimitNumbers, key: string): readonly LimitAllowance[] => {
+  const known = keysLimits.get(numbers);
+  if (known !== undefined) return known;
+  const made = allowancesOf(numbers, kinds, key, undefined);
+  keysLimits.set(numbers, made);
+  return made;
+};
+
+/** By the numbers of a model, and the subscription. */
+const modelsLimits = new WeakMap<LimitNumbers, Map<string, readonly LimitAllowance[]>>();
+const mostSubscriptions = 10_000;
+
+const ofModel = (numbers: LimitNumbers, subscription: string, model: string): readonly LimitAllowance[] => {
+  let bySubscription = modelsLimits.get(numbers);
+  if (bySubscription === undefined || bySubscription.size >= mostSubscriptions) {
+    bySubscription = new Map();
+    modelsLimits.set(numbers, bySubscription);
+  }
+  const known = bySubscription.get(subscription);
+  if (known !== undefined) return known;
+  const made = allowancesOf(numbers, tokenKinds, subscription, model);
+  bySubscription.set(subscription, made);
+  return made;
+};
+
+const allowancesOf = (
+  numbers: LimitNumbers,
+  of: readonly LimitKind[],
+  owner: string,
+  model: string | undefined,
+): readonly LimitAllowance[] =>
+  of.flatMap((kind) => {
+    const limit = numbers[kind];
+    if (limit === undefined) return [];
+    const name = model === undefined ? `${owner}/${kind}` : `${owner}/${kind}/${model}`;
+    return [{ name, limit, span: kind === 'concurrency' ? held : minute, kind, model }];
+  });
 
 export const amountOf = (measure: Measure, { prompt, completion, cost }: MostUsed): number => {
   switch (measure) {

@@ -9,6 +9,7 @@ export class QuotaStats {
   readonly #refused = new Map<LimitKind | 'budget', number>();
   /** Names of allowances that were settled since the last look. */
   #touched = new Set<string>();
+  #last = '';
   overruns = 0;
   /** Used parts of budgets, by id, as of the last look. */
   readonly ratios = new Map<string, number>();
@@ -27,11 +28,15 @@ export class QuotaStats {
   }
 
   touch(name: string): void {
-    if (this.#touched.size < mostBudgets) this.#touched.add(name);
+    // Mostly the same as before.
+    if (name === this.#last || this.#touched.size >= mostBudgets) return;
+    this.#last = name;
+    this.#touched.add(name);
   }
 
   takeTouched(): ReadonlySet<string> {
     const touched = this.#touched;
+    this.#last = '';
     if (touched.size > 0) this.#touched = new Set();
     return touched;
   }

@@ -23,6 +23,8 @@ export interface LimitsBookOptions extends WatchOptions {
 interface Own {
   readonly all: LimitNumbers;
   readonly models: ReadonlyMap<string, LimitNumbers>;
+  /** Of models that were asked for, with the catalog's numbers that they are combined with. */
+  readonly combined: Map<string, { readonly usual: Limits; readonly limits: Limits }>;
 }
 
 interface Read {
@@ -47,11 +49,18 @@ export const openLimitsBook = async (
   };
 };
 
-const combined = ({ all, models }: Own, model: string, usual: Limits): Limits => ({
-  ...usual,
-  ...all,
-  ...models.get(model),
-});
+/** Models of a subscription whose numbers are remembered; catalogs have fewer. */
+const mostCombined = 1000;
+
+/** The same object as long as neither changes. */
+const combined = ({ all, models, combined }: Own, model: string, usual: Limits): Limits => {
+  const known = combined.get(model);
+  if (known?.usual === usual) return known.limits;
+  const limits = { ...usual, ...all, ...models.get(model) };
+  if (combined.size >= mostCombined) combined.clear();
+  combined.set(model, { usual, limits });
+  return limits;
+};
 
 const read = async (state: State, most: number, log: Logger): Promise<Read> => {
   const book = new Map<string, Own>();
@@ -69,4 +78,8 @@ const read = async (state: State, most: number, log: Logger): Promise<Read> => {
 
 const hasTokens = (numbers: LimitNumbers): boolean => tokenKinds.some((kind) => numbers[kind] !== undefined);
 
-const own = ({ all, models }: LimitsRecord): Own => ({ all, models: new Map(Object.entries(models)) });
+const own = ({ all, models }: LimitsRecord): Own => ({
+  all,
+  models: new Map(Object.entries(models)),
+  combined: new Map(),
+});

@@ -44,7 +44,7 @@ const allowances = new RedisAllowances(REDIS_URL, {
   },
   fallback: TEST_MODE === 'local' ? 'local' : 'refuse',
   ttlMs: 1_000,
-  patience: 500,
+  patience: 3_000,
   graceMs: 500,
   log,
 });

@@ -26,7 +26,7 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
   });
 
   /** Processes with one clock, behind a network that can be cut; what is settled is billed at once. */
-  const open = async (count: number, limit: number, budget: number) => {
+  const open = async (count: number, limit: number, budget?: number) => {
     const network = await openNetwork(Number(new URL(service.url).port));
     const clock = new VirtualClock();
     let billed = 0;
@@ -65,29 +65,35 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
     };
     const pass = (ms: number) => clock.advance(ms, settle);
     const tokens = perMinute('tokens', limit);
-    const total = period('total', budget);
+    const total = period('total', budget ?? 0);
     const grants: { readonly at: number; readonly tokens: number }[] = [];
     let next = 0;
+    let pending = 0;
     /** So many requests to one process; a request may use less than it reserved. */
-    const send = async (process: number, amount: number, number: number): Promise<void> => {
+    const send = async (process: number, amount: number, number: number): Promise<number> => {
+      const before = grants.length;
       const allowances = processes[process % count] as RedisAllowances;
       for (let sent = 0; sent < number; sent++) {
-        const claims = [
-          { allowance: tokens, amount },
-          { allowance: total, amount },
-        ];
-        const used = Math.ceil(amount / 2);
-        // Those that wait for processes to settle are decided when time passes.
-        reserved(allowances, `req_${next++}`, claims).then(
-          (reservation) => {
-            grants.push({ at: clock.now(), tokens: used });
-            billed += used;
-            reservation.settle([used, used]);
-          },
-          () => undefined,
-        );
+        const claims = (budget === undefined ? [tokens] : [tokens, total]).map((allowance) => ({
+          allowance,
+          amount,
+        }));
+        const used = amount > 10 ? 7 : amount;
+        pending++;
+        reserved(allowances, `req_${next++}`, claims)
+          .then(
+            (reservation) => {
+              grants.push({ at: clock.now(), tokens: used });
+              billed += used;
+              reservation.settle([used, used]);
+            },
+            () => undefined,
+          )
+          .finally(() => pending--);
       }
-      await settle();
+      // Those that wait for processes to settle are decided when time passes.
+      for (let rounds = 0; rounds < 10 && pending > 0; rounds++) await settle();
+      return grants.slice(before).reduce((sum, grant) => sum + grant.tokens, 0);
     };
     // The first heartbeats, which checks wait for.
     await clock.advance(0);
@@ -130,57 +136,100 @@ t.test('windows and budgets hold while Redis is unavailable', { skip: skip ?? fa
     };
   };
 
-  const step = fc.oneof(
-    {
-      weight: 6,
-      arbitrary: fc.record({
-        process: fc.nat(3),
-        amount: fc.integer({ min: 1, max: 12 }),
-        number: fc.integer({ min: 1, max: 15 }),
-      }),
-    },
-    { weight: 5, arbitrary: fc.record({ pass: fc.constantFrom(0, 40, 450, 3_000, 20_000, 59_999, 60_000) }) },
-    { weight: 3, arbitrary: fc.record({ toggle: fc.boolean() }) },
-  );
-  let outages = 0;
-  let compared = 0;
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 2, max: 4 }),
-      fc.constantFrom(20, 100, 1000),
-      fc.constantFrom(150, 2000),
-      fc.array(step, { minLength: 10, maxLength: 20 }),
-      async (count, limit, budget, steps) => {
-        const group = await open(count, limit, budget);
-        let up = true;
-        try {
-          for (const each of steps)
-            if ('process' in each) await group.send(each.process, each.amount, each.number);
-            else if ('pass' in each) await group.pass(each.pass);
-            else if (up) {
-              await group.cut();
-              up = false;
-              outages++;
-            } else {
-              await group.restore(each.toggle);
-              up = true;
-            }
-          if (!up) await group.restore(true);
-          await group.pass(20_000);
-          await group.reunited();
-          await group.send(0, 1, 1);
-          // Shares that are not used any more are given back.
-          await group.pass(2 * minute);
-          if (group.unexpected() > 0) return true;
-          compared++;
-          const { used, reserved: open } = (await group.counted()) ?? { used: -1, reserved: -1 };
-          return group.held() && group.billed() <= budget && used === group.billed() && open === 0;
-        } finally {
-          await group.close();
-        }
+  await t.test('uneven load before: nobody uses what others have used already', async (t) => {
+    const group = await open(3, 120);
+    t.teardown(() => group.close());
+    t.equal(await group.send(0, 1, 130), 120);
+    await group.cut();
+    for (const process of [0, 1, 2]) t.equal(await group.send(process, 1, 50), 0);
+    await group.pass(minute - 1);
+    for (const process of [1, 2, 0]) t.equal(await group.send(process, 1, 50), 0);
+    await group.pass(1);
+    t.equal(await group.send(0, 1, 50), 40, 'an even portion, once its own have expired');
+    t.equal(await group.send(1, 1, 50), 0, 'not before the first cannot have more than that');
+    await group.pass(minute + 20_000);
+    for (const process of [0, 1, 2]) t.equal(await group.send(process, 1, 150), 40, 'even portions');
+    await group.restore(true);
+    await group.pass(20_000);
+    await group.reunited();
+    for (const process of [0, 1, 2])
+      t.equal(await group.send(process, 1, 50), 0, 'a Redis without data is told');
+    await group.pass(minute);
+    t.equal(await group.send(2, 1, 150), 120, 'and then one may have all');
+    t.ok(group.held());
+  });
+
+  await t.test('a process that nearly used a budget leaves no more than shares for an outage', async (t) => {
+    const group = await open(2, 1e6, 1000);
+    t.teardown(() => group.close());
+    t.equal(await group.send(0, 10, 40), 400);
+    t.equal(await group.send(1, 10, 1), 10);
+    await group.pass(6_000);
+    await group.cut();
+    for (const process of [0, 1]) t.equal(await group.send(process, 1, 30), 10, 'a hundredth each');
+    await group.restore(true);
+    await group.pass(20_000);
+    await group.reunited();
+    t.equal(await group.send(1, 10, 100), 570, 'all but what is used');
+    t.equal(group.billed(), 1000);
+  });
+
+  await t.test('random loads, outages and recoveries', { timeout: 280_000 }, async (t) => {
+    const step = fc.oneof(
+      {
+        weight: 6,
+        arbitrary: fc.record({
+          process: fc.nat(3),
+          amount: fc.integer({ min: 1, max: 12 }),
+          number: fc.integer({ min: 1, max: 40 }),
+        }),
       },
-    ),
-    { numRuns: 6, endOnFailure: true, interruptAfterTimeLimit: 60_000 },
-  );
-  t.ok(outages > 0 && compared > 0, `${compared} runs, ${outages} outages`);
+      {
+        weight: 5,
+        arbitrary: fc.record({ pass: fc.constantFrom(0, 40, 450, 3_000, 20_000, 59_999, 60_000) }),
+      },
+      { weight: 3, arbitrary: fc.record({ toggle: fc.boolean() }) },
+    );
+    let outages = 0;
+    let compared = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 2, max: 4 }),
+        fc.constantFrom(20, 60, 120),
+        fc.constantFrom(300, 2000),
+        fc.array(step, { minLength: 10, maxLength: 20 }),
+        async (count, limit, budget, steps) => {
+          const group = await open(count, limit, budget);
+          let up = true;
+          try {
+            for (const each of steps)
+              if ('process' in each) await group.send(each.process, each.amount, each.number);
+              else if ('pass' in each) await group.pass(each.pass);
+              else if (up) {
+                await group.cut();
+                up = false;
+                outages++;
+              } else {
+                await group.restore(each.toggle);
+                up = true;
+              }
+            if (!up) await group.restore(true);
+            await group.pass(20_000);
+            await group.reunited();
+            await group.send(0, 1, 1);
+            // Shares that are not used any more are given back.
+            await group.pass(2 * minute);
+            if (group.unexpected() > 0) return true;
+            compared++;
+            const { used, reserved: open } = (await group.counted()) ?? { used: -1, reserved: -1 };
+            return group.held() && group.billed() <= budget && used === group.billed() && open === 0;
+          } finally {
+            await group.close();
+          }
+        },
+      ),
+      { numRuns: 6, endOnFailure: true, interruptAfterTimeLimit: 60_000 },
+    );
+    t.ok(outages > 0 && compared > 0, `${compared} runs, ${outages} outages`);
+  });
 });

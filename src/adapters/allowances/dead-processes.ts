@@ -1,7 +1,7 @@
 /** Settles what dead processes had reserved by what the ledger has, and releases the rest. */
 import type { Logger } from 'pino';
 import { nanodollars } from '../../decimal.ts';
-import type { Charge } from '../../ports/allowances.ts';
+import type { Charge, DeadProcess } from '../../ports/allowances.ts';
 import type { EventPlace, Ledger } from '../../ports/ledger.ts';
 import { inTurns } from './periods.ts';
 import type { RedisCounters, Remains } from './redis-counters.ts';
@@ -9,6 +9,8 @@ import type { RedisCounters, Remains } from './redis-counters.ts';
 interface DeadProcessesOptions {
   readonly counters: RedisCounters;
   readonly ledger: Pick<Ledger, 'list'>;
+  /** Milliseconds until what is left is looked up in the ledger. */
+  readonly graceMs: number;
   /** Unix milliseconds. */
   readonly wallClock: () => number;
   readonly log: Logger | undefined;
@@ -27,6 +29,15 @@ export class DeadProcesses {
 
   constructor(options: DeadProcessesOptions) {
     this.#options = options;
+  }
+
+  /** Settles by its last usage events, which may be on their way to the ledger; the rest later. */
+  async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
+    const { counters, graceMs } = this.#options;
+    const left = new Set(await counters.reservations(process));
+    const known = charges.filter(({ id }) => left.has(id));
+    await inTurns(known, ({ id, cost }) => counters.charge(process, id, cost));
+    await counters.died(process, cutOff, graceMs);
   }
 
   /** Takes up the next process that is due; nobody waits for the ledger. */

@@ -1,6 +1,7 @@
 /** The periods that this process claims: what it last knew of them, and what it may use of them in an outage. */
 import type { Allowance, Claim } from '../../ports/allowances.ts';
-import type { RedisCounters, Sums } from './redis-counters.ts';
+import type { RedisCounters } from './redis-counters.ts';
+import type { Sums } from './redis-words.ts';
 
 interface KnownPeriod {
   allowance: Allowance;

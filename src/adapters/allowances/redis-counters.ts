@@ -2,6 +2,7 @@
 import type { Allowance, Claim } from '../../ports/allowances.ts';
 import { loadScript, RedisConnection, type Script } from '../redis.ts';
 import { micro, RedisProcesses } from '../redis-processes.ts';
+import { type Decision, type DecisionReply, decisionOf, type Sums, spanOf, wordsOf } from './redis-words.ts';
 
 interface RedisCountersOptions {
   readonly url: string;
@@ -18,17 +19,6 @@ interface RedisCountersOptions {
   /** The connection broke: others may decide by themselves from here on. */
   onLost(): void;
 }
-
-/** Of each period claimed, in order: settled, and used in all. */
-export type Sums = readonly number[];
-
-export type Decision =
-  | { readonly kind: 'reserved'; readonly sums: Sums }
-  /** `waitMs` is negative where time alone does not help. */
-  | { readonly kind: 'exhausted'; readonly index: number; readonly left: number; readonly waitMs: number }
-  | { readonly kind: 'unseeded'; readonly indexes: readonly number[] }
-  /** The data, since it was last seen; or the id is in use. */
-  | { readonly kind: 'lost' | 'taken' };
 
 /** What a dead process left: ids, the oldest of them reserved at `since`, in Unix milliseconds. */
 export interface Remains {
@@ -77,19 +67,15 @@ export class RedisCounters {
   /** `ageMs`: of one that was reserved so long ago, and may be known; whatever is left. */
   async reserve(process: string, id: string, claims: readonly Claim[], ageMs?: number): Promise<Decision> {
     const age = ageMs === undefined ? '' : micro(ageMs);
-    const [kind, ...numbers] = await this.#run<[Decision['kind'], ...number[]]>(
+    const reply = await this.#run<DecisionReply>(
       'reserve',
       process,
       id,
       ageMs === undefined ? this.processes.epoch : '',
       age,
-      ...claims.flatMap(words),
+      ...claims.flatMap(wordsOf),
     );
-    const [index = 0, left = 0, wait = -1] = numbers;
-    if (kind === 'reserved') return { kind, sums: numbers };
-    if (kind === 'unseeded') return { kind, indexes: numbers.map((each) => each - 1) };
-    if (kind === 'exhausted') return { kind, index: index - 1, left, waitMs: wait / 1000 };
-    return { kind };
+    return decisionOf(reply);
   }
 
   settle(process: string, id: string, used: readonly number[]): Promise<Sums> {
@@ -131,7 +117,7 @@ export class RedisCounters {
   /** Used and reserved of each; used is negative for a period of which it is not known. */
   used(allowances: readonly Allowance[]): Promise<readonly number[]> {
     const claims = allowances.map((allowance) => ({ allowance, amount: 0 }));
-    return this.#run('used', this.#options.process, ...claims.flatMap(words));
+    return this.#run('used', this.#options.process, ...claims.flatMap(wordsOf));
   }
 
   async died(process: string, usedShares: boolean, dueMs: number): Promise<void> {
@@ -191,18 +177,3 @@ export class RedisCounters {
     return this.#connection.run(this.#script, [this.#prefix], [command, time, ...values]) as Promise<Reply>;
   }
 }
-
-/** As the script reads a claim. */
-const words = ({ allowance: { name, limit, span }, amount }: Claim): (string | number)[] => [
-  span.kind,
-  name,
-  limit,
-  amount,
-  spanOf(span),
-];
-
-const spanOf = (span: Allowance['span']): number | '' => {
-  if (span.kind === 'held') return '';
-  if (span.kind === 'window') return micro(span.ms);
-  return span.end === undefined ? '' : micro(span.end);
-};

@@ -7,10 +7,11 @@ import type { SharedUsage } from '../admission/shared-usage.ts';
 import type { Fallback } from './fallback.ts';
 import { notKnown } from './local.ts';
 import { inTurns, type Periods } from './periods.ts';
-import { type Decision, lasting, type RedisCounters } from './redis-counters.ts';
+import { lasting, type RedisCounters } from './redis-counters.ts';
 import type { RedisReservation } from './redis-reservation.ts';
 import type { RedisReservations } from './redis-reservations.ts';
 import type { RedisSession } from './redis-session.ts';
+import type { Decision } from './redis-words.ts';
 
 interface RedisDecisionsOptions {
   readonly counters: RedisCounters;

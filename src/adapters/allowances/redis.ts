@@ -17,7 +17,7 @@ import { SharedUsage } from '../admission/shared-usage.ts';
 import { type Channel, openChannel } from '../redis-channel.ts';
 import { DeadProcesses } from './dead-processes.ts';
 import { Fallback } from './fallback.ts';
-import { inTurns, Periods } from './periods.ts';
+import { Periods } from './periods.ts';
 import { lasting, RedisCounters } from './redis-counters.ts';
 import { RedisDecisions } from './redis-decisions.ts';
 import { RedisReservation } from './redis-reservation.ts';
@@ -85,7 +85,7 @@ export class RedisAllowances implements Allowances {
       },
     });
     this.#usage = new SharedUsage(windowMs, clock);
-    this.#dead = new DeadProcesses({ counters: this.#counters, ledger, wallClock, log });
+    this.#dead = new DeadProcesses({ counters: this.#counters, ledger, graceMs, wallClock, log });
     this.#fallback = new Fallback({
       clock,
       noticeMs: ttlMs + 2 * patience,
@@ -158,11 +158,8 @@ export class RedisAllowances implements Allowances {
     await this.#counters.charge(lasting, id, cost);
   }
 
-  async died({ process, charges, cutOff }: DeadProcess): Promise<void> {
-    const left = new Set(await this.#counters.reservations(process));
-    const known = charges.filter(({ id }) => left.has(id));
-    await inTurns(known, ({ id, cost }) => this.#counters.charge(process, id, cost));
-    await this.#counters.died(process, cutOff, this.#graceMs);
+  died(dead: DeadProcess): Promise<void> {
+    return this.#dead.died(dead);
   }
 
   abandoned(): Promise<readonly string[]> {
